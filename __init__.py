@@ -1,0 +1,1 @@
+"""placewright: which process runs on which accelerator of which node."""

@@ -1,0 +1,62 @@
+"""What is known of accelerator models by name: who makes them and how much memory they have.
+
+Vendor names are those that RLinf uses for accelerator types (rlinf/scheduler/hardware/accelerators).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NO_ACCELERATOR = "NO_ACCEL"
+GENERIC = "GPU"
+VENDORS = ("NV_GPU", "AMD_GPU", "INTEL_GPU", "NPU", "MUSA_GPU", "KUNLUN_XPU")
+
+# GiB of memory as the maker states it; a model that is not here has unknown memory, never a guessed one.
+_NVIDIA = {
+    "B200": 180, "GB200": 186, "H200": 141, "H100": 80, "H800": 80, "H20": 96, "GH200": 96, "A100": 80, "A100-40GB": 40, "A800": 80,
+    "L40S": 48, "L40": 48, "L20": 48, "L4": 24, "A40": 48, "A10": 24, "A6000": 48, "V100": 32, "T4": 16,
+    "5090": 32, "4090": 24, "4080": 16, "3090": 24, "RTX5090": 32, "RTX4090": 24, "RTX3090": 24,
+}  # fmt: skip
+_AMD = {"MI355X": 288, "MI325X": 256, "MI300X": 192, "MI300A": 128, "MI250X": 128}
+_ASCEND = {"910B": 64, "910C": 128}
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """One accelerator of a node.
+
+    `index` is its number on the node, `physical_id` the text that the vendor's visibility variable takes, `model` a
+    name such as ``H100``, `memory` its MiB (None: unknown), `vendor` the accelerator type such as ``NV_GPU``.
+    """
+
+    index: int
+    physical_id: str
+    model: str
+    memory: int | None
+    vendor: str
+
+
+def vendor_of(model: str) -> str:
+    """The accelerator type of a model name; NV_GPU where the name is not known."""
+    return "AMD_GPU" if model.upper() in _AMD else "NPU" if model.upper() in _ASCEND else "NV_GPU"
+
+
+def memory_of(model: str) -> int | None:
+    """The MiB of a model name, or None where the name is not known."""
+    for table in (_NVIDIA, _AMD, _ASCEND):
+        if model.upper() in table:
+            return table[model.upper()] * 1024
+    return None
+
+
+def accelerators(
+    count: int, model: str = GENERIC, memory: int | None = None, ids: tuple[str, ...] = ()
+) -> tuple[Accelerator, ...]:
+    """`count` equal accelerators. `model` may name the vendor too, as RLinf does: ``NV_GPU:H100``.
+
+    `memory` in MiB overrides what is known of the model; `ids` are the physical ids (default 0, 1, ...).
+    """
+    vendor, _, name = model.rpartition(":")
+    vendor = vendor or vendor_of(name)
+    known = memory if memory is not None else memory_of(name)
+    return tuple(Accelerator(i, ids[i] if ids else str(i), name, known, vendor) for i in range(count))

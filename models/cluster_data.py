@@ -1,0 +1,37 @@
+"""A cluster as JSON data, in the form that cluster_file reads."""
+
+from __future__ import annotations
+
+from .cluster import Cluster, Node
+
+
+def cluster_to_data(cluster: Cluster) -> dict[str, object]:
+    """The cluster as JSON data in the form of ClusterForm, equal neighbours written once; reading it gives an equal cluster."""
+    nodes: list[dict[str, object]] = []
+    for node in cluster.nodes:
+        data = _node_to_data(node)
+        data["name"] = node.name
+        nodes.append(data)
+    groups = [
+        {"label": group.label, "node_ranks": ",".join(map(str, group.node_ranks)), "kind": group.kind} for group in cluster.declared
+    ]
+    return {"nodes": nodes, "node_groups": groups}
+
+
+def _node_to_data(node: Node) -> dict[str, object]:
+    data: dict[str, object] = {}
+    if node.accelerators:
+        first = node.accelerators[0]
+        its: dict[str, object] = {"count": len(node.accelerators), "model": f"{first.vendor}:{first.model}"}
+        its["ids"] = [device.physical_id for device in node.accelerators]
+        if first.memory is not None:
+            its["memory"] = f"{first.memory}MiB"
+        if node.taken:
+            its["taken"] = [index for index in range(len(node.accelerators)) if node.taken >> index & 1]
+        data["accelerators"] = its
+    if node.hardware:
+        data["hardware"] = [{"type": device.type, **dict(device.config)} for device in node.hardware]
+    if node.memory is not None:
+        data["memory"] = f"{node.memory}MiB"
+    plain = {"cpus": node.cpus, "labels": dict(node.labels), "topology": dict(node.topology)}
+    return {**data, **{key: value for key, value in plain.items() if value}}

@@ -1,0 +1,119 @@
+"""A cluster as YAML or JSON: nodes with their accelerators, hardware, CPUs, labels and place in the topology."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
+
+from .accelerators import accelerators
+from .cluster import Cluster, Hardware, Node
+from .node_group import NodeGroup
+from .quantity import read_memory
+from .ranks import RankError, parse_ranks
+from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
+
+
+def _memory(value: object) -> object:
+    return read_memory(str(value)) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else value
+
+
+Mebibytes = Annotated[int, BeforeValidator(_memory)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,64}$", coerce_numbers_to_str=True)]
+Word = Annotated[str, Field(max_length=256, coerce_numbers_to_str=True)]
+Level = Literal["rack", "nvlink_domain"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class AcceleratorsForm(_Strict):
+    """The accelerators of one node: `count` of one `model`; `memory` each; physical `ids`; local indices that are `taken`."""
+
+    count: int = Field(ge=0, le=MAX_ACCELERATORS_PER_NODE)
+    model: Name = "GPU"
+    memory: Mebibytes | None = None
+    ids: tuple[Name, ...] = ()
+    taken: tuple[int, ...] = ()
+
+    @model_validator(mode="after")
+    def _agree(self) -> AcceleratorsForm:
+        if self.ids and len(self.ids) != self.count:
+            raise ValueError(f"{len(self.ids)} ids are given for {self.count} accelerators")
+        if len(set(self.ids)) != len(self.ids):
+            raise ValueError("two accelerators of one node have the same id")
+        if any(not 0 <= index < self.count for index in self.taken):
+            raise ValueError(f"`taken` names an index outside 0-{self.count - 1}")
+        return self
+
+
+class HardwareForm(_Strict):
+    """A device that is not an accelerator: its type and any further settings."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    type: Name
+
+
+class NodeForm(_Strict):
+    """One node, or `repeat` equal nodes (then `name` is a prefix)."""
+
+    name: Name | None = None
+    repeat: int = Field(1, ge=1, le=MAX_NODES)
+    accelerators: AcceleratorsForm = AcceleratorsForm(count=0)
+    hardware: tuple[HardwareForm, ...] = ()
+    cpus: PositiveInt | None = None
+    memory: Mebibytes | None = None
+    labels: dict[Word, Word] = {}
+    topology: dict[Level, Name] = {}
+
+
+class GroupForm(_Strict):
+    """A labelled set of nodes; `kind` is what counts as its resource, found out by itself if not said."""
+
+    label: Name
+    node_ranks: Word
+    kind: Name | None = None
+
+
+class ClusterForm(_Strict):
+    """The whole cluster: what a cluster file holds."""
+
+    nodes: tuple[NodeForm, ...] = Field(min_length=1)
+    node_groups: tuple[GroupForm, ...] = ()
+
+    def build(self) -> Cluster:
+        """The Cluster. Raises ValueError with a sentence for a person."""
+        nodes: list[Node] = []
+        for form in self.nodes:
+            nodes += _nodes(form, len(nodes))
+        if len(nodes) > MAX_NODES:
+            raise ValueError(f"{len(nodes):,} nodes are more than {MAX_NODES:,}")
+        names = [node.name for node in nodes]
+        if len(set(names)) != len(names):
+            raise ValueError(f"two nodes are called `{next(name for name in names if names.count(name) > 1)}`")
+        bare = Cluster(tuple(nodes))
+        return bare.with_groups(_group(bare, form) for form in self.node_groups)
+
+
+def _nodes(form: NodeForm, first: int) -> list[Node]:
+    devices = accelerators(form.accelerators.count, form.accelerators.model, form.accelerators.memory, form.accelerators.ids)
+    hardware = tuple(
+        Hardware(device.type, tuple((key, str(value)) for key, value in (device.model_extra or {}).items())) for device in form.hardware
+    )
+    taken = sum(1 << index for index in set(form.accelerators.taken))
+    topology: dict[str, str] = {level: form.topology[level] for level in form.topology}
+    result = []
+    for rank in range(first, first + form.repeat):
+        name = f"node-{rank}" if form.name is None else form.name if form.repeat == 1 else f"{form.name}{rank - first}"
+        result.append(Node(rank, name, devices, hardware, form.cpus, form.memory, form.labels, topology, taken))
+    return result
+
+
+def _group(cluster: Cluster, form: GroupForm) -> NodeGroup:
+    try:
+        ranks = parse_ranks(form.node_ranks, len(cluster.nodes), "node rank")
+    except RankError as problem:
+        raise ValueError(str(problem)) from None
+    members = tuple(ranks)
+    return NodeGroup(form.label, members, form.kind or cluster.default_kind(members))

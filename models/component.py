@@ -1,0 +1,102 @@
+"""What must be placed: a component of the training job, and how its parts relate to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import lcm
+from typing import Mapping
+
+from .assignment import Run
+from .node_group import CLUSTER_LABEL
+from .span import Span
+
+UNBOUNDED = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """Degrees of parallelism: tensor, pipeline, context and expert parallel sizes. Data parallelism is what is left."""
+
+    tp: int = 1
+    pp: int = 1
+    cp: int = 1
+    ep: int = 1
+
+    @property
+    def replica(self) -> int:
+        """Accelerators of one model replica: tp x pp x cp. Source: Megatron-LM, core/parallel_state.py."""
+        return self.tp * self.pp * self.cp
+
+    def __str__(self) -> str:
+        parts = [f"{name} {value}" for name, value in (("tp", self.tp), ("pp", self.pp), ("cp", self.cp), ("ep", self.ep)) if value > 1]
+        return ", ".join(parts) or "tp 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One component of the job: actor, rollout, reference, critic, reward, env, agent...
+
+    Attributes
+    ----------
+    name : its name in the file.
+    node_groups : labels of the groups whose resources it may use, in the written order.
+    least, most : how many resources it asks for: accelerators, robots, or processes where nodes are the resource.
+    per_process : resources of one process.
+    parallel : its degrees of parallelism.
+    memory : MiB that one process needs on each of its accelerators; 0 if not said.
+    phase : when it needs them. Components of different phases take turns; "" means always resident.
+    accelerator_model : the only model it may use, "" for any.
+    contiguous : whether its accelerators are one solid range of its groups' numbering, in rank order.
+    stride : tp groups interleave in blocks of `stride` groups (contiguous components only).
+    runs : explicit ranks, already computed; None if it is to be solved.
+    spans : where each field was written.
+    """
+
+    name: str
+    node_groups: tuple[str, ...] = (CLUSTER_LABEL,)
+    least: int = 1
+    most: int = UNBOUNDED
+    per_process: int = 1
+    parallel: Parallel = Parallel()
+    memory: int = 0
+    phase: str = ""
+    accelerator_model: str = ""
+    contiguous: bool = False
+    stride: int = 1
+    runs: tuple[Run, ...] | None = None
+    spans: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def group_size(self) -> int:
+        """Accelerators that one node must hold together: a tensor parallel group, in whole processes."""
+        return lcm(self.parallel.tp, self.per_process)
+
+    @property
+    def unit(self) -> int:
+        """Accelerators that are placed as one piece: a group, or a block of interleaved groups."""
+        return self.group_size * self.stride if self.contiguous else self.group_size
+
+    @property
+    def step(self) -> int:
+        """What the number of its accelerators must be a multiple of: whole replicas and whole processes."""
+        return lcm(self.parallel.replica, self.per_process)
+
+    def span(self, name: str) -> Span | None:
+        """Where a field was written; where the component was written if the field was not."""
+        return self.spans.get(name) or self.spans.get("name")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Something that must hold between components.
+
+    `kind` is ``colocated`` (exactly the same accelerators) or ``disjoint`` (no accelerator in common).
+    """
+
+    kind: str
+    components: tuple[str, str]
+    span: Span | None = field(default=None, compare=False)
+
+
+COLOCATED = "colocated"
+DISJOINT = "disjoint"

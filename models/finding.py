@@ -1,0 +1,81 @@
+"""What is wrong, or worth knowing: a Finding. And what could not be checked: an Unchecked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Iterable
+
+from .span import Edit, Span
+
+
+class Severity(str, Enum):
+    """How bad it is. An error means that failure is proved, not feared."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes
+    ----------
+    code : stable identifier such as ``PW102``; codes below ``PW100`` mean that the input could not be used at all.
+    severity : an error is a proved failure; a warning is not.
+    subject : what it is about, usually a component's name; "" for the file as a whole.
+    message : one sentence that states the fact with its numbers.
+    span : where in the file, if it is about a file.
+    label : what is at that spot, shown under the caret.
+    help : an edit or a command that mends it.
+    edit : the same as data, where `help` is an edit of the file.
+    witnesses : the ranks, nodes or accelerators that show it.
+    amount : by how much, in the rule's own unit (accelerators, MiB, processes).
+    origin : where the value came from, if `span` is an interpolation.
+    """
+
+    code: str
+    severity: Severity
+    subject: str
+    message: str
+    span: Span | None = None
+    label: str = ""
+    help: str = ""
+    edit: Edit | None = None
+    witnesses: tuple[int | str, ...] = ()
+    amount: int = 0
+    origin: Span | None = None
+
+    @property
+    def unusable(self) -> bool:
+        """Is the input itself unusable (not YAML, too large, missing), rather than wrong in content?"""
+        return self.code < "PW100"
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """A rule that could not be judged, and why. It is said, so that silence never passes for approval."""
+
+    rule: str
+    subject: str
+    why: str
+
+
+class UnusableInput(Exception):
+    """Raised where reading cannot go on; carries the Findings that say why."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("; ".join(finding.message for finding in self.findings))
+
+
+def error(code: str, subject: str, message: str, span: Span | None = None, **more: object) -> Finding:
+    """A Finding of severity error."""
+    return Finding(code, Severity.ERROR, subject, message, span, **more)  # type: ignore[arg-type]
+
+
+def warning(code: str, subject: str, message: str, span: Span | None = None, **more: object) -> Finding:
+    """A Finding of severity warning."""
+    return Finding(code, Severity.WARNING, subject, message, span, **more)  # type: ignore[arg-type]

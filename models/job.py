@@ -1,0 +1,32 @@
+"""The job: its components, the relations between them, and what its dialect allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Mapping
+
+from .component import Component, Parallel, Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a dialect can express, so that the rules themselves stay general.
+
+    `shares_accelerators`: components whose ranks are explicit may overlap (that is how RLinf says colocation).
+    """
+
+    shares_accelerators: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """What must be placed.
+
+    `choices` holds, for components that leave their parallel degrees open, every alternative, the preferred one first;
+    the component itself carries that one.
+    """
+
+    components: tuple[Component, ...]
+    relations: tuple[Relation, ...] = ()
+    capabilities: Capabilities = Capabilities()
+    choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)

@@ -1,0 +1,91 @@
+"""The answer: where everything goes, how good that is, and for which cluster it was made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+from .assignment import Assignment, Run
+from .cluster import Cluster
+from .cluster_data import cluster_to_data
+from .placement import Placement, placements
+
+VERIFIED, OPTIMAL, FEASIBLE = "verified", "optimal", "feasible"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term of the objective: its value, a proved lower bound on it, and the weight it has in the sum."""
+
+    name: str
+    value: int
+    bound: int
+    weight: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where every process of every component goes.
+
+    `status` is ``verified`` (the ranks were given), ``optimal`` (proved) or ``feasible`` (within `gap` of the bound).
+    `seconds` is the time it took and no part of the digest.
+    """
+
+    cluster: Cluster
+    assignment: Assignment
+    status: str
+    terms: tuple[Term, ...] = ()
+    bound: int = 0
+    seed: int = 0
+    seconds: float = 0.0
+    isolate_accelerator: bool = True
+
+    @property
+    def objective(self) -> int:
+        """The weighted sum of all terms; smaller is better."""
+        return sum(term.weight * term.value for term in self.terms)
+
+    @property
+    def gap(self) -> float:
+        """How far the objective may be from the best possible, as a share of it: 0.0 is proved optimal."""
+        return (self.objective - self.bound) / self.objective if self.objective else 0.0
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names of the placed components."""
+        return tuple(self.assignment.runs)
+
+    def placements(self, component: str) -> list[Placement]:
+        """The Placement of every process of a component, in rank order."""
+        return placements(self.cluster, self.assignment.of(component), self.isolate_accelerator)
+
+    def canonical(self) -> dict[str, object]:
+        """All that makes this plan this plan, as JSON data: what the digest is taken of."""
+        return {
+            "schema": 1,
+            "status": self.status,
+            "isolate_accelerator": self.isolate_accelerator,
+            "cluster": cluster_to_data(self.cluster),
+            "components": {name: [_run_to_data(run) for run in runs] for name, runs in self.assignment.runs.items()},
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of the canonical form: the same input and seed give the same digest, in any process."""
+        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
+        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _run_to_data(run: Run) -> dict[str, object]:
+    return {
+        "ranks": [run.ranks.start, run.ranks.stop],
+        "node": run.node,
+        "kind": run.kind,
+        "first": run.first,
+        "each": run.each,
+        "step": run.step,
+        "pitch": run.pitch,
+        "node_group": run.node_group,
+    }

@@ -1,0 +1,113 @@
+"""The question: a cluster and a job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import product
+from typing import Iterator
+
+from .assignment import Assignment
+from .cluster import Cluster
+from .component import COLOCATED, UNBOUNDED, Component, Relation
+from .demand import Demand
+from .job import Job
+
+AMOUNT = "amount"
+_FIELDS = ("node_groups", "parallel", "memory", "accelerator_model", "contiguous", "stride")
+_NEUTRAL = {f.name: f.default for f in fields(Component) if f.name in _FIELDS}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All that reasoning is given: what there is and what must be placed."""
+
+    cluster: Cluster
+    job: Job
+
+    def __getitem__(self, name: str) -> Component:
+        return self._by_name[name]
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The components in the written order."""
+        return self.job.components
+
+    @cached_property
+    def _by_name(self) -> dict[str, Component]:
+        return {component.name: component for component in self.components}
+
+    def kind(self, component: Component) -> str:
+        """The kind of resource that a component is placed on."""
+        return self.cluster.kind(component.node_groups)
+
+    def related(self, kind: str) -> tuple[Relation, ...]:
+        """The relations of one kind whose components are both in this problem."""
+        return tuple(r for r in self.job.relations if r.kind == kind and all(name in self._by_name for name in r.components))
+
+    @cached_property
+    def colocated_sets(self) -> tuple[tuple[Component, ...], ...]:
+        """The components, those that share their accelerators together, in the written order."""
+        root = {component.name: component.name for component in self.components}
+
+        def find(name: str) -> str:
+            while root[name] != name:
+                name = root[name]
+            return name
+
+        for relation in self.related(COLOCATED):
+            one, other = relation.components
+            root[find(one)] = find(other)
+        sets: dict[str, list[Component]] = {}
+        for component in self.components:
+            sets.setdefault(find(component.name), []).append(component)
+        return tuple(tuple(members) for members in sets.values())
+
+    # -- what is explicit and what is open
+
+    @property
+    def explicit(self) -> Problem:
+        """The same question about the components alone whose ranks are given."""
+        return replace(self, job=replace(self.job, components=tuple(c for c in self.components if c.runs is not None)))
+
+    @property
+    def hinted(self) -> tuple[Component, ...]:
+        """The components whose place is to be found."""
+        return tuple(component for component in self.components if component.runs is None)
+
+    def given(self) -> Assignment:
+        """The Assignment of the components whose ranks are given."""
+        return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
+
+    def alternatives(self) -> Iterator[Problem]:
+        """This question once for every choice of parallel degrees that it leaves open, the preferred ones first."""
+        names = list(self.job.choices)
+        for degrees in product(*self.job.choices.values()):
+            chosen = dict(zip(names, degrees))
+            components = tuple(replace(c, parallel=chosen.get(c.name, c.parallel)) for c in self.components)
+            yield replace(self, job=replace(self.job, components=components, choices={}))
+
+    # -- what may be given up
+
+    @cached_property
+    def demands(self) -> tuple[Demand, ...]:
+        """Everything that was asked of the components that are to be placed, one field each."""
+        found = []
+        for component in self.hinted:
+            found.append(Demand(component.name, AMOUNT, component.span(AMOUNT)))
+            for name, neutral in _NEUTRAL.items():
+                if getattr(component, name) != neutral:
+                    found.append(Demand(component.name, name, component.span(name)))
+        found += [Demand("+".join(r.components), r.kind, r.span) for r in self.job.relations]
+        return tuple(found)
+
+    def without(self, *given_up: Demand) -> Problem:
+        """The same question with these demands not made: their field is neutral, an amount becomes any amount."""
+        changes: dict[str, dict[str, object]] = {}
+        for demand in given_up:
+            change = {"least": 1, "most": UNBOUNDED} if demand.field == AMOUNT else {demand.field: _NEUTRAL.get(demand.field)}
+            changes.setdefault(demand.component, {}).update(change)
+        components = tuple(replace(c, **changes.get(c.name, {})) for c in self.components)  # type: ignore[arg-type]
+        gone = {(demand.component, demand.field) for demand in given_up}
+        relations = tuple(r for r in self.job.relations if ("+".join(r.components), r.kind) not in gone)
+        return replace(self, job=replace(self.job, components=components, relations=relations))

@@ -1,0 +1,36 @@
+"""Amounts as people write them: `8`, `8-32`, `70GiB`."""
+
+from __future__ import annotations
+
+import re
+
+_RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
+_MEMORY = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*(TiB|GiB|MiB|TB|GB|MB|T|G|M)?\s*", re.IGNORECASE)
+_MIB = {"tib": 1024 * 1024, "gib": 1024, "mib": 1, "t": 1024 * 1024, "g": 1024, "m": 1, "tb": 1e12 / 2**20, "gb": 1e9 / 2**20, "mb": 1e6 / 2**20}
+
+
+def read_range(text: str) -> tuple[int, int]:
+    """(least, most) of `8` or `8-32`. Raises ValueError with a sentence for a person."""
+    match = _RANGE.fullmatch(text)
+    if not match:
+        raise ValueError(f"`{text}` is not a number such as `8` or a range such as `8-32`")
+    least = int(match[1])
+    most = int(match[2]) if match[2] else least
+    if least < 1:
+        raise ValueError(f"`{text}` is less than 1")
+    if most < least:
+        raise ValueError(f"`{text}` runs backwards: write `{most}-{least}`")
+    return least, most
+
+
+def read_memory(text: str) -> int:
+    """MiB of `70GiB`, `512 MiB`, `80GB` (a bare number is GiB), rounded up. Raises ValueError with a sentence for a person."""
+    match = _MEMORY.fullmatch(text)
+    if not match:
+        raise ValueError(f"`{text}` is not an amount of memory such as `70GiB`")
+    return -int(-float(match[1]) * _MIB[(match[2] or "GiB").lower()] // 1)
+
+
+def write_memory(mib: int) -> str:
+    """`70 GiB` where it is whole GiB, else `512 MiB`."""
+    return f"{mib // 1024} GiB" if mib % 1024 == 0 else f"{mib} MiB"

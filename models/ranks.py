@@ -1,0 +1,163 @@
+"""Rank expressions: `0-7`, `0-3,8-11`, `all`, and placements `resource_ranks[:process_ranks]`.
+
+Ranks stay ranges, so that `0-99999` costs nothing, and every part knows where in the text it stands.
+Source of the grammar: RLinf, rlinf/scheduler/cluster/config.py (parse_rank_config) and
+rlinf/scheduler/placement/placement.py (ComponentPlacement).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Iterator
+
+MAX_TEXT = 65_536
+_INTEGER = re.compile(r"\s*\+?\d+(?:_\d+)*\s*", re.ASCII)
+
+
+class RankError(ValueError):
+    """A rank expression that cannot be used.
+
+    `reason` is ``form`` (not the grammar), ``range`` (outside what exists), ``order`` (runs backwards) or ``empty``;
+    `start` and `end` are the offending characters; `label` says what is there; `replacement` would mend them, if known.
+    """
+
+    def __init__(self, reason: str, message: str, start: int, end: int, label: str = "", replacement: str | None = None) -> None:
+        super().__init__(message)
+        self.reason, self.start, self.end, self.label, self.replacement = reason, start, end, label, replacement
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """A set of ranks as ascending, disjoint, non-adjacent ranges; `start` and `end` are where the text stands."""
+
+    ranges: tuple[range, ...]
+    start: int = 0
+    end: int = 0
+
+    def __iter__(self) -> Iterator[int]:
+        for each in self.ranges:
+            yield from each
+
+    def __len__(self) -> int:
+        return sum(map(len, self.ranges))
+
+    @property
+    def first(self) -> int:
+        """The lowest rank."""
+        return self.ranges[0].start
+
+    @property
+    def last(self) -> int:
+        """The highest rank."""
+        return self.ranges[-1].stop - 1
+
+    @property
+    def solid(self) -> bool:
+        """Is it one range without holes?"""
+        return len(self.ranges) == 1
+
+    def __str__(self) -> str:
+        return write_ranks(self.ranges)
+
+
+def write_ranks(ranges: tuple[range, ...]) -> str:
+    """`0-3,7` for the ranges 0-3 and 7."""
+    return ",".join(str(each.start) if len(each) == 1 else f"{each.start}-{each.stop - 1}" for each in ranges)
+
+
+def merge(ranges: list[range]) -> tuple[range, ...]:
+    """Ranges in any order as ascending, disjoint, non-adjacent ones."""
+    merged: list[range] = []
+    for each in sorted((r for r in ranges if len(r)), key=lambda r: (r.start, r.stop)):
+        if merged and each.start <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(merged[-1].stop, each.stop))
+        else:
+            merged.append(each)
+    return tuple(merged)
+
+
+def parse_ranks(text: str, size: int | None, what: str, offset: int = 0) -> Ranks:
+    """The ranks that an expression names.
+
+    `size`: ranks must lie in 0..size-1 and `all` means all of them; None: not bounded, and `all` is refused.
+    `what`: what is numbered, for messages, such as "accelerator of `a800`". `offset` is added to every position.
+    Empty items are skipped; an expression without any item gives no ranks. Raises RankError.
+    """
+    end = offset + len(text)
+    if len(text) > MAX_TEXT:
+        raise RankError("form", f"a rank expression of {len(text):,} characters is longer than {MAX_TEXT:,}", offset, end)
+    if text.strip().lower() == "all":
+        if size is None:
+            raise RankError("form", "`all` cannot stand here: write the ranks", offset, end, "no list to take all of")
+        return Ranks((range(size),) if size else (), offset, end)
+    found, position = [], offset
+    for item in text.split(","):
+        if item.strip():
+            found.append(_item(item, position, size, what))
+        position += len(item) + 1
+    return Ranks(merge(found), offset, end)
+
+
+def _item(item: str, position: int, size: int | None, what: str) -> range:
+    start = position + len(item) - len(item.lstrip())
+    end = position + len(item.rstrip())
+    pieces = item.split("-")
+    if len(pieces) > 2 or not all(_INTEGER.fullmatch(piece) and len(piece) <= 19 for piece in pieces):
+        message = f"`{item.strip()[:40]}` is neither a rank such as `3` nor a range such as `0-7`"
+        raise RankError("form", message, start, end, "not a rank")
+    first, last = int(pieces[0]), int(pieces[-1])
+    if first > last:
+        raise RankError("order", f"the range {first}-{last} runs backwards", start, end, "runs backwards", f"{last}-{first}")
+    if size is not None and last >= size:
+        raise _outside(first, last, size, what, start, end)
+    return range(first, last + 1)
+
+
+def _outside(first: int, last: int, size: int, what: str, start: int, end: int) -> RankError:
+    if size == 0:
+        return RankError("range", f"there is no {what}, but rank {first} is asked for", start, end, "none exists")
+    exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
+    asked = f"{last - first + 1} ranks asked, {size} exist" if first == 0 and last else exist
+    kept = str(first) if first == size - 1 else f"{first}-{size - 1}" if first < size else None
+    return RankError("range", f"{what} {last} is outside the cluster ({exist})", start, end, asked, kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One `resources[:processes]` of a placement; `start` and `end` are where the text stands."""
+
+    resources: Ranks
+    processes: Ranks | None
+    start: int
+    end: int
+
+
+def parse_segments(text: str, size: int | None, what: str) -> list[Segment]:
+    """The segments of a placement such as `0-1:0-3,3-5,7-10:7-14`, each parsed on its own; empty ones are skipped.
+
+    Relations between segments (order, continuity) are left to the reader. Raises RankError.
+    """
+    segments, position = [], 0
+    for piece in text.split(","):
+        if piece.strip():
+            segments.append(_segment(piece, position, size, what))
+        position += len(piece) + 1
+    return segments
+
+
+def _segment(piece: str, position: int, size: int | None, what: str) -> Segment:
+    start, end = position + len(piece) - len(piece.lstrip()), position + len(piece.rstrip())
+    sides = piece.split(":")
+    if len(sides) > 2:
+        message = f"`{piece.strip()[:40]}` has {len(sides) - 1} colons; a segment is `resources` or `resources:processes`"
+        raise RankError("form", message, start, end, "more than one colon")
+    resources = parse_ranks(sides[0], size, what, position)
+    if not resources.ranges:
+        raise RankError("empty", f"`{piece.strip()[:40]}` names no {what}", start, end, "nothing before the colon" if len(sides) > 1 else "")
+    if len(sides) == 1:
+        return Segment(resources, None, start, end)
+    processes = parse_ranks(sides[1], None, "process", position + len(sides[0]) + 1)
+    if not processes.ranges:
+        raise RankError("empty", f"`{piece.strip()[:40]}` names no process after the colon", start, end, "nothing after the colon")
+    return Segment(resources, processes, start, end)

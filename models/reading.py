@@ -1,0 +1,28 @@
+"""What came out of a file: the problem that it states, and everything that is wrong with how it states it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .finding import Finding, Severity, Unchecked
+from .problem import Problem
+from .source import Source
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A file, read. `problem` is None where the findings left nothing to reason about.
+
+    Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
+    """
+
+    source: Source
+    dialect: str
+    problem: Problem | None
+    findings: tuple[Finding, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Is anything in it an error?"""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)

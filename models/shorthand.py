@@ -1,0 +1,50 @@
+"""Clusters in one word: `2x8xH100`, `4x8`, `2x8xH100+1x0`, `x8`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .accelerators import GENERIC, accelerators
+from .cluster import Cluster, Node
+
+MAX_NODES = 65_536
+MAX_ACCELERATORS_PER_NODE = 1_024
+_PART = re.compile(r"(\d{1,6})x(\d{1,6})(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|\d{3,5}[A-Za-z]{0,8}))?")
+_AS_DECLARED = re.compile(r"x(\d{1,6})(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|\d{3,5}[A-Za-z]{0,8}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class AsDeclared:
+    """`x8`: as many nodes as the file declares, `count` accelerators on each that does not carry other hardware only."""
+
+    count: int
+    model: str = GENERIC
+
+
+def looks_like_shorthand(text: str) -> bool:
+    """Is this meant as a shorthand rather than as a file name?"""
+    return bool(_AS_DECLARED.fullmatch(text)) or all(re.match(r"\d+x\d", part.strip()) for part in text.split("+"))
+
+
+def read_shorthand(text: str) -> Cluster | AsDeclared:
+    """The cluster that a shorthand describes. Raises ValueError with a sentence for a person."""
+    if match := _AS_DECLARED.fullmatch(text.strip()):
+        return AsDeclared(_bounded(int(match[1])), match[2] or GENERIC)
+    nodes: list[Node] = []
+    for part in text.split("+"):
+        match = _PART.fullmatch(part.strip())
+        if not match:
+            raise ValueError(f"`{part}` is not NODESxACCELERATORS or NODESxACCELERATORSxMODEL, such as `2x8xH100`")
+        count = int(match[1])
+        if count < 1 or len(nodes) + count > MAX_NODES:
+            raise ValueError(f"`{text}` has {len(nodes) + count:,} nodes; 1 to {MAX_NODES:,} are possible")
+        devices = accelerators(_bounded(int(match[2])), match[3] or GENERIC)
+        nodes += [Node(len(nodes) + i, f"node-{len(nodes) + i}", devices) for i in range(count)]
+    return Cluster(tuple(nodes))
+
+
+def _bounded(count: int) -> int:
+    if count > MAX_ACCELERATORS_PER_NODE:
+        raise ValueError(f"{count:,} accelerators on one node are more than {MAX_ACCELERATORS_PER_NODE:,}")
+    return count

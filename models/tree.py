@@ -1,0 +1,119 @@
+"""The values of a YAML text, each with its span. Nothing is constructed: a scalar keeps its text and its tag."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator, Union
+
+import yaml
+
+from .span import Span
+
+_CORE = "tag:yaml.org,2002:"
+_CONSTRUCTOR: Any = yaml.constructor.SafeConstructor()
+_BUILD: dict[str, Callable[[Any], object]] = {
+    _CORE + "int": _CONSTRUCTOR.construct_yaml_int,
+    _CORE + "float": _CONSTRUCTOR.construct_yaml_float,
+    _CORE + "bool": _CONSTRUCTOR.construct_yaml_bool,
+    _CORE + "null": lambda node: None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A leaf: its text as written (unquoted), its resolved YAML 1.1 tag, its span with the quotes.
+
+    `origin` is where the text really stands if it came through an interpolation.
+    """
+
+    text: str
+    tag: str
+    span: Span
+    origin: Span | None = None
+
+    @property
+    def value(self) -> object:
+        """The Python value that YAML 1.1 gives it: int, float, bool, None or str."""
+        build = _BUILD.get(self.tag)
+        if build is None:
+            return self.text
+        try:
+            return build(yaml.ScalarNode(self.tag, self.text))
+        except (ValueError, KeyError):
+            return self.text
+
+    @property
+    def is_null(self) -> bool:
+        """Is it YAML's null (also: nothing written at all)?"""
+        return self.tag == _CORE + "null"
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    items: tuple[Value, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One `key: value` of a mapping."""
+
+    key: Scalar
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """A map, in the written order; its keys are unique."""
+
+    entries: tuple[Entry, ...]
+    span: Span
+    flow: bool = False
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def entry(self, key: str) -> Entry | None:
+        """The entry with this key, if there is one."""
+        return next((entry for entry in self.entries if entry.key.text == key), None)
+
+    def get(self, key: str) -> Value | None:
+        """The value of this key, if there is one."""
+        entry = self.entry(key)
+        return entry.value if entry else None
+
+
+Value = Union[Scalar, Sequence, Mapping]
+
+
+def find(value: Value | None, path: str) -> Value | None:
+    """The value at a dotted path such as ``cluster.node_groups.0.label``; None if there is none."""
+    for name in path.split(".") if path else []:
+        if isinstance(value, Mapping):
+            value = value.get(name)
+        elif isinstance(value, Sequence) and name.isdecimal() and int(name) < len(value.items):
+            value = value.items[int(name)]
+        else:
+            return None
+    return value
+
+
+def plain(value: Value) -> object:
+    """The value as ordinary dicts, lists and Python scalars, without spans."""
+    if isinstance(value, Mapping):
+        return {entry.key.text: plain(entry.value) for entry in value}
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value.items]
+    return value.value
+
+
+def kind_of(value: Value) -> str:
+    """What a person calls it: a map, a list, a number, text, nothing..."""
+    if isinstance(value, Mapping):
+        return "a map"
+    if isinstance(value, Sequence):
+        return "a list"
+    names = {"int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
+    return names.get(value.tag.removeprefix(_CORE), "text")
