@@ -13,9 +13,11 @@ class Capabilities:
     """What a dialect can express, so that the rules themselves stay general.
 
     `shares_accelerators`: components whose ranks are explicit may overlap (that is how RLinf says colocation).
+    `nodes_in_order`: a component's processes must be on nodes of ascending rank (RLinf refuses any other order at launch).
     """
 
     shares_accelerators: bool = False
+    nodes_in_order: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,39 @@
+"""What verifying a file found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .finding import Finding, Severity, Unchecked
+from .plan import Plan
+
+OK, FAULTY, UNUSABLE = "ok", "faulty", "unusable"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdict on one file.
+
+    `findings` are in the order of the text. `plan` holds the placements of the components whose ranks are given; None
+    if the file has errors. `pending` names the components that are left to solve.
+    """
+
+    file: str
+    dialect: str
+    findings: tuple[Finding, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
+    plan: Plan | None = None
+    pending: tuple[str, ...] = ()
+    text: str = ""
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that are errors."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+    @property
+    def verdict(self) -> str:
+        """``ok`` (no error; warnings may be there), ``faulty`` or ``unusable``."""
+        if any(finding.unusable for finding in self.errors):
+            return UNUSABLE
+        return FAULTY if self.errors else OK
