@@ -1,0 +1,58 @@
+"""Options that several verbs share, and what their text means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from ..models.cluster import Cluster
+    from ..models.shorthand import AsDeclared
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+DIALECTS = ("auto", "native", "rlinf")
+
+
+def read_machines(text: str) -> Cluster | AsDeclared:
+    """The machines of a shorthand such as ``2x8xH100`` or ``x8``, or of a cluster file.
+
+    Raises UnusableInput for a file that cannot be used, ValueError for a shorthand that cannot.
+    """
+    from ..models.shorthand import looks_like_shorthand, read_shorthand
+
+    if looks_like_shorthand(text):
+        return read_shorthand(text)
+    from ..models.cluster_source import read_cluster
+
+    return read_cluster(text)
+
+
+def _machines(ctx: click.Context, param: click.Parameter, value: str | None) -> Cluster | AsDeclared | None:
+    try:
+        return None if value is None else read_machines(value)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), ctx, param) from None
+
+
+def cluster_option(verb: Verb) -> Verb:
+    """Adds `--cluster` to a verb, as its argument `machines`: Cluster, AsDeclared or None.
+
+    A shorthand that cannot be read is a usage error; a cluster file that cannot be used raises UnusableInput.
+    """
+    return click.option(
+        "--cluster",
+        "machines",
+        callback=_machines,
+        metavar="SHORTHAND|FILE",
+        help="The machines: NODESxACCELERATORS[xMODEL] such as 2x8xH100 or 2x8+1x0, x8 for as many nodes as the file "
+        "declares with 8 each, or a cluster file.",
+    )(verb)
+
+
+def dialect_option(verb: Verb) -> Verb:
+    """Adds `--dialect` to a verb, as its argument `dialect`."""
+    return click.option("--dialect", type=click.Choice(DIALECTS), default="auto", show_default=True, help="How the file says placements.")(
+        verb
+    )
