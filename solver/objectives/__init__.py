@@ -1,0 +1,27 @@
+"""Every term of the objective, the most important first: a later one never outweighs an earlier one."""
+
+from __future__ import annotations
+
+from ...models.assignment import Assignment
+from ...models.plan import Term
+from ...models.problem import Problem
+from ..rule import Objective
+from .domains_touched import DomainsTouched
+from .idle import Idle
+
+OBJECTIVES: tuple[Objective, ...] = (Idle(), DomainsTouched())
+
+
+def weights(problem: Problem) -> list[int]:
+    """The weight of each term: more than all later terms together can amount to."""
+    found, later = [], 0
+    for objective in reversed(OBJECTIVES):
+        found.append(later + 1)
+        later += (later + 1) * objective.most(problem)
+    return found[::-1]
+
+
+def terms(problem: Problem, assignment: Assignment, bounds: list[int]) -> tuple[Term, ...]:
+    """Every term with its value for an answer."""
+    pairs = zip(OBJECTIVES, weights(problem), bounds)
+    return tuple(Term(objective.name, objective.value(problem, assignment), bound, weight) for objective, weight, bound in pairs)

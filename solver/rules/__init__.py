@@ -1,0 +1,36 @@
+"""Every rule, in the order in which they are said and checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..rule import Rule
+from .all_placed import AllPlaced
+from .colocated import Colocated
+from .contiguous import Contiguous
+from .disjoint import Disjoint
+from .divisibility import Divisibility
+from .fits_memory import FitsMemory
+from .group_in_node import GroupInNode
+from .hardware_kind import HardwareKind
+from .no_overlap import NoOverlap
+from .node_group import NodeGroup
+from .node_order import NodeOrder
+from .process_on_one_node import ProcessOnOneNode
+from .strided import Strided
+
+RULES: tuple[Rule[Any], ...] = (
+    AllPlaced(),
+    Divisibility(),
+    NoOverlap(),
+    ProcessOnOneNode(),
+    GroupInNode(),
+    Colocated(),
+    Disjoint(),
+    Contiguous(),
+    Strided(),
+    NodeOrder(),
+    NodeGroup(),
+    HardwareKind(),
+    FitsMemory(),
+)

@@ -1,0 +1,25 @@
+"""What solving a problem gave: a plan, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .finding import Finding
+from .plan import Plan
+
+IMPOSSIBLE, UNDECIDED = "impossible", "undecided"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of a search.
+
+    `verdict` is the plan's status (``verified``, ``optimal``, ``feasible``), or ``impossible`` (proved), or
+    ``undecided`` (neither found nor refuted within the limit). `findings` say why there is no plan. `how` says what
+    decided: ``given`` ranks, ``greedy`` meeting its bound, or ``search``.
+    """
+
+    verdict: str
+    plan: Plan | None = None
+    findings: tuple[Finding, ...] = ()
+    how: str = ""

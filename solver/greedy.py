@@ -1,0 +1,65 @@
+"""A first answer without a solver: the largest units first, each bundle in as few racks as it can."""
+
+from __future__ import annotations
+
+from .layout import Bundle, Cell, Count, Layout, Values
+from .objectives.domains_touched import LEVEL
+from .places import free_places
+from .rules.fits_memory import peak
+
+
+def greedy(layout: Layout) -> Values | None:
+    """Decision values that are likely good, or None where this simple way finds none. Whoever uses them must check them."""
+    free = dict(layout.free)
+    values: Values = {}
+    for bundle in sorted(layout.ranged, key=lambda each: -each.unit * each.least):
+        place = next(iter(free_places(layout, bundle, free)), None)
+        if place is None:
+            return None
+        values[bundle] = place
+        for stretch, first, count in layout.numbering(bundle).pieces(place[0], place[0] + place[1] * bundle.unit):
+            free[stretch.node_rank, bundle.kind] &= ~(((1 << count) - 1) << first)
+    room = {(node, kind): mask.bit_count() for (node, kind), mask in free.items()}
+    for bundle in sorted(layout.counted, key=lambda each: (-each.unit, len(_allowed(layout, each)))):
+        counts = _place(layout, bundle, room)
+        if sum(counts.values()) < bundle.least:
+            return None
+        values.update({Count(bundle, cell): counts.get(cell, 0) for cell in layout.cells})
+    return values
+
+
+def _place(layout: Layout, bundle: Bundle, room: dict[tuple[int, str], int]) -> dict[Cell, int]:
+    """How many units go into which cell; takes them out of `room`. Upper ends of ranges are left to the solver."""
+    racks: dict[str, list[Cell]] = {}
+    for cell in _allowed(layout, bundle):
+        racks.setdefault(cell.domain(LEVEL), []).append(cell)
+    space = {name: sum(_fit(room, bundle, cell) for cell in cells) for name, cells in racks.items()}
+    left, counts = bundle.most if bundle.bounded else bundle.least, dict[Cell, int]()
+    while left and racks:
+        # The smallest rack that holds all that is left; else the roomiest one.
+        enough = [name for name in racks if space[name] >= left]
+        name = min(enough, key=lambda each: space[each]) if enough else max(racks, key=lambda each: space[each])
+        for cell in racks.pop(name):
+            for node in cell.nodes:
+                take = min(left, room[node.rank, bundle.kind] // bundle.unit)
+                room[node.rank, bundle.kind] -= take * bundle.unit
+                counts[cell] = counts.get(cell, 0) + take
+                left -= take
+    return counts
+
+
+def _fit(room: dict[tuple[int, str], int], bundle: Bundle, cell: Cell) -> int:
+    return sum(room[node.rank, bundle.kind] // bundle.unit for node in cell.nodes)
+
+
+def _allowed(layout: Layout, bundle: Bundle) -> list[Cell]:
+    """The cells in which every member may be and has the memory it needs."""
+    need, found = peak(bundle.components), []
+    inside = [layout.problem.cluster.members(component.node_groups) for component in bundle.components]
+    models = {component.accelerator_model for component in bundle.components if component.accelerator_model}
+    for cell in layout.cells:
+        node = cell.nodes[0]
+        small = node.accelerator_memory is not None and node.accelerator_memory < need
+        if all(node.rank in its for its in inside) and models <= {node.accelerator_model} and not small:
+            found.append(cell)
+    return found

@@ -1,0 +1,86 @@
+"""The sentence that says why nothing works, and which single change would make it work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import lcm
+from typing import Callable, Iterator, Sequence
+
+from ..models.component import Component
+from ..models.demand import Clause, Demand
+from ..models.finding import Finding, error
+from ..models.problem import AMOUNT, Problem
+from .certificate import Row, counting_row
+from .rules import RULES
+
+
+Possible = Callable[[Problem], bool]
+
+
+def impossible(alternatives: Sequence[Problem], possible: Possible) -> Finding:
+    """The Finding for a problem that was proved impossible, with the counting row if there is one and what would mend it.
+
+    `alternatives` are the choices of parallel degrees that were refuted; `possible` solves a changed problem, so that no
+    fix is offered that was not itself solved.
+    """
+    tried = next((each for each in alternatives if counting_row(each)), alternatives[0])
+    row = counting_row(tried)
+    if row is None:
+        message = "impossible: no placement satisfies all demands together (two independent searches agree; no single sum shows it)"
+        return error("PW601", "", message, help="drop or loosen a demand")
+    clauses = list(_clauses(tried, row))
+    fixes = list(_fixes(tried, row, possible))
+    message = f"impossible: {row}"
+    if len(alternatives) > 1:
+        message += f" (so with each of the {len(alternatives)} choices of parallel degrees; shown for the first)"
+    help_text = "; or ".join(fixes) if fixes else "no single demand is to blame: loosen several, or add nodes"
+    subject = row.components[0]
+    because = "; ".join(clause.text for clause in clauses)
+    return error(
+        "PW601", subject.name, message, subject.span(AMOUNT), label=because, help=help_text,
+        witnesses=(row.need, row.have), amount=row.need - row.have,
+    )  # fmt: skip
+
+
+def _clauses(problem: Problem, row: Row) -> Iterator[Clause]:
+    """What was asked of the components in the row, in the user's words."""
+    names = {component.name for component in row.components}
+    seen = set()
+    for rule in RULES:
+        for subject in rule.subjects(problem):
+            clause = rule.explain(problem, subject)
+            if clause.text not in seen and any(names & set(demand.component.split("+")) for demand in clause.demands):
+                seen.add(clause.text)
+                yield clause
+
+
+def _fixes(problem: Problem, row: Row, possible: Possible) -> Iterator[str]:
+    """Single changes after which the problem was solved; amounts as large as they can stay."""
+    names = {component.name for component in row.components}
+    for demand in problem.demands:
+        if not names & set(demand.component.split("+")):
+            continue
+        if demand.field == AMOUNT:
+            component = problem[demand.component]
+            largest = _largest(problem, component, possible)
+            if largest:
+                yield f"ask for {largest} instead of {component.least} for {component.name}"
+        elif possible(problem.without(demand)):
+            yield f"drop `{demand.field}` of {demand.component}"
+
+
+def _largest(problem: Problem, component: Component, possible: Possible) -> int:
+    """The largest amount of this component that works, found by bisection over its step; 0 if none does."""
+
+    def works(times: int) -> bool:
+        amount = times * step
+        components = tuple(replace(c, least=amount, most=amount) if c is component else c for c in problem.components)
+        changed = replace(problem, job=replace(problem.job, components=components))
+        return counting_row(changed) is None and possible(changed)
+
+    step = lcm(component.step, component.unit)
+    low, high = 0, component.least // step
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if works(middle) else (low, middle - 1)
+    return low * step

@@ -1,0 +1,181 @@
+"""What is counted: bundles (components on the same resources) into cells (nodes that are interchangeable)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import lcm
+
+from ..models.assignment import Assignment, Run
+from ..models.cluster import Node
+from ..models.component import UNBOUNDED, Component
+from ..models.node_group import NODE, Numbering
+from ..models.problem import Problem
+from ..models.topology import LEVELS, domain, path
+from .spread import spread_over_nodes
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """Components that share their resources: one thing to place, in units that one node holds whole.
+
+    Two bundles are the same only if they are the same object.
+    """
+
+    components: tuple[Component, ...]
+    kind: str
+
+    @cached_property
+    def name(self) -> str:
+        """The names of its components."""
+        return "+".join(component.name for component in self.components)
+
+    @cached_property
+    def unit(self) -> int:
+        """Resources that are placed as one piece: what every member's groups divide."""
+        return lcm(*(component.unit for component in self.components))
+
+    @cached_property
+    def least(self) -> int:
+        """Fewest units that satisfy the members' amounts."""
+        return max(-(-component.least // self.unit) for component in self.components)
+
+    @cached_property
+    def most(self) -> int:
+        """Most units that do."""
+        return min(component.most for component in self.components) // self.unit
+
+    @property
+    def bounded(self) -> bool:
+        """Did anybody say how large it may become?"""
+        return min(component.most for component in self.components) < UNBOUNDED
+
+    @cached_property
+    def contiguous(self) -> Component | None:
+        """The member that must be one solid range, if there is one."""
+        return next((component for component in self.components if component.contiguous), None)
+
+    @cached_property
+    def fixed(self) -> Component | None:
+        """The member whose ranks are given, if there is one: then all of it is given."""
+        return next((component for component in self.components if component.runs is not None), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """Nodes that nothing in the problem tells apart."""
+
+    index: int
+    nodes: tuple[Node, ...]
+
+    @property
+    def name(self) -> str:
+        """A name for messages and logs."""
+        first, last = self.nodes[0], self.nodes[-1]
+        return first.name if first is last else f"{first.name}..{last.name}"
+
+    def domain(self, level: str) -> str:
+        """The domain of a topology level that all its nodes are in."""
+        return domain(self.nodes[0], level)
+
+
+@dataclass(frozen=True)
+class Count:
+    """A decision: how many units of a bundle are in a cell."""
+
+    bundle: Bundle
+    cell: Cell
+
+
+Values = dict[object, object]
+"""Decision -> value. Keys are Counts (value: units) and contiguous Bundles (value: (first resource rank, units))."""
+
+
+class Layout:
+    """The bundles and cells of a problem and what is free on its nodes: the structure that every encoding shares."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        placed = [members for members in problem.colocated_sets if problem.kind(members[0]) != NODE]
+        self.bundles = tuple(Bundle(members, problem.kind(members[0])) for members in placed)
+        self.bundle_of = {component.name: bundle for bundle in self.bundles for component in bundle.components}
+        self.on_nodes = self._on_nodes()
+        self.fixed = {bundle: self._masks(bundle) for bundle in self.bundles if bundle.fixed}
+        self.free = self._free()
+        self.cells = self._cells()
+        self.cell_of = {node.rank: cell for cell in self.cells for node in cell.nodes}
+
+    @property
+    def searched(self) -> tuple[Bundle, ...]:
+        """The bundles whose place is to be found."""
+        return tuple(bundle for bundle in self.bundles if not bundle.fixed)
+
+    @property
+    def counted(self) -> tuple[Bundle, ...]:
+        """Those that are counted into cells."""
+        return tuple(bundle for bundle in self.searched if not bundle.contiguous)
+
+    @property
+    def ranged(self) -> tuple[Bundle, ...]:
+        """Those that have a start instead."""
+        return tuple(bundle for bundle in self.searched if bundle.contiguous)
+
+    def numbering(self, bundle: Bundle) -> Numbering:
+        """The numbering in which a contiguous bundle is one range."""
+        component = bundle.contiguous or bundle.components[0]
+        return self.problem.cluster.numbering(component.node_groups)
+
+    def capacity(self, cell: Cell, kind: str, size: int) -> int:
+        """How many pieces of `size` resources the cell's nodes have free, each piece on one node."""
+        return sum(self.free[node.rank, kind].bit_count() // size for node in cell.nodes)
+
+    def _on_nodes(self) -> dict[str, tuple[Run, ...]]:
+        """The components that nodes are the resource of: there is nothing to search, they are spread evenly."""
+        members = [c for c in self.problem.components if self.problem.kind(c) == NODE]
+        return {c.name: c.runs if c.runs is not None else spread_over_nodes(self.problem.cluster, c) for c in members}
+
+    def _masks(self, bundle: Bundle) -> dict[int, int]:
+        member = bundle.fixed
+        if member is None or member.runs is None:
+            return {}
+        masks = Assignment({member.name: member.runs}).masks(member.name)
+        return {node: mask for (node, kind), mask in masks.items() if kind == bundle.kind and mask}
+
+    def _free(self) -> dict[tuple[int, str], int]:
+        kinds = dict.fromkeys(bundle.kind for bundle in self.bundles)
+        free = {(node.rank, kind): node.free(kind) for node in self.problem.cluster.nodes for kind in kinds}
+        for component in self.problem.components:
+            if component.runs is not None:
+                for (node, kind), mask in self.problem.given().masks(component.name).items():
+                    if (node, kind) in free:
+                        free[node, kind] &= ~mask
+        return free
+
+    def _cells(self) -> tuple[Cell, ...]:
+        """Nodes with the same place in the topology, hardware and memberships; each node alone where group sizes form no chain."""
+        chain = all(_is_chain({b.unit for b in self.counted if b.kind == kind}) for kind in {b.kind for b in self.counted})
+        groups = sorted({c.node_groups for c in self.problem.components})
+        members = [self.problem.cluster.members(labels) for labels in groups]
+        keyed: dict[tuple[object, ...], list[Node]] = {}
+        for node in self.problem.cluster.nodes:
+            alone = -1 if chain else node.rank
+            belongs = tuple(node.rank in its for its in members)
+            key = (path(node), node.accelerator_model, node.accelerator_memory, belongs, alone)
+            keyed.setdefault(key, []).append(node)
+        return tuple(Cell(index, tuple(nodes)) for index, nodes in enumerate(keyed.values()))
+
+
+def _is_chain(sizes: set[int]) -> bool:
+    """Does every size divide the next larger one?"""
+    ordered = sorted(sizes)
+    return all(large % small == 0 for small, large in zip(ordered, ordered[1:]))
+
+
+def domains_of(layout: Layout, level: str) -> dict[str, tuple[Cell, ...]]:
+    """The cells in each domain of a topology level."""
+    if level not in LEVELS:
+        raise ValueError(f"{level} is not a level of the topology")
+    found: dict[str, list[Cell]] = {}
+    for cell in layout.cells:
+        found.setdefault(cell.domain(level), []).append(cell)
+    return {name: tuple(cells) for name, cells in found.items()}

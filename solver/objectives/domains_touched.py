@@ -1,0 +1,54 @@
+"""Racks that a component is spread over: its collectives cross the slower network between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from ...models.assignment import Assignment
+from ...models.node_group import NODE
+from ...models.problem import Problem
+from ...models.topology import domain, domains
+
+if TYPE_CHECKING:
+    from ..layout import Bundle, Layout
+    from ..variables import Amount, Variables
+
+LEVEL = "rack"
+
+
+class DomainsTouched:
+    """The number of racks, summed over the components whose place is searched; those on the same accelerators count once."""
+
+    name: ClassVar[str] = "racks touched"
+
+    def encode(self, problem: Problem, variables: Variables) -> Amount:
+        searched = variables.layout.searched
+        return variables.total(variables.touches(bundle, LEVEL, name) for bundle in searched for name in domains(problem.cluster, LEVEL))
+
+    def value(self, problem: Problem, assignment: Assignment) -> int:
+        count = 0
+        for members in problem.colocated_sets:
+            if problem.kind(members[0]) == NODE or any(component.runs is not None for component in members):
+                continue
+            nodes = {run.node for run in assignment.of(members[0].name)}
+            count += len({domain(problem.cluster.nodes[node], LEVEL) for node in nodes})
+        return count
+
+    def bound(self, layout: Layout) -> int:
+        return sum(self._fewest(layout, bundle) for bundle in layout.searched)
+
+    def most(self, problem: Problem) -> int:
+        return len(domains(problem.cluster, LEVEL)) * len(problem.colocated_sets)
+
+    def _fewest(self, layout: Layout, bundle: Bundle) -> int:
+        """Racks that the least amount needs if the roomiest were all its own."""
+        rooms: dict[str, int] = {}
+        for cell in layout.cells:
+            name = cell.domain(LEVEL)
+            rooms[name] = rooms.get(name, 0) + layout.capacity(cell, bundle.kind, bundle.unit)
+        left, count = bundle.least, 0
+        for room in sorted(rooms.values(), reverse=True):
+            if left <= 0:
+                break
+            left, count = left - room, count + 1
+        return count

@@ -1,0 +1,74 @@
+"""From an Assignment back to the decision values that say it, where there are any."""
+
+from __future__ import annotations
+
+from ..models.assignment import Assignment, seats
+from ..models.component import Component
+from .layout import Bundle, Count, Layout, Values
+
+
+def project(layout: Layout, assignment: Assignment) -> Values | None:
+    """The values of the decision variables that say this assignment; None if none do.
+
+    None exactly where the shape of the variables excludes it: members of a bundle apart, a group or process over two
+    nodes, a contiguous bundle that is not one range of whole units.
+    """
+    values: Values = {}
+    for bundle in layout.bundles:
+        masks = [_on_kind(assignment, component, bundle.kind) for component in bundle.components]
+        if any(mask != masks[0] for mask in masks[1:]):
+            return None
+        if bundle.fixed:
+            if masks[0] != layout.fixed[bundle]:
+                return None
+            if any(_is_cut(assignment, component) for component in bundle.components if component is not bundle.fixed):
+                return None
+            continue
+        if any(_is_cut(assignment, component) for component in bundle.components):
+            return None
+        counts = _amounts(assignment, bundle.components[0])
+        if any(count % bundle.unit for count in counts.values()):
+            return None
+        found = _range(layout, bundle, masks[0]) if bundle.contiguous else _counts(layout, bundle, counts)
+        if found is None:
+            return None
+        values.update(found)
+    return values
+
+
+def _on_kind(assignment: Assignment, component: Component, kind: str) -> dict[int, int]:
+    return {node: mask for (node, its), mask in assignment.masks(component.name).items() if its == kind and mask}
+
+
+def _amounts(assignment: Assignment, component: Component) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for run in assignment.of(component.name):
+        counts[run.node] = counts.get(run.node, 0) + run.amount
+    return counts
+
+
+def _is_cut(assignment: Assignment, component: Component) -> bool:
+    """Is some group of the component, or some process, on two nodes?"""
+    held = [node for _, its in seats(assignment.of(component.name)) for (node, _), _, _ in its]
+    size = component.group_size
+    return any(len(set(held[start : start + size])) > 1 for start in range(0, len(held), size))
+
+
+def _counts(layout: Layout, bundle: Bundle, counts: dict[int, int]) -> Values:
+    values: Values = {Count(bundle, cell): 0 for cell in layout.cells}
+    per_cell = {cell.index: 0 for cell in layout.cells}
+    for node, count in counts.items():
+        per_cell[layout.cell_of[node].index] += count // bundle.unit
+    for cell in layout.cells:
+        values[Count(bundle, cell)] = per_cell[cell.index]
+    return values
+
+
+def _range(layout: Layout, bundle: Bundle, masks: dict[int, int]) -> Values | None:
+    numbering = layout.numbering(bundle)
+    if not masks or any(node not in numbering.first for node in masks):
+        return None
+    ranks = sorted(numbering.first[node] + i for node, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1)
+    if ranks != list(range(ranks[0], ranks[0] + len(ranks))):
+        return None
+    return {bundle: (ranks[0], len(ranks) // bundle.unit)}

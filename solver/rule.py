@@ -1,0 +1,65 @@
+"""One thing that must hold, with its three faces: said to the solver, checked on an answer, explained to a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Protocol, TypeVar
+
+from ..models.assignment import Assignment
+from ..models.demand import Clause
+from ..models.finding import Finding
+from ..models.problem import Problem
+
+if TYPE_CHECKING:
+    from .layout import Layout
+    from .variables import Amount, Variables
+
+S = TypeVar("S")
+
+
+class Rule(Protocol[S]):
+    """A rule about subjects of type S: a component, a relation, a colocated set...
+
+    `encode` and `check` are written apart and share only the Problem and `subjects`, so that one can catch the other.
+    """
+
+    code: ClassVar[str]
+    packs: ClassVar[bool]
+    """True if the verdict depends on *which* accelerators are used, False if the decision values alone decide it."""
+
+    def subjects(self, problem: Problem) -> Iterable[S]:
+        """Everything in the problem that the rule has something to say about."""
+        ...
+
+    def encode(self, problem: Problem, subject: S, variables: Variables) -> None:
+        """Say it to the solver."""
+        ...
+
+    def check(self, problem: Problem, subject: S, assignment: Assignment) -> Iterator[Finding]:
+        """Every way in which an answer breaks it, with witnesses and amounts."""
+        ...
+
+    def explain(self, problem: Problem, subject: S) -> Clause:
+        """The demand in the user's words, with the rule's own number about the cluster."""
+        ...
+
+
+class Objective(Protocol):
+    """One term of what is minimised, in two faces that must agree, and a bound that needs no solver."""
+
+    name: ClassVar[str]
+
+    def encode(self, problem: Problem, variables: Variables) -> Amount:
+        """The term as the solver sees it."""
+        ...
+
+    def value(self, problem: Problem, assignment: Assignment) -> int:
+        """The term of an answer."""
+        ...
+
+    def bound(self, layout: Layout) -> int:
+        """What no answer can be below, by counting alone."""
+        ...
+
+    def most(self, problem: Problem) -> int:
+        """What no answer can be above; the same for every choice of parallel degrees."""
+        ...

@@ -1,0 +1,55 @@
+"""Components that are colocated use the same accelerators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ...models.assignment import Assignment
+from ...models.component import COLOCATED, Relation
+from ...models.demand import Clause, Demand
+from ...models.finding import Finding, error
+from ...models.problem import Problem
+
+if TYPE_CHECKING:
+    from ..variables import Variables
+
+
+class Colocated:
+    """Two components that are colocated use exactly the same accelerators."""
+
+    code: ClassVar[str] = "PW204"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Relation]:
+        return problem.related(COLOCATED)
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        """They are one bundle, so their places are the same variables; only two given parts can differ."""
+        one, other = (problem[name] for name in relation.components)
+        bundle = variables.bundle(one)
+        if bundle and one.runs is not None and other.runs is not None:
+            given = [{(run.node, run.mask) for run in component.runs or ()} for component in (one, other)]
+            held = [_union(pairs) for pairs in given]
+            variables.require(held[0] == held[1], f"{one.name} and {other.name} are given apart")
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        one, other = relation.components
+        first, second = assignment.masks(one), assignment.masks(other)
+        differ = {place: first.get(place, 0) ^ second.get(place, 0) for place in sorted(first.keys() | second.keys())}
+        count = sum(mask.bit_count() for mask in differ.values())
+        if count:
+            node = next(node for (node, _), mask in differ.items() if mask)
+            message = f"{one} and {other} are colocated but differ in {count} accelerators (first on node {node})"
+            help_text = f"give both the same ranks, or drop `colocate_with: {other}`"
+            yield error(self.code, one, message, relation.span, help=help_text, witnesses=(node,), amount=count)
+
+    def explain(self, problem: Problem, relation: Relation) -> Clause:
+        one, other = relation.components
+        return Clause(f"{one} uses the accelerators of {other}", (Demand(f"{one}+{other}", COLOCATED, relation.span),))
+
+
+def _union(pairs: set[tuple[int, int]]) -> dict[int, int]:
+    held: dict[int, int] = {}
+    for node, mask in pairs:
+        held[node] = held.get(node, 0) | mask
+    return held

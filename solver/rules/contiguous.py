@@ -1,0 +1,85 @@
+"""A contiguous component is one solid range of ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ...models.assignment import Assignment
+from ...models.component import Component
+from ...models.demand import Clause, Demand
+from ...models.finding import Finding, error
+from ...models.node_group import NODE
+from ...models.problem import Problem
+from ..wording import lowest
+
+if TYPE_CHECKING:
+    from ..variables import Variables
+
+
+class Contiguous:
+    """In rank order a contiguous component is one solid range of its node groups' numbering.
+
+    Source: RLinf, rlinf/utils/placement.py (model-parallel components must be continuous).
+    """
+
+    code: ClassVar[str] = "PW205"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return [c for c in problem.components if c.contiguous and problem.kind(c) != NODE]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """The bundle has one start instead of counts; only a given part can have holes."""
+        bundle = variables.bundle(component)
+        if bundle and bundle.fixed and component.runs is None:
+            first = problem.cluster.numbering(component.node_groups).first
+            masks = variables.layout.fixed[bundle]
+            inside = masks.keys() <= first.keys()
+            ranks = sorted(first[n] + i for n, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1) if inside else []
+            solid = bool(ranks) and ranks[-1] - ranks[0] + 1 == len(ranks)
+            variables.require(solid, f"{component.name} is given in pieces")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        first = problem.cluster.numbering(component.node_groups).first
+        masks = {node: mask for (node, _), mask in assignment.masks(component.name).items() if mask}
+        span = component.span("placement")
+        outside = [node for node in masks if node not in first]
+        if outside:
+            message = f"{component.name} is on node {outside[0]}, which its node groups do not number"
+            yield error(self.code, component.name, message, span, witnesses=(outside[0],), amount=len(outside))
+        if outside or not masks:
+            return
+        low = min(first[node] + lowest(mask) for node, mask in masks.items())
+        high = max(first[node] + mask.bit_length() for node, mask in masks.items())
+        used = sum(mask.bit_count() for mask in masks.values())
+        if used != high - low:
+            message = f"{component.name} uses {used} of the ranks {low}-{high - 1}; it must be one solid range"
+            yield error(self.code, component.name, message, span, witnesses=(low, high - 1), amount=high - low - used)
+        before = 0
+        for run in assignment.of(component.name):
+            block = (first[run.node] + run.within[0] - low) // component.unit
+            if block < before:
+                message = f"rank {run.ranks.start} of {component.name} comes before lower ranks in its range"
+                yield error(self.code, component.name, message, span, witnesses=(run.ranks.start,), amount=1)
+                return
+            before = block
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        longest = max((stop - start for start, stop in free_ranges(problem, component)), default=0)
+        text = f"{component.name} must be one solid range of {component.least} ranks (the longest free range has {longest})"
+        return Clause(text, (Demand(component.name, "contiguous", component.span("contiguous")),))
+
+
+def free_ranges(problem: Problem, component: Component) -> list[tuple[int, int]]:
+    """The solid ranges (first, last + 1) of a component's numbering that no other job holds."""
+    kind, found, start, position = problem.kind(component), list[tuple[int, int]](), -1, 0
+    for stretch in problem.cluster.numbering(component.node_groups).stretches:
+        free = problem.cluster.nodes[stretch.node_rank].free(kind)
+        for index in range(stretch.count):
+            if free >> index & 1:
+                start = position if start < 0 else start
+            elif start >= 0:
+                found.append((start, position))
+                start = -1
+            position += 1
+    return found if start < 0 else [*found, (start, position)]

@@ -1,0 +1,52 @@
+"""Components that are disjoint share no accelerator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ...models.assignment import Assignment
+from ...models.component import DISJOINT, Relation
+from ...models.demand import Clause, Demand
+from ...models.finding import Finding, error
+from ...models.problem import Problem
+from ..wording import lowest
+
+if TYPE_CHECKING:
+    from ..variables import Variables
+
+
+class Disjoint:
+    """Two components that are disjoint have no accelerator in common."""
+
+    code: ClassVar[str] = "PW207"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Relation]:
+        return problem.related(DISJOINT)
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        """Different bundles never overlap (PW201); one bundle cannot be apart from itself; given parts are compared."""
+        one, other = (problem[name] for name in relation.components)
+        first, second = variables.bundle(one), variables.bundle(other)
+        if first is None or second is None:
+            return
+        if first is second:
+            variables.require(variables.accelerators(first) == 0, f"{one.name} and {other.name} are colocated and disjoint")
+        elif first.fixed and second.fixed:
+            theirs = variables.layout.fixed[second]
+            common = [node for node, mask in variables.layout.fixed[first].items() if mask & theirs.get(node, 0)]
+            variables.require(not (common and first.kind == second.kind), f"{one.name} and {other.name} are given together")
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        one, other = relation.components
+        first, second = assignment.masks(one), assignment.masks(other)
+        common = {place: mask & second.get(place, 0) for place, mask in first.items() if mask & second.get(place, 0)}
+        if common:
+            (node, _), mask = min(common.items())
+            count = sum(mask.bit_count() for mask in common.values())
+            message = f"{one} and {other} must be disjoint but share {count} accelerators (first: {lowest(mask)} on node {node})"
+            yield error(self.code, one, message, relation.span, witnesses=(node, lowest(mask)), amount=count, help="move one of the two")
+
+    def explain(self, problem: Problem, relation: Relation) -> Clause:
+        one, other = relation.components
+        return Clause(f"{one} shares no accelerator with {other}", (Demand(f"{one}+{other}", DISJOINT, relation.span),))

@@ -1,0 +1,51 @@
+"""Whole replicas: the accelerators of a component divide into tp x pp x cp, and into its processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ...models.assignment import Assignment
+from ...models.component import Component
+from ...models.demand import Clause, Demand
+from ...models.finding import Finding, error
+from ...models.node_group import NODE
+from ...models.problem import Problem
+
+if TYPE_CHECKING:
+    from ..variables import Variables
+
+
+class Divisibility:
+    """The accelerators of a component are a multiple of tp x pp x cp and of the accelerators per process.
+
+    Source: Megatron-LM, core/parallel_state.py, initialize_model_parallel (world size must be divisible by
+    tp x pp x cp); RLinf, rlinf/scheduler/placement/placement.py (processes and resources are multiples).
+    """
+
+    code: ClassVar[str] = "PW208"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return [c for c in problem.components if c.step > 1 and problem.kind(c) != NODE]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        if bundle := variables.bundle(component):
+            variables.multiple(variables.accelerators(bundle), component.step)
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        placed = sum(run.amount for run in assignment.of(component.name))
+        parallel = component.parallel
+        for divisor, what in ((parallel.replica, f"tp x pp x cp = {parallel.replica}"), (component.per_process, "accelerators per process")):
+            if placed % divisor:
+                what = what if divisor == parallel.replica else f"{divisor} {what}"
+                message = f"the {placed} accelerators of {component.name} cannot be divided by {what}: {placed % divisor} would be left"
+                lower, upper = placed - placed % divisor, placed - placed % divisor + divisor
+                fit = f"{lower} or {upper}" if lower else str(upper)
+                span = component.span("placement" if component.runs is not None else "parallel")
+                help_text = f"give {component.name} {fit} accelerators"
+                yield error(self.code, component.name, message, span, help=help_text, witnesses=(placed, divisor), amount=placed % divisor)
+                return
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        text = f"the accelerators of {component.name} must be a multiple of {component.step} ({component.parallel})"
+        return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))

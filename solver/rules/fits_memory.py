@@ -1,0 +1,110 @@
+"""What shares an accelerator fits in its memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ...models.assignment import Assignment
+from ...models.component import Component
+from ...models.demand import Clause, Demand
+from ...models.finding import Finding, error
+from ...models.node_group import ACCELERATOR
+from ...models.problem import Problem
+from ...models.quantity import write_memory
+from ..wording import lowest
+
+if TYPE_CHECKING:
+    from ..variables import Variables
+
+Members = tuple[Component, ...]
+
+
+class FitsMemory:
+    """What is on an accelerator at the same time fits in its memory.
+
+    Components without a phase are always there; those of different phases take turns. An accelerator whose memory is
+    unknown is not judged.
+    """
+
+    code: ClassVar[str] = "PW501"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Members]:
+        """The sets of components that may meet on an accelerator."""
+        sets = [members for members in problem.colocated_sets if problem.kind(members[0]) == ACCELERATOR]
+        if problem.job.capabilities.shares_accelerators:
+            given = tuple(c for members in sets for c in members if any(other.runs is not None for other in members))
+            sets = [members for members in sets if members[0] not in given] + ([given] if given else [])
+        return [members for members in sets if any(component.memory for component in members)]
+
+    def encode(self, problem: Problem, members: Members, variables: Variables) -> None:
+        bundles = list(dict.fromkeys(bundle for bundle in map(variables.bundle, members) if bundle))
+        if len(bundles) == 1:
+            need = peak(members)
+            for cell in variables.cells:
+                memory = cell.nodes[0].accelerator_memory
+                if memory is not None and need > memory:
+                    variables.require(variables.accelerators(bundles[0], cell) == 0, f"{bundles[0].name} needs {need} MiB")
+            return
+        # Given parts that overlap as they like: every accelerator is known, and with it who is there.
+        for node in problem.cluster.nodes:
+            for index, accelerator in enumerate(node.accelerators):
+                there = [c for bundle in bundles if variables.layout.fixed[bundle].get(node.rank, 0) >> index & 1 for c in bundle.components]
+                memory = accelerator.memory
+                variables.require(memory is None or peak(tuple(there)) <= memory, f"accelerator {index} of node {node.rank} is too small")
+
+    def check(self, problem: Problem, members: Members, assignment: Assignment) -> Iterator[Finding]:
+        there: dict[int, list[tuple[int, Component]]] = {}
+        for component in members:
+            for (node, kind), mask in assignment.masks(component.name).items():
+                if kind == ACCELERATOR and component.memory:
+                    there.setdefault(node, []).append((mask, component))
+        for rank, shares in sorted(there.items()):
+            has = problem.cluster.nodes[rank].accelerator_memory
+            for mask in _pieces([mask for mask, _ in shares]) if has is not None else ():
+                meeting = [component for its, component in shares if its & mask]
+                resident = sum(component.memory for component in meeting if not component.phase)
+                phases: dict[str, int] = {}
+                for component in meeting:
+                    if component.phase:
+                        phases[component.phase] = phases.get(component.phase, 0) + component.memory
+                need = resident + max(phases.values(), default=0)
+                if has is not None and need > has:
+                    bill = " + ".join(f"{c.name} {write_memory(c.memory)}{f' ({c.phase})' if c.phase else ''}" for c in meeting)
+                    message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed: {bill}"
+                    name, span = meeting[0].name, meeting[0].span("memory")
+                    yield error(
+                        self.code, name, message, span, help="use larger accelerators, less memory, or phases that take turns",
+                        witnesses=(rank, lowest(mask)), amount=need - has,
+                    )  # fmt: skip
+                    return
+
+    def explain(self, problem: Problem, members: Members) -> Clause:
+        need = peak(members)
+        fit = sum(
+            node.free(ACCELERATOR).bit_count()
+            for node in problem.cluster.nodes
+            if node.accelerators and (node.accelerator_memory is None or node.accelerator_memory >= need)
+        )
+        bill = " + ".join(f"{component.name} {write_memory(component.memory)}" for component in members if component.memory)
+        demands = tuple(Demand(c.name, "memory", c.span("memory")) for c in members if c.memory)
+        return Clause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
+
+
+def peak(members: Members) -> int:
+    """MiB that these components need together at the worst moment: what is always there, and the largest phase."""
+    phases = {component.phase for component in members if component.phase}
+    resident = sum(component.memory for component in members if not component.phase)
+    return resident + max((sum(c.memory for c in members if c.phase == phase) for phase in phases), default=0)
+
+
+def _pieces(masks: list[int]) -> list[int]:
+    """The masks cut where they overlap: in each piece the same ones are present throughout."""
+    pieces: list[int] = []
+    for mask in masks:
+        fresh, cut = mask, []
+        for piece in pieces:
+            cut += [part for part in (piece & mask, piece & ~mask) if part]
+            fresh &= ~piece
+        pieces = [*cut, fresh] if fresh else cut
+    return pieces

@@ -1,0 +1,47 @@
+"""A component stays on the nodes of its groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ...models.assignment import Assignment
+from ...models.component import Component
+from ...models.demand import Clause, Demand
+from ...models.finding import Finding, error
+from ...models.problem import Problem
+from ..wording import plural
+
+if TYPE_CHECKING:
+    from ..variables import Variables
+
+
+class NodeGroup:
+    """A component uses only nodes of its node groups."""
+
+    code: ClassVar[str] = "PW301"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        everywhere = len(problem.cluster.nodes)
+        return [c for c in problem.components if len(problem.cluster.members(c.node_groups)) < everywhere]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        inside = problem.cluster.members(component.node_groups)
+        bundle = variables.bundle(component)
+        for cell in variables.cells if bundle else ():
+            if bundle and cell.nodes[0].rank not in inside:
+                variables.require(variables.accelerators(bundle, cell) == 0, f"{component.name} is outside its groups")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        inside = problem.cluster.members(component.node_groups)
+        outside = [run for run in assignment.of(component.name) if run.node not in inside]
+        if outside:
+            run, count = outside[0], sum(len(run.ranks) for run in outside)
+            label = ", ".join(component.node_groups)
+            message = f"rank {run.ranks.start} of {component.name} is on node {run.node}, outside node group `{label}` ({count} ranks are)"
+            yield error(self.code, component.name, message, component.span("node_group"), witnesses=(run.ranks.start, run.node), amount=count)
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        count = len(problem.cluster.members(component.node_groups))
+        text = f"{component.name} may use only node group `{', '.join(component.node_groups)}` ({count} {plural('node', count)})"
+        return Clause(text, (Demand(component.name, "node_groups", component.span("node_group")),))

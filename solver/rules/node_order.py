@@ -1,0 +1,45 @@
+"""Processes come in the order of their nodes, where the framework insists on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ...models.assignment import Assignment
+from ...models.component import Component
+from ...models.demand import Clause
+from ...models.finding import Finding, error
+from ...models.problem import Problem
+
+if TYPE_CHECKING:
+    from ..variables import Variables
+
+
+class NodeOrder:
+    """In rank order, the nodes of a component's processes never go back to a lower node rank.
+
+    Source: RLinf, rlinf/scheduler/placement/flexible.py ("Placements must be sorted by node_id", at launch only).
+    """
+
+    code: ClassVar[str] = "PW210"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return problem.components if problem.job.capabilities.nodes_in_order else ()
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """Expansion gives ranks in the order of the nodes; a contiguous numbering that goes back is refused by its check."""
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        runs = assignment.of(component.name)
+        for before, run in zip(runs, runs[1:]):
+            if run.node < before.node:
+                message = f"rank {run.ranks.start} of {component.name} is on node {run.node}, rank {before.ranks.stop - 1} on node {before.node}"
+                yield error(
+                    self.code, component.name, message + ": RLinf refuses nodes out of order, but only at launch",
+                    component.span("node_group"), label="nodes go back here", help="write the node groups in the order of their nodes",
+                    witnesses=(run.ranks.start, before.node, run.node), amount=before.node - run.node,
+                )  # fmt: skip
+                return
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        return Clause(f"the processes of {component.name} come in the order of their nodes ({len(problem.cluster.nodes)} nodes)")

@@ -1,0 +1,56 @@
+"""A process runs on one node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ...models.assignment import Assignment
+from ...models.component import Component
+from ...models.demand import Clause, Demand
+from ...models.finding import Finding, error
+from ...models.problem import Problem
+
+if TYPE_CHECKING:
+    from ..variables import Variables
+
+
+class ProcessOnOneNode:
+    """All resources of one process are on one node and of one kind.
+
+    Source: RLinf, rlinf/scheduler/placement/flexible.py (one node per process, noticed only at launch).
+    """
+
+    code: ClassVar[str] = "PW203"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return problem.components
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """A unit holds whole processes and is taken from one node: only given parts can break it."""
+        bundle = variables.bundle(component)
+        if bundle and bundle.fixed and component.runs is None:
+            for node, mask in variables.layout.fixed[bundle].items():
+                variables.require(mask.bit_count() % component.per_process == 0, f"processes of {component.name} do not fit node {node}")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        torn: dict[int, tuple[int, int]] = {}
+        last_rank, last_node, last_kind = -1, -1, ""
+        for run in assignment.of(component.name):
+            if run.ranks.start == last_rank and (run.node, run.kind) != (last_node, last_kind):
+                torn.setdefault(last_rank, (last_node, run.node))
+            last_rank, last_node, last_kind = run.ranks.stop - 1, run.node, run.kind
+        if torn:
+            rank, nodes = next(iter(torn.items()))
+            more = f" ({len(torn)} processes do)" if len(torn) > 1 else ""
+            message = f"process {rank} of {component.name} lies on nodes {nodes[0]} and {nodes[1]}{more}; a process runs on one node"
+            yield error(
+                self.code, component.name, message, component.span("placement"), label="crosses nodes",
+                help="give each process accelerators of one node", witnesses=(rank, *nodes), amount=len(torn),
+            )  # fmt: skip
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        each = component.per_process
+        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
+        text = f"a process of {component.name} needs {each} of one node (the largest node has {largest})"
+        return Clause(text, (Demand(component.name, "per_process", component.span("per_process")),) if each > 1 else ())

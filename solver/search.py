@@ -1,0 +1,141 @@
+"""From a problem to a verified Plan, or to the reason why there is none."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Iterable
+
+from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ..models.assignment import Assignment
+from ..models.finding import Finding, Severity, error
+from ..models.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan, Term
+from ..models.problem import Problem
+from .certificate import counting_row
+from .expand import ExpansionFailed, expand
+from .greedy import greedy
+from .impossible import impossible
+from .layout import Layout
+from .objectives import OBJECTIVES, terms, weights
+from .verify import check
+
+SEED = 1
+LIMIT = 10.0
+
+
+class WrongAnswer(Exception):
+    """A search gave an answer that the rules refuse, or another objective than the answer has: a fault of ours."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The best answer to one choice of parallel degrees; `bound` is proved for that choice."""
+
+    assignment: Assignment | None
+    terms: tuple[Term, ...]
+    bound: int
+    how: str
+    refuted: bool = False
+
+    @property
+    def objective(self) -> int:
+        return sum(term.weight * term.value for term in self.terms)
+
+
+def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
+    """Place everything that is not given.
+
+    Parameters
+    ----------
+    limit : how long to search, in CP-SAT's deterministic time (about seconds), for each choice of parallel degrees.
+    seed : the same problem and seed give the same plan, in any process.
+    """
+    began = time.perf_counter()
+    faults = [f for f in check(problem.explicit, problem.given()) if f.severity is Severity.ERROR]
+    if faults:
+        return Answer(IMPOSSIBLE, findings=tuple(faults), how="given")
+    if not problem.hinted:
+        return Answer(VERIFIED, Plan(problem.cluster, problem.given(), VERIFIED, seconds=time.perf_counter() - began), how="given")
+    alternatives = list(problem.alternatives())
+    found = _best_first(alternatives, limit, seed)
+    best = min((each for each in found if each.assignment), key=lambda each: each.objective, default=None)
+    if best is None or best.assignment is None:
+        if all(each.refuted for each in found):
+            return Answer(IMPOSSIBLE, findings=(impossible(alternatives, lambda changed: _one(changed, limit, seed).assignment is not None),), how=found[0].how)
+        return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
+    bound = min(each.bound for each in found if not each.refuted)
+    status = OPTIMAL if best.objective == bound else FEASIBLE
+    seconds = time.perf_counter() - began
+    plan = Plan(problem.cluster, best.assignment, status, best.terms, bound, seed, seconds)
+    return Answer(status, plan, how=best.how)
+
+
+def _best_first(alternatives: Iterable[Problem], limit: float, seed: int) -> list[_Found]:
+    """What each choice of degrees gives; ends early when no later choice can be better than what was found."""
+    problems = list(alternatives)
+    floor = min(_bound(problem, _bounds(Layout(problem))) for problem in problems)
+    found: list[_Found] = []
+    for problem in problems:
+        found.append(_one(problem, limit, seed))
+        if found[-1].assignment and found[-1].objective == floor:
+            break
+    return [*found, *(_Found(None, (), floor, "bound") for _ in problems[len(found) :])]
+
+
+def _one(problem: Problem, limit: float, seed: int) -> _Found:
+    """One choice of degrees: a counting row against it, a greedy answer that meets the bound, or a search."""
+    if counting_row(problem):
+        return _Found(None, (), 0, "counting", refuted=True)
+    layout = Layout(problem)
+    bounds = _bounds(layout)
+    values = greedy(layout)
+    if values is not None:
+        try:
+            assignment = expand(layout, values)
+        except ExpansionFailed:
+            assignment = None
+        if assignment and not list(check(problem, assignment)):
+            its = terms(problem, assignment, bounds)
+            if all(term.value == term.bound for term in its):
+                return _Found(assignment, its, _bound(problem, bounds), "greedy")
+    return _searched(problem, bounds, limit, seed)
+
+
+def _searched(problem: Problem, bounds: list[int], limit: float, seed: int) -> _Found:
+    from .compile import compile
+    from .engine import Status, run
+
+    variables = compile(problem)
+    outcome = run(variables, limit, seed)
+    if outcome.status is Status.INFEASIBLE:
+        # One "infeasible" is no proof (or-tools 5274, 5295): it must say so again without presolve.
+        again = run(compile(problem), limit, seed, presolve=False)
+        return _Found(None, (), _bound(problem, bounds), "search", refuted=again.status is Status.INFEASIBLE)
+    if outcome.values is None:
+        return _Found(None, (), _bound(problem, bounds), "search")
+    assignment = expand(variables.layout, outcome.values)
+    faults = list(check(problem, assignment))
+    if faults:
+        raise WrongAnswer("; ".join(f"{fault.code} {fault.message}" for fault in faults))
+    its = terms(problem, assignment, bounds)
+    found = _Found(assignment, its, max(outcome.bound, _bound(problem, bounds)), "search")
+    if found.objective != outcome.objective:
+        raise WrongAnswer(f"the solver's objective is {outcome.objective}, that of its answer {found.objective}")
+    if outcome.status is Status.OPTIMAL:
+        # What is proved of the sum is proved of each term as far as no earlier term can give way.
+        proved = tuple(replace(term, bound=term.value) for term in its)
+        return replace(found, terms=proved, bound=found.objective)
+    return found
+
+
+def _bounds(layout: Layout) -> list[int]:
+    return [objective.bound(layout) for objective in OBJECTIVES]
+
+
+def _bound(problem: Problem, bounds: list[int]) -> int:
+    return sum(weight * bound for weight, bound in zip(weights(problem), bounds))
+
+
+def _undecided(limit: float) -> Finding:
+    message = f"undecided: neither a placement nor a proof that there is none within {limit:g} s of search"
+    return error("PW602", "", message, help=f"give it longer: `--limit {limit * 4:g}`")

@@ -1,0 +1,169 @@
+"""The words in which rules speak to CP-SAT: the only door to the model beside compile and search.
+
+An amount is an expression, or an int where the value is known, so that given parts cost nothing and rules need no `if`.
+"""
+
+from __future__ import annotations
+
+from typing import Callable, Iterable, Union
+
+from ortools.sat.python import cp_model
+
+from ..models.component import Component
+from ..models.problem import Problem
+from .layout import Bundle, Cell, Count, Layout, Values, domains_of
+from .ranges import Ranges
+
+Amount = Union[cp_model.LinearExpr, int]
+Condition = Union[cp_model.BoundedLinearExpression, bool]
+
+
+class Variables:
+    """The decision variables of a problem and the amounts that rules and objectives are made of."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.layout = Layout(problem)
+        self.model = cp_model.CpModel()
+        self.bundles, self.cells = self.layout.bundles, self.layout.cells
+        self.impossible: list[str] = []
+        self._counts = {Count(b, cell): self._count(b, cell) for b in self.layout.counted for cell in self.cells}
+        self._by_place = {(count.bundle, count.cell): variable for count, variable in self._counts.items()}
+        self._ranges = {b: Ranges(self.model, self.layout, b) for b in self.layout.ranged}
+        self._touched: dict[tuple[Bundle, str, str], Amount] = {}
+        self._slots: dict[tuple[Cell, str, int], Amount] = {}
+        for bundle in self.layout.counted:
+            self.require(self.units(bundle) <= bundle.most)
+
+    def _count(self, bundle: Bundle, cell: Cell) -> cp_model.IntVar:
+        room = min(bundle.most, self.layout.capacity(cell, bundle.kind, 1) // bundle.unit)
+        return self.model.new_int_var(0, room, f"units of {bundle.name} in {cell.name}")
+
+    # -- how much
+
+    def bundle(self, component: Component) -> Bundle | None:
+        """What the component is placed with; None where nodes are its resource and nothing is decided."""
+        return self.layout.bundle_of.get(component.name)
+
+    def units(self, bundle: Bundle, cell: Cell | None = None) -> Amount:
+        """How many units of a searched bundle are in the cell, or everywhere."""
+        if cell is None:
+            return total(self.units(bundle, each) for each in self.cells)
+        if bundle in self._ranges:
+            return total(self._ranges[bundle].units_on(node.rank) for node in cell.nodes)
+        return self._by_place[bundle, cell]
+
+    def accelerators(self, bundle: Bundle, cell: Cell | None = None) -> Amount:
+        """How many resources the bundle holds in the cell, or everywhere."""
+        if bundle in self.layout.fixed:
+            inside = None if cell is None else {node.rank for node in cell.nodes}
+            masks = self.layout.fixed[bundle].items()
+            return sum(mask.bit_count() for node, mask in masks if inside is None or node in inside)
+        return bundle.unit * self.units(bundle, cell)
+
+    def touches(self, bundle: Bundle, level: str, name: str) -> Amount:
+        """1 exactly if some of the bundle is in that domain of a topology level, else 0."""
+        key = (bundle, level, name)
+        if key not in self._touched:
+            cells = domains_of(self.layout, level)[name]
+            held = total(self.accelerators(bundle, cell) for cell in cells)
+            if isinstance(held, int):
+                self._touched[key] = int(held > 0)
+            else:
+                room = sum(self.layout.capacity(cell, bundle.kind, 1) for cell in cells)
+                seen = self.model.new_bool_var(f"{bundle.name} touches {name or level}")
+                self.require(held <= room * seen)
+                self.require(held >= seen)
+                self._touched[key] = seen
+        return self._touched[key]
+
+    # -- where exactly (contiguous bundles)
+
+    def starts(self, bundle: Bundle) -> list[tuple[int, int]]:
+        """Every (first resource rank, units) at which a contiguous bundle cuts no unit."""
+        return self._ranges[bundle].starts
+
+    def start_among(self, bundle: Bundle, starts: Iterable[tuple[int, int]]) -> None:
+        """Only these."""
+        self._ranges[bundle].only(set(starts))
+
+    def slots(self, cell: Cell, kind: str, size: int) -> Amount:
+        """How many pieces of `size` fit in the cell beside the contiguous bundles: the sum of floor(left / size) over its nodes."""
+        key = (cell, kind, size)
+        if key not in self._slots:
+            self._slots[key] = total(self._slots_on(node.rank, kind, size) for node in cell.nodes)
+        return self._slots[key]
+
+    def _slots_on(self, node: int, kind: str, size: int) -> Amount:
+        free = self.layout.free[node, kind].bit_count()
+        there = [(b, r.units_on(node)) for b, r in self._ranges.items() if b.kind == kind]
+        there = [(b, units) for b, units in there if not isinstance(units, int)]
+        if all(bundle.unit % size == 0 for bundle, _ in there):
+            return free // size - total(bundle.unit // size * units for bundle, units in there)
+        left = self.model.new_int_var(0, free // size, f"slots of {size} on node {node}")
+        self.require(size * left + total(bundle.unit * units for bundle, units in there) <= free)
+        return left
+
+    def apart(self, one: Bundle, other: Bundle) -> None:
+        """Two contiguous bundles hold no resource in common, whatever their numberings."""
+        first, second = self._ranges[one], self._ranges[other]
+        if self.layout.numbering(one) == self.layout.numbering(other):
+            self.model.add_no_overlap([first.interval(), second.interval()])
+            return
+        for node in sorted(first.nodes & second.nodes):
+            for index in range(self.problem.cluster.nodes[node].count(one.kind)):
+                self.require(first.covers(node, index) + second.covers(node, index) <= 1)
+
+    def multiple(self, amount: Amount, step: int) -> None:
+        """The amount is a multiple of `step`."""
+        if isinstance(amount, int):
+            self.require(amount % step == 0, f"{amount} is no multiple of {step}")
+        else:
+            times = self.model.new_int_var(0, self.problem.cluster.total() * 64 // step + 1, "times")
+            self.require(amount == step * times)
+
+    def total(self, amounts: Iterable[Amount]) -> Amount:
+        """The sum of amounts."""
+        return total(amounts)
+
+    # -- saying it
+
+    def require(self, condition: Condition, why: str = "") -> None:
+        """The condition holds. A condition that is already known to fail makes the model infeasible, with its reason."""
+        if isinstance(condition, bool):
+            if not condition:
+                self.impossible.append(why)
+                self.model.add_bool_or([])
+        else:
+            self.model.add(condition)
+
+    def minimise(self, amount: Amount) -> None:
+        """Smaller is better."""
+        self.model.minimize(amount)
+
+    # -- reading it
+
+    def values(self, value: Callable[[cp_model.IntVar], int]) -> Values:
+        """The values of the decision variables, given a way to read one variable."""
+        found: Values = {count: value(variable) for count, variable in self._counts.items()}
+        found.update({bundle: its.value(value) for bundle, its in self._ranges.items()})
+        return found
+
+    def fix(self, values: Values) -> None:
+        """The decision variables have exactly these values."""
+        for key, value in values.items():
+            if isinstance(key, Count) and isinstance(value, int):
+                self.require(self._by_place[key.bundle, key.cell] == value)
+            elif isinstance(key, Bundle) and isinstance(value, tuple):
+                self._ranges[key].only({value})
+
+
+def total(amounts: Iterable[Amount]) -> Amount:
+    """The sum of amounts; an int if all of them are known."""
+    known, open_amounts = 0, []
+    for amount in amounts:
+        if isinstance(amount, int):
+            known += amount
+        else:
+            open_amounts.append(amount)
+    return cp_model.LinearExpr.sum(open_amounts) + known if open_amounts else known

@@ -1,0 +1,20 @@
+"""Small words that several rules need."""
+
+from __future__ import annotations
+
+
+def plural(noun: str, count: int) -> str:
+    """The noun as it stands after a number."""
+    if count == 1:
+        return noun
+    return noun + ("es" if noun.endswith("s") else "s")
+
+
+def listed(names: list[str] | tuple[str, ...]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def lowest(mask: int) -> int:
+    """The index of the lowest bit of a mask that is not 0."""
+    return (mask & -mask).bit_length() - 1
