@@ -1,0 +1,111 @@
+"""The command `placewright`: its verbs, each loaded only when it is called, and its exit codes.
+
+0 ok; 1 findings, or what is asked for is impossible; 2 the input or the command line cannot be used; 3 undecided within
+the limit; 4 the world differs from the plan; 70 our own fault.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn, Sequence
+
+import click
+
+if TYPE_CHECKING:
+    from ..models.finding import UnusableInput
+
+OK, FINDINGS, UNUSABLE, UNDECIDED, DIFFERENT, OUR_FAULT = 0, 1, 2, 3, 4, 70
+INTERRUPTED, BROKEN_PIPE = 130, 141
+
+VERBS = {
+    "verify": "Check the placements of configuration files.",
+    "solve": "Find placements where a file gives hints instead of ranks.",
+    "launch": "Start the workers of a file or a plan on Ray.",
+}
+
+
+class LazyGroup(click.Group):
+    """The verbs by name. A verb is the attribute of the same name of the module of the same name beside this file."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the verbs, in the order of use."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb, loaded; None if there is none of this name."""
+        if cmd_name not in VERBS:
+            return None
+        verb: click.Command = getattr(import_module(f".{cmd_name}", __package__), cmd_name)
+        return verb
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs with their sentences, without loading them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"placewright {version('placewright')}")
+        ctx.exit(OK)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version and exit.")
+def cli() -> None:
+    """Which process of a distributed RL training job runs on which accelerator of which node.
+
+    \b
+    Exit codes: 0 ok, 1 findings or impossible, 2 unusable input, 3 undecided
+    in time, 4 the world differs from the plan, 70 our own fault.
+    """
+
+
+def main() -> NoReturn:
+    """Runs the command line of this process and exits with its code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command line; the exit code. Never raises: this is the last place where a fault can be told."""
+    from ..models.finding import UnusableInput
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # names from a file must not break an ASCII terminal
+    try:
+        code = cli.main(list(arguments), prog_name="placewright", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or OK)
+    except click.exceptions.Abort:
+        return INTERRUPTED
+    except click.ClickException as problem:
+        problem.show()
+        return UNUSABLE
+    except UnusableInput as problem:
+        return _unusable(problem)
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except SystemExit:  # so click ends a command whose output nobody reads any more
+        return BROKEN_PIPE
+    except BrokenPipeError:  # as above, where it is only noticed now; nothing may be left to flush at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as problem:
+        if os.environ.get("PLACEWRIGHT_DEBUG"):
+            raise
+        what = " ".join(f"{type(problem).__name__}: {problem}".split())
+        click.echo(f"placewright itself failed: {what[:300]}\nset PLACEWRIGHT_DEBUG=1 to see where, and please report it", err=True)
+        return OUR_FAULT
+
+
+def _unusable(problem: UnusableInput) -> int:
+    from .show import echo_findings
+
+    echo_findings(problem.findings, err=True)
+    return UNUSABLE

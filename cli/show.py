@@ -1,0 +1,29 @@
+"""Findings on a terminal, each with the lines of the file that it is about."""
+
+from __future__ import annotations
+
+import sys
+from typing import Iterable
+
+import click
+
+from ..models.finding import Finding, UnusableInput
+from ..models.source import Source
+from ..report.terminal import wants_colour
+from ..report.text import render_findings
+
+
+def text_of(path: str) -> str:
+    """The text of a file as a Source would read it; "" where it cannot be read within the limits."""
+    try:
+        return Source.read(path).text
+    except UnusableInput:
+        return ""
+
+
+def echo_findings(findings: Iterable[Finding], err: bool = False) -> None:
+    """Prints findings as frames, to standard error if `err`."""
+    found = tuple(findings)
+    files = {span.file for finding in found for span in (finding.span, finding.origin) if span}
+    texts = {file: text for file in files if (text := text_of(file))}
+    click.echo(render_findings(found, texts, wants_colour(sys.stderr if err else sys.stdout)), err=err, color=True)

@@ -1,0 +1,117 @@
+"""A picture in characters: nodes x accelerators, and who holds each of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import groupby
+from string import ascii_lowercase, ascii_uppercase
+from typing import Sequence
+
+from ..models.cluster import Node
+from ..models.node_group import ACCELERATOR, NODE
+from ..models.plan import Plan
+from ..models.ranks import merge, write_ranks
+from .terminal import cells, escape
+
+IDLE, TAKEN = ".", "#"
+BLOCK = 16
+_MANY_NODES = 8
+_LETTERS = ascii_uppercase + ascii_lowercase
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What is shown of one node: a text for each accelerator, and what else runs there."""
+
+    name: str
+    cells: tuple[str, ...]
+    besides: str
+
+    @property
+    def look(self) -> tuple[tuple[str, ...], str]:
+        return self.cells, self.besides
+
+
+def grid(plan: Plan) -> str:
+    """One line a node, one cell an accelerator with the letters of the components that hold it, and the legend.
+
+    ``.`` is an idle accelerator, ``#`` one that another job holds, ``Ax2`` one that two processes of A share. Beyond
+    eight nodes, equal neighbours are one line.
+    """
+    keys = {name: _key(position) for position, name in enumerate(plan.components)}
+    rows = _collapsed(_rows(plan, keys))
+    width = max((len(cell) for row in rows for cell in row.cells), default=1)
+    columns = min(max((len(row.cells) for row in rows), default=0), BLOCK)
+    width = max(width, len(str(columns - 1)))
+    label = max(cells(row.name) for row in rows)
+    lines = [" " * label + "".join(f"  {index:<{width}}" for index in range(columns))] if columns else []
+    for row in rows:
+        lines += _lines(row, label, width, columns)
+    return "\n".join([*(line.rstrip() for line in lines), "", _legend(rows, keys)])
+
+
+def _key(position: int) -> str:
+    round_, letter = divmod(position, len(_LETTERS))
+    return _LETTERS[letter] + (str(round_) if round_ else "")
+
+
+def _rows(plan: Plan, keys: dict[str, str]) -> list[_Row]:
+    held: list[dict[str, Counter[int]]] = [{} for _ in plan.cluster.nodes]
+    besides: list[list[str]] = [[] for _ in plan.cluster.nodes]
+    for name in plan.components:
+        others: Counter[tuple[int, str]] = Counter()
+        devices: dict[tuple[int, str], list[range]] = {}
+        for run in plan.assignment.of(name):
+            if run.kind == ACCELERATOR:
+                its = held[run.node].setdefault(keys[name], Counter())
+                for rank in run.ranks:
+                    its.update(run.held_by(rank))
+            else:
+                others[run.node, run.kind] += len(run.ranks)
+                devices.setdefault((run.node, run.kind), []).extend(range(i, i + 1) for rank in run.ranks for i in run.held_by(rank))
+        for (node, kind), count in others.items():
+            what = "process" if count == 1 else "processes"
+            on = "" if kind == NODE else f" on {kind} {write_ranks(merge(devices[node, kind]))}"
+            besides[node].append(f"{keys[name]}: {count} {what}{on}")
+    return [_row(node, held[node.rank], besides[node.rank]) for node in plan.cluster.nodes]
+
+
+def _row(node: Node, held: dict[str, Counter[int]], besides: list[str]) -> _Row:
+    texts = []
+    for index in range(len(node.accelerators)):
+        parts = [key + (f"x{counts[index]}" if counts[index] > 1 else "") for key, counts in held.items() if counts[index]]
+        taken = TAKEN if node.taken >> index & 1 else ""
+        texts.append(taken + "".join(parts) or IDLE)
+    return _Row(escape(node.name), tuple(texts), escape("; ".join(besides)))
+
+
+def _collapsed(rows: list[_Row]) -> list[_Row]:
+    """The rows, equal neighbours as one where there are many nodes."""
+    if len(rows) <= _MANY_NODES:
+        return rows
+    result = []
+    for _, group in groupby(rows, key=lambda row: row.look):
+        equal = list(group)
+        first, last = equal[0], equal[-1]
+        name = first.name if first is last else f"{first.name} .. {last.name} ({len(equal)} nodes)"
+        result.append(_Row(name, first.cells, first.besides))
+    return result
+
+
+def _lines(row: _Row, label: int, width: int, columns: int) -> list[str]:
+    """A node's line; nodes with many accelerators continue on lines that start with the next index."""
+    blocks: list[Sequence[str]] = [row.cells[start : start + BLOCK] for start in range(0, len(row.cells), BLOCK)] or [()]
+    lines = []
+    for number, block in enumerate(blocks):
+        start = row.name + " " * (label - cells(row.name)) if not number else f"{'+' + str(number * BLOCK):>{label}}"
+        padded = "".join(f"  {cell:<{width}}" for cell in block) + " " * ((width + 2) * (columns - len(block)))
+        lines.append(start + padded + (f"  {row.besides}" if row.besides and not number else ""))
+    return lines
+
+
+def _legend(rows: Sequence[_Row], keys: dict[str, str]) -> str:
+    seen = "".join(cell for row in rows for cell in row.cells)
+    parts = [f"{key} {escape(name)}" for name, key in keys.items()]
+    parts += [f"{mark} {what}" for mark, what in ((IDLE, "idle"), (TAKEN, "held by another job")) if mark in seen]
+    return "  ".join(parts)

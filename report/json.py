@@ -1,0 +1,60 @@
+"""Reports for a program: JSON with ``"schema": 1``."""
+
+from __future__ import annotations
+
+import json
+from typing import Iterable
+
+from ..models.finding import Finding
+from ..models.placement import Placement
+from ..models.plan import Plan
+from ..models.report import Report
+
+SCHEMA = 1
+
+
+def render(reports: Iterable[Report], placements: bool = False) -> str:
+    """The reports as one JSON text. `placements` adds every process of each component."""
+    return json.dumps({"schema": SCHEMA, "files": [report_to_data(report, placements) for report in reports]}, indent=1)
+
+
+def report_to_data(report: Report, placements: bool = False) -> dict[str, object]:
+    """One report as JSON data."""
+    return {
+        "file": report.file,
+        "dialect": report.dialect,
+        "verdict": report.verdict,
+        "findings": [finding_to_data(finding) for finding in report.findings],
+        "unchecked": [{"rule": item.rule, "subject": item.subject, "why": item.why} for item in report.unchecked],
+        "components": plan_to_data(report.plan, placements) if report.plan else {},
+        "pending": list(report.pending),
+    }
+
+
+def finding_to_data(finding: Finding) -> dict[str, object]:
+    """One finding as JSON data; line and column count from 1 and are null where it has no place."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "subject": finding.subject,
+        "message": finding.message,
+        "line": finding.span.line if finding.span else None,
+        "column": finding.span.column if finding.span else None,
+        "help": finding.help,
+    }
+
+
+def plan_to_data(plan: Plan, placements: bool = False) -> dict[str, object]:
+    """Per component its world size, and its placements where they are asked for."""
+    components: dict[str, object] = {}
+    for name in plan.components:
+        data: dict[str, object] = {"world_size": plan.assignment.world_size(name)}
+        if placements:
+            data["placements"] = [placement_to_data(placement) for placement in plan.placements(name)]
+        components[name] = data
+    return components
+
+
+def placement_to_data(placement: Placement) -> dict[str, object]:
+    """Every field of a placement by its name."""
+    return {name: getattr(placement, name) for name in Placement.__slots__}

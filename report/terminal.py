@@ -1,0 +1,56 @@
+"""Text that is safe on a terminal, how wide it is there, and colour where it is wanted."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from typing import TextIO
+
+TAB = "    "
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
+_STYLES = {"red": "1;31", "yellow": "1;33", "blue": "1;34", "cyan": "1;36", "green": "1;32", "bold": "1"}
+
+
+def escape(text: str) -> str:
+    """The text on one line with nothing in it that moves a cursor, hides, or reorders: such characters show their number."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_visible, text))
+
+
+def source_character(character: str) -> str:
+    """A character of a source line as it is shown: a tab is four spaces, the rest as `escape` shows it."""
+    return TAB if character == "\t" else _visible(character)
+
+
+def _visible(character: str) -> str:
+    if unicodedata.category(character) not in _HIDDEN:
+        return character
+    if character in _NAMED:
+        return _NAMED[character]
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def cells(text: str) -> int:
+    """How many columns a terminal gives to a text that `escape` has made: two for wide characters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Is this a terminal whose owner has not switched colour off? Source of NO_COLOR: no-color.org."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, style: str, colour: bool) -> str:
+    """The text in a style, if colour is wanted."""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if colour and text else text

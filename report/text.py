@@ -1,0 +1,87 @@
+"""Reports for a person at a terminal. The last line is the verdict."""
+
+from __future__ import annotations
+
+from typing import Iterable, Mapping, Sequence
+
+from ..models.finding import Finding, Severity, Unchecked
+from ..models.report import FAULTY, OK, UNUSABLE, Report
+from .frame import frame
+from .table import components_table, placements_table
+from .terminal import escape, paint
+
+
+def render(report: Report, placements: bool = False, sizes: bool = True, colour: bool = False) -> str:
+    """Everything about one file: its findings, its components, what was not checked, the verdict.
+
+    `sizes` shows the table of components, `placements` every process of each.
+    """
+    blocks = [render_findings(report.findings, {report.file: report.text} if report.text else {}, colour)]
+    if report.plan and report.plan.components:
+        blocks.append(components_table(report.plan) if sizes else "")
+        blocks += [placements_table(report.plan, name) for name in report.plan.components if placements]
+    blocks.append(render_unchecked(report.unchecked))
+    said = [block for block in blocks if block]
+    return "\n\n".join([*said, verdict(report, colour)])
+
+
+def render_findings(findings: Iterable[Finding], texts: Mapping[str, str], colour: bool = False) -> str:
+    """Findings as frames, an empty line between them. `texts` holds the text of each file by name."""
+    return "\n\n".join(frame(finding, texts, colour) for finding in findings)
+
+
+def render_unchecked(unchecked: Iterable[Unchecked]) -> str:
+    """What was not checked and why, one line for each rule and reason; "" if all was."""
+    subjects: dict[tuple[str, str], list[str]] = {}
+    for item in unchecked:
+        subjects.setdefault((item.rule, item.why), []).append(item.subject)
+    lines = []
+    for (rule, why), its in subjects.items():
+        names = ", ".join(dict.fromkeys(escape(name) for name in its if name))
+        lines.append(f"  {escape(rule)}{' ' + names if names else ''}: {escape(why)}")
+    return "\n".join(["not checked:", *lines]) if lines else ""
+
+
+def verdict(report: Report, colour: bool = False) -> str:
+    """One line: the file, whether it is good, and how much is in it."""
+    found = count_findings(report.findings)
+    if report.verdict == OK:
+        parts = [paint("ok", "green", colour), found, _size(report)]
+        if report.pending:
+            parts.append(f"{', '.join(map(escape, report.pending))} left to solve")
+        return f"{escape(report.file)}: {', '.join(part for part in parts if part)}"
+    word = "unusable, " if report.verdict == UNUSABLE else ""
+    return f"{escape(report.file)}: {word}{paint(found, 'red', colour)}"
+
+
+def count_findings(findings: Iterable[Finding]) -> str:
+    """`2 errors, 1 warning`; what there is none of is left out."""
+    by_severity = dict.fromkeys(Severity, 0)
+    for finding in findings:
+        by_severity[finding.severity] += 1
+    names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
+    return ", ".join(plural(count, names[severity]) for severity, count in by_severity.items() if count)
+
+
+def summary(reports: Sequence[Report], colour: bool = False) -> str:
+    """One line over several files."""
+    verdicts = [report.verdict for report in reports]
+    styles = {OK: "green", FAULTY: "red", UNUSABLE: "red"}
+    parts = [paint(f"{verdicts.count(word)} {word}", style, colour) for word, style in styles.items() if word in verdicts]
+    return f"{plural(len(reports), 'file')}: {', '.join(parts)}"
+
+
+def plural(count: int, word: str) -> str:
+    """`1 node`, `2 nodes`, `2 processes`."""
+    ending = "" if count == 1 else "es" if word.endswith("s") else "s"
+    return f"{count:,} {word}{ending}"
+
+
+def _size(report: Report) -> str:
+    if not report.plan or not report.plan.components:
+        return ""
+    assignment = report.plan.assignment
+    processes = sum(map(assignment.world_size, report.plan.components))
+    nodes = {run.node for name in report.plan.components for run in assignment.of(name)}
+    counts = plural(len(report.plan.components), "component"), plural(processes, "process"), plural(len(nodes), "node")
+    return f"{counts[0]}, {counts[1]} on {counts[2]}"
