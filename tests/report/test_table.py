@@ -1,0 +1,41 @@
+"""Tables say how large each component is and where every process of it runs."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from placewright.models.plan import Plan
+from placewright.report.table import _ranges, components_table, placements_table, table
+
+
+def test_sizes_nodes_accelerators_and_ranks(heterogeneous: Plan) -> None:
+    assert components_table(heterogeneous) == (
+        "component  world size  nodes  accelerators  ranks\n"
+        "actor              64      8            64  a800 0-63\n"
+        "rollout            64      8            64  4090 0-63\n"
+        "env                 2      2             -  franka 0-1\n"
+        "agent             400      4             -  node 0-3"
+    )
+
+
+def test_shared_accelerators_are_counted_once(colocated: Plan) -> None:
+    assert components_table(colocated).splitlines()[2].split() == ["rollout", "6", "2", "4", "0-1,4-5"]
+
+
+def test_every_process(heterogeneous: Plan) -> None:
+    assert placements_table(heterogeneous, "env") == (
+        "env  node  name     group   local  holds  sees\n"
+        "  0    16  node-16  franka  0/1    0      -\n"
+        "  1    17  node-17  franka  0/1    0      -"
+    )
+    assert len(placements_table(heterogeneous, "agent").splitlines()) == 401
+
+
+@given(st.integers(0, 1 << 70), st.integers(0, 100))
+def test_a_mask_as_ranges(mask: int, offset: int) -> None:
+    assert sum(1 << (rank - offset) for each in _ranges(mask, offset) for rank in each) == mask
+
+
+def test_long_and_odd_cells() -> None:
+    shown = table([["name"], ["x" * 100], ["\x1b"]])
+    assert shown.splitlines() == ["name", "x" * 57 + "...", r"\x1b"]

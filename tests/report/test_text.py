@@ -1,0 +1,61 @@
+"""A report in text: findings, sizes, what was not checked; the verdict last."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.finding import Unchecked, error, warning
+from placewright.models.plan import Plan
+from placewright.models.report import Report
+from placewright.models.span import Span
+from placewright.report.text import render, summary
+
+FAULTY = Report(
+    "bad.yaml", "rlinf", (warning("PW104", "", "odd"), error("PW107", "", "unknown", Span("bad.yaml", 3, 4, 1, 4))), text="a: 1\n"
+)
+UNUSABLE = Report("gone.yaml", "", (error("PW001", "", "there is no file `gone.yaml`", help="check the path"),))
+
+
+@pytest.fixture
+def good(colocated: Plan) -> Report:
+    return Report("run.yaml", "rlinf", unchecked=(Unchecked("PW501", "actor", "no memory given"),), plan=colocated, text="a: 1\n")
+
+
+def test_a_good_file(good: Report) -> None:
+    assert render(good) == (
+        "component  world size  nodes  accelerators  ranks\n"
+        "actor               4      1             4  0-3\n"
+        "rollout             6      2             4  0-1,4-5\n"
+        "\n"
+        "not checked:\n"
+        "  PW501 actor: no memory given\n"
+        "\n"
+        "run.yaml: ok, 2 components, 10 processes on 2 nodes"
+    )
+
+
+def test_a_faulty_file() -> None:
+    assert render(FAULTY) == (
+        "warning[PW104]: odd\n\nerror[PW107]: unknown\n  --> bad.yaml:1:4\n   |\n 1 | a: 1\n   |    ^\n\nbad.yaml: 1 error, 1 warning"
+    )
+
+
+def test_an_unusable_file() -> None:
+    assert render(UNUSABLE).splitlines()[-1] == "gone.yaml: unusable, 1 error"
+
+
+def test_placements_are_listed_when_asked_for(good: Report) -> None:
+    lines = render(good, placements=True).splitlines()
+    assert sum(line.startswith("  ") and "node-" in line for line in lines) == 10
+
+
+def test_what_is_left_to_solve_is_said() -> None:
+    assert render(Report("h.yaml", "native", pending=("actor", "env"))) == "h.yaml: ok, actor, env left to solve"
+
+
+def test_equal_reasons_are_one_line() -> None:
+    report = Report("a.yaml", "rlinf", unchecked=tuple(Unchecked("PW102", name, "no cluster given") for name in ("actor", "env", "actor")))
+    assert "  PW102 actor, env: no cluster given\n" in render(report)
+
+
+def test_many_files_end_with_their_sum(good: Report) -> None:
+    assert summary([good, good, FAULTY, UNUSABLE]) == "4 files: 2 ok, 1 faulty, 1 unusable"
