@@ -48,9 +48,13 @@ class LazyGroup(click.Group):
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        click.echo(f"placewright {version('placewright')}")
+        try:
+            number = version("placewright")
+        except PackageNotFoundError:  # run from a checkout that is on the path but was never installed
+            number = "(not installed)"
+        click.echo(f"placewright {number}")
         ctx.exit(OK)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import click
@@ -25,7 +26,11 @@ def read_machines(text: str) -> Cluster | AsDeclared:
     if looks_like_shorthand(text):
         return read_shorthand(text)
     from ..models.cluster_source import read_cluster
+    from ..models.finding import UnusableInput, error
 
+    if not Path(text).exists():
+        advice = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
+        raise UnusableInput([error("PW001", "", f"`{text}` is no shorthand, and there is no file of this name", help=advice)])
     return read_cluster(text)
 
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Iterable
 import click
 
 from ..models.dialects.load import load
-from ..models.finding import UnusableInput
 from ..models.report import FAULTY, OK, UNUSABLE, Report
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
 from .options import cluster_option, dialect_option
-from .show import text_of
 
 if TYPE_CHECKING:
     from ..models.cluster import Cluster
@@ -38,17 +36,9 @@ def verify(files: tuple[str, ...], machines: Cluster | AsDeclared | None, dialec
     placewright verify train.yaml --cluster 2x8xH100
     placewright verify configs/*.yaml --cluster x8 --format json
     """
-    reports = (report_on(file, machines, dialect) for file in files)
+    reports = (verdict_on(load(file, machines, dialect)) for file in files)
     verdicts = _echo_json(reports, placements) if form == "json" else _echo_text(reports, placements, len(files) == 1)
     return max(EXIT_CODES[verdict] for verdict in verdicts)
-
-
-def report_on(file: str, machines: Cluster | AsDeclared | None, dialect: str) -> Report:
-    """The report on one file; one that cannot be used has the findings that say why."""
-    try:
-        return verdict_on(load(file, machines, dialect))
-    except UnusableInput as problem:
-        return Report(file, "" if dialect == "auto" else dialect, problem.findings, text=text_of(file))
 
 
 def _echo_json(reports: Iterable[Report], placements: bool) -> list[str]:

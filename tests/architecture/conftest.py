@@ -1,0 +1,27 @@
+"""The sources of the package, read once."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import placewright
+import pytest
+
+ROOMS = ("models", "solver", "runtime", "report", "cli")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The folder of the package; skips where it is not a checkout."""
+    found = Path(next(iter(placewright.__path__))).resolve()
+    if not (found / "pyproject.toml").exists():
+        pytest.skip("placewright is installed, not a checkout")
+    return found
+
+
+@pytest.fixture(scope="session")
+def modules(root: Path) -> dict[str, ast.Module]:
+    """Every module of the package as a syntax tree, by its path below the root."""
+    files = [root / "__init__.py", *root.glob("*.py"), *(file for room in ROOMS for file in (root / room).rglob("*.py"))]
+    return {file.relative_to(root).as_posix(): ast.parse(file.read_text("utf-8")) for file in dict.fromkeys(files)}

@@ -1,0 +1,35 @@
+"""A code that is not in the table does not exist, and none in the table is idle."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from placewright.models.codes import CODES
+
+CODE = re.compile(r"PW\d{3}")
+
+
+def used(modules: dict[str, ast.Module]) -> dict[str, str]:
+    """code -> a module in which it stands as a string of its own; docstrings and messages do not count."""
+    found = {}
+    for name, tree in modules.items():
+        if name == "models/codes.py":
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
+                found[node.value] = name
+    return found
+
+
+def test_every_code_that_is_used_has_a_title(modules: dict[str, ast.Module]) -> None:
+    assert {code: name for code, name in used(modules).items() if code not in CODES} == {}
+
+
+def test_every_code_that_has_a_title_is_used(modules: dict[str, ast.Module]) -> None:
+    assert sorted(set(CODES) - set(used(modules)) - {"PW100"}) == []
+
+
+def test_codes_and_titles_are_unlike_each_other() -> None:
+    assert all(CODE.fullmatch(code) for code in CODES)
+    assert len(set(CODES.values())) == len(CODES)

@@ -1,0 +1,101 @@
+"""The command itself: its help, its exit codes, and how it ends when something is wrong with us."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from placewright.cli import main as command
+from placewright.models.finding import UnusableInput, error
+
+RUN = [sys.executable, "-c", "from placewright.cli.main import main; main()"]
+
+
+def test_help_names_every_verb_without_loading_one() -> None:
+    code = (
+        "import sys\nfrom placewright.cli.main import run\nrun(['--help'])\nprint(*[m for m in sys.modules if m.startswith('placewright')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *text, loaded = done.stdout.splitlines()
+    assert all(any(line.split()[:1] == [verb] for line in text) for verb in command.VERBS)
+    assert not any(f"placewright.cli.{verb}" in loaded.split() for verb in command.VERBS)
+
+
+def test_every_verb_exists_and_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    for verb in command.VERBS:
+        assert command.run([verb, "--help"]) == 0
+        assert "Usage: placewright " + verb in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nosuchverb"], ["verify"], ["verify", "a.yaml", "--nosuchoption"], ["verify", "a", "--cluster", "2x8x"], []]
+)
+def test_a_wrong_command_line_is_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.run(arguments) == 2
+    assert "Usage: placewright" in capsys.readouterr().err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("placewright ")
+
+
+def fail_with(problem: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    @click.command()
+    def broken() -> None:
+        raise problem
+
+    monkeypatch.setattr(command.LazyGroup, "get_command", lambda *_: broken)
+
+
+def test_our_own_fault_is_exit_70_in_two_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("PLACEWRIGHT_DEBUG", raising=False)
+    fail_with(ZeroDivisionError("a\nb"), monkeypatch)
+    assert command.run(["verify"]) == 70
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines()[0] == "placewright itself failed: ZeroDivisionError: a b"
+    assert "Traceback" not in captured.err
+
+
+def test_our_own_fault_shows_its_traceback_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLACEWRIGHT_DEBUG", "1")
+    fail_with(ZeroDivisionError("a"), monkeypatch)
+    with pytest.raises(ZeroDivisionError):
+        command.run(["verify"])
+
+
+def test_unusable_input_is_exit_2_with_its_findings(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    fail_with(UnusableInput([error("PW008", "", "this is no plan")]), monkeypatch)
+    assert command.run(["verify"]) == 2
+    assert capsys.readouterr().err == "error[PW008]: this is no plan\n"
+
+
+def test_an_interrupt_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_with(KeyboardInterrupt(), monkeypatch)
+    assert command.run(["verify"]) == 130
+
+
+def test_a_reader_that_leaves_is_no_fault(tmp_path: Path) -> None:
+    text = "components:\n" + "".join(f"  c{number}: {{placement: 9-1}}\n" for number in range(3000))
+    (tmp_path / "many.yaml").write_text("cluster: 2x8\n" + text)
+    with subprocess.Popen([*RUN, "verify", "many.yaml"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 128 + signal.SIGPIPE
+
+
+def test_names_that_a_terminal_cannot_say_do_not_break_it(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    done = subprocess.run([*RUN, "verify", "名前.yaml"], cwd=tmp_path, env=environment, capture_output=True)
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+    assert done.stdout.isascii()

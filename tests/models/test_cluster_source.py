@@ -1,0 +1,58 @@
+"""A cluster file: what it says, and every fault of it at its place."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.cluster_source import cluster_of
+from placewright.models.finding import UnusableInput
+from placewright.models.source import Source
+
+GOOD = """\
+nodes:
+  - {name: a, repeat: 2, accelerators: {count: 8, model: H100, taken: [7]}, cpus: 96, memory: 1TiB, topology: {rack: r1}}
+  - {name: robots, hardware: [{type: Franka, robot_ip: 10.0.0.1}]}
+node_groups:
+  - {label: train, node_ranks: 0-1}
+  - {label: arms, node_ranks: "2", kind: Franka}
+"""
+
+
+def test_everything_that_can_be_said() -> None:
+    cluster = cluster_of(Source("c.yaml", GOOD))
+    assert [node.name for node in cluster.nodes] == ["a0", "a1", "robots"]
+    assert cluster.nodes[0].taken == 1 << 7
+    assert cluster.nodes[1].topology == {"rack": "r1"}
+    assert cluster.nodes[2].count("Franka") == 1
+    assert cluster.groups["train"].node_ranks == (0, 1)
+    assert cluster.groups["arms"].kind == "Franka"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "part"),
+    [
+        ("nodes:\n  - {acelerators: {count: 1}}\n", 2, 6, "acelerators"),
+        ("nodes:\n  - accelerators:\n      count: many\n", 3, 14, "integer"),
+        ("nodes:\n  - accelerators: {count: 9999}\n", 2, 27, "1024"),
+        ("nodes:\n  - memory: lots\n", 2, 13, "70GiB"),
+        ("nodes:\n  - accelerators: {count: 2, ids: [a]}\n", 2, 19, "1 ids are given for 2"),
+        ("node_groups: []\n", 1, 1, "nodes"),
+        ("nodes: [{name: a}, {name: a}]\n", 1, 1, "two nodes are called `a`"),
+        ("nodes: [{}]\nnode_groups: [{label: x, node_ranks: 0-3}]\n", 1, 1, "outside"),
+        ("- 1\n", 1, 1, "map"),
+    ],
+)
+def test_a_fault_is_told_at_its_place(text: str, line: int, column: int, part: str) -> None:
+    with pytest.raises(UnusableInput) as caught:
+        cluster_of(Source("c.yaml", text))
+    finding = caught.value.findings[0]
+    assert finding.span is not None
+    assert (finding.span.line, finding.span.column) == (line, column)
+    assert part in finding.message
+    assert finding.unusable
+    assert finding.help
+
+
+def test_all_faults_are_told_at_once() -> None:
+    with pytest.raises(UnusableInput) as caught:
+        cluster_of(Source("c.yaml", "nodes: [{cpus: 0}, {repeat: 0}, {nmae: a}]"))
+    assert len(caught.value.findings) >= 3
