@@ -1,0 +1,56 @@
+"""Whole commands with their exact text. `pytest tests/scenarios --update` rewrites it; read what changed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from placewright.cli.main import run
+from placewright.models.codes import CODES
+from scenario import Outcome, Scenario
+
+HERE = Path(__file__).parent
+FILES = sorted(HERE.rglob("*.scenario"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(HERE).with_suffix("").as_posix())
+def test_scenario(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    written = path.read_text("utf-8")
+    scenario = Scenario.parse(written)
+    scenario.write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    def play(arguments: list[str]) -> Outcome:
+        code = run(arguments)
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    real = str(scenario.played(play))
+    if request.config.getoption("--update"):
+        path.write_text(real, "utf-8")
+    else:
+        assert real == written
+
+
+def test_no_scenario_shows_our_own_fault() -> None:
+    for path in FILES:
+        text = path.read_text("utf-8")
+        assert "placewright itself failed" not in text, path.name
+        assert "Traceback (most recent call last)" not in text, path.name
+
+
+def test_every_code_in_a_scenario_is_a_code() -> None:
+    shown = {code for path in FILES for code in re.findall(r"\[(PW\d{3})\]", path.read_text("utf-8"))}
+    assert shown <= set(CODES)
+
+
+def test_a_scenario_that_is_wrong_is_noticed() -> None:
+    text = "A sentence.\n\n=== file a.txt times 2\nx\n=== run a 'b c'\n=== exit 0\nout\n=== stderr\nerr\n"
+    scenario = Scenario.parse(text)
+    assert str(scenario) == text
+    assert str(scenario.played(lambda arguments: Outcome(0, "out", "err"))) == text
+    assert str(scenario.played(lambda arguments: Outcome(1, "out", ""))) != text
+    assert scenario.sections[1].rest == "a 'b c'"
