@@ -63,4 +63,6 @@ CODES = {
     "PW706": "a worker is not where the plan says",
     "PW707": "a worker class cannot be imported",
     "PW708": "Ray is not installed",
+    "PW709": "a worker raised an exception",
+    "PW710": "the simulated cluster did not start",
 }

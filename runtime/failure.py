@@ -1,0 +1,33 @@
+"""Why a launch did not come about: the world differs from the plan, or what was to be started cannot be used."""
+
+from __future__ import annotations
+
+from ..models.finding import Finding, error
+
+UNUSABLE, DIFFERENT = 2, 4
+_OF_THE_INPUT = ("PW011", "PW112", "PW707", "PW708")
+
+
+class LaunchFailed(Exception):
+    """Raised where a launch, or a call to launched workers, cannot go on. Whatever was started has been undone.
+
+    Attributes
+    ----------
+    findings : what is wrong, one for each node or worker concerned.
+    traceback : the end of the worker's own traceback, of several lines; "" if it is not about code of a worker.
+    """
+
+    def __init__(self, *findings: Finding, traceback: str = "") -> None:
+        self.findings = findings
+        self.traceback = traceback
+        super().__init__("; ".join(finding.message for finding in findings))
+
+    @property
+    def exit_code(self) -> int:
+        """2 where what was to be started cannot be used (PW011, PW112, PW707, PW708), else 4: the world differs from the plan."""
+        return UNUSABLE if all(finding.code in _OF_THE_INPUT for finding in self.findings) else DIFFERENT
+
+
+def failed(code: str, subject: str, message: str, help: str, *witnesses: int | str, traceback: str = "") -> LaunchFailed:
+    """A failure with one Finding."""
+    return LaunchFailed(error(code, subject, message, help=help, witnesses=witnesses), traceback=traceback)
