@@ -103,7 +103,7 @@ def _item(item: str, position: int, size: int | None, what: str) -> range:
     start = position + len(item) - len(item.lstrip())
     end = position + len(item.rstrip())
     pieces = item.split("-")
-    if len(pieces) > 2 or not all(_INTEGER.fullmatch(piece) and len(piece) <= 19 for piece in pieces):
+    if len(pieces) > 2 or not all(_INTEGER.fullmatch(piece) and len(piece) <= 18 for piece in pieces):
         message = f"`{item.strip()[:40]}` is neither a rank such as `3` nor a range such as `0-7`"
         raise RankError("form", message, start, end, "not a rank")
     first, last = int(pieces[0]), int(pieces[-1])

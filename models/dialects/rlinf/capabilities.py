@@ -1,0 +1,18 @@
+"""What RLinf's placement language can say and what its launcher refuses."""
+
+from __future__ import annotations
+
+from ...job import Capabilities
+
+CAPABILITIES = Capabilities(shares_accelerators=True, nodes_in_order=True)
+"""Overlapping ranks of two components are how RLinf says colocation (there is no check between components); processes
+whose nodes do not ascend are refused at launch ("Placements must be sorted by node_id", flexible.py and node.py)."""
+
+RESERVED_LABELS = ("cluster", "node")
+"""Labels of the groups that always exist. Source: rlinf/scheduler/cluster/config.py."""
+
+MAX_PROCESSES = 1 << 20
+"""The most processes of one component that are read; an own limit, no job is near it."""
+
+ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
+"""The environment variables that an interpolation may read: the size of the job, nothing that is secret."""

@@ -1,0 +1,90 @@
+"""The node groups that a component names, and how their resources are numbered."""
+
+from __future__ import annotations
+
+from ...cluster import Cluster
+from ...node_group import ACCELERATOR, NODE
+from ...span import Edit, Span
+from ...tree import Scalar, Sequence, Value
+from .node_groups import DeclaredGroups
+from .notes import Notes, Text, is_unknown, nearest, plain_or_quoted
+from .placement_text import Numbered
+
+
+def read_labels(
+    notes: Notes, value: Value, name: str, cluster: Cluster | None, declared: DeclaredGroups
+) -> tuple[str, ...] | None:
+    """The labels, all known; None if one is not (the reason is noted).
+
+    A single label is taken as it is written, several are stripped, as RLinf does. A YAML list, which its documentation
+    promises, is taken too, with a warning that its parser refuses it.
+    """
+    if is_unknown(value):
+        return None
+    if isinstance(value, Scalar):
+        text = notes.text(value, name)
+        pieces = [piece.strip() for piece in text.text.split(",")] if "," in text.text else [text.text]
+        known = [_known(notes, label, name, _place(text, label), cluster, declared, text) for label in pieces]
+        labels = tuple(pieces)
+    elif isinstance(value, Sequence) and value.items and all(isinstance(i, Scalar) and not is_unknown(i) for i in value.items):
+        texts = [notes.text(item, name) for item in value.items if isinstance(item, Scalar)]
+        labels = tuple(text.text for text in texts)
+        written = plain_or_quoted(",".join(labels))
+        message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
+        notes.warn("PW105", name, message, value, "a list", f"write `{written}`", Edit(value.span, written))
+        known = [_known(notes, text.text, name, text.scalar, cluster, declared, text) for text in texts]
+    else:
+        notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
+        return None
+    if len(set(labels)) < len(labels) and all(known):
+        notes.warn("PW108", name, f"`{name}` names a node group twice, so its resources are numbered twice", value, "", "name each once")
+    return labels if all(known) else None
+
+
+def _place(text: Text, label: str) -> Span | Scalar:
+    start = text.text.find(label)
+    return text.scalar if text.shift is None or not label or start < 0 else text.part(start, start + len(label))
+
+
+def _known(
+    notes: Notes, label: str, name: str, at: Span | Scalar, cluster: Cluster | None, declared: DeclaredGroups, text: Text
+) -> bool:
+    if label in declared.broken:
+        return False
+    exist = [group.label for group in declared.groups if group.label not in declared.empty] + ["cluster", "node"]
+    if label in exist:
+        return True
+    if declared.nameless or (cluster is None and not exist):
+        return False
+    if label in declared.empty:
+        notes.error("PW107", name, f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it", at, "no nodes", "give it nodes")
+        return False
+    close = nearest(label.strip(), exist)
+    listed = ", ".join(f"`{each}`" for each in exist[:12]) + (" ..." if len(exist) > 12 else "")
+    edit = text.replaced(text.text.replace(label, close, 1)) if close and label else None
+    help = f"write `{close}`" if close else f"name one of {listed}"
+    notes.error("PW107", name, f"`{name}`: there is no node group `{label}`, only {listed}", at, "not a group", help, edit)
+    return False
+
+
+def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
+    """What the ranks of a placement on these groups count."""
+    where = ", ".join(f"`{label}`" for label in labels)
+    if cluster is None:
+        return Numbered(None, "resource", where, "")
+    kind = cluster.kind(labels)
+    what = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
+    if not cluster.counted and any(cluster.groups[label].kind == ACCELERATOR for label in labels) and kind != NODE:
+        return Numbered(None, what, where, "")
+    numbering = cluster.numbering(labels)
+    size = numbering.size
+    if not size:
+        return Numbered(0, what, where, f"there is no {what}")
+    exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
+    counts = {stretch.count for stretch in numbering.stretches}
+    nodes = len(numbering.stretches)
+    each = counts.pop() if len(counts) == 1 else 0
+    amount = f"{nodes} node{'s' * (nodes != 1)}"
+    if kind != NODE:
+        amount += f" x {each} {what}{'s' * (each != 1)}" if each else f", {size} {what}s"
+    return Numbered(size, what, where, f"{amount}, {exist}")

@@ -1,0 +1,123 @@
+"""Where new lines of `component_placement` go, and in whose style: block or flow, the file's own indentation and line ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...finding import UnusableInput, error
+from ...source import Source
+from ...span import Edit, Span
+from ...tree import Entry, Mapping, Scalar
+from .notes import plain_or_quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One component: its key as YAML, its placement, and its node groups ("" for the whole cluster)."""
+
+    key: str
+    placement: str
+    groups: str
+
+    def block(self, indent: str, step: str) -> list[str]:
+        """As lines of a block map."""
+        if not self.groups:
+            return [f"{indent}{self.key}: {plain_or_quoted(self.placement)}"]
+        inner = indent + step
+        return [
+            f"{indent}{self.key}:",
+            f"{inner}node_group: {plain_or_quoted(self.groups)}",
+            f"{inner}placement: {plain_or_quoted(self.placement)}",
+        ]
+
+    def flow(self) -> str:
+        """As an entry of a flow map."""
+        placement = _in_flow(self.placement)
+        return f"{self.key}: {placement}" if not self.groups else f"{self.key}: {{node_group: {_in_flow(self.groups)}, placement: {placement}}}"
+
+
+def _in_flow(text: str) -> str:
+    return f'"{text}"' if "," in text or ":" in text else plain_or_quoted(text)
+
+
+def insert_lines(source: Source, section: Mapping, lines: list[Line]) -> list[Edit]:
+    """The edit that adds the lines to `component_placement` of the `cluster` map, and the key itself where it is missing.
+
+    Raises UnusableInput (PW603) where the map is written elsewhere, through an interpolation.
+    """
+    entry = section.entry("component_placement")
+    if entry is None:
+        return [_new_key(source, section, lines)]
+    value = entry.value
+    if isinstance(value, Mapping):
+        return [_into_flow(source, value, lines) if value.flow else _into_block(source, section, value, lines)]
+    if isinstance(value, Scalar) and value.is_null:
+        text = _nested(source, section, entry, lines)
+        if value.span.length:
+            return [Edit(value.span, text)]
+        return [_at_line_end(source, entry.key.span.end, text)]
+    message = "the answer cannot be written into this file: `component_placement` is written elsewhere"
+    raise UnusableInput([error("PW603", "", message, value.span, help="write `component_placement:` as a map here")])
+
+
+def _into_flow(source: Source, value: Mapping, lines: list[Line]) -> Edit:
+    text = ", ".join(line.flow() for line in lines)
+    if not value.entries:
+        return Edit(_point(source, value.span.start + 1), text)
+    return Edit(_point(source, value.entries[-1].value.span.end), ", " + text)
+
+
+def _into_block(source: Source, section: Mapping, value: Mapping, lines: list[Line]) -> Edit:
+    first = value.entries[0].key.span
+    indent = _before(source, first)
+    return _at_line_end(source, value.span.end, _text(source, lines, indent, _step(source, section)))
+
+
+def _new_key(source: Source, section: Mapping, lines: list[Line]) -> Edit:
+    if section.flow:
+        text = "component_placement: {" + ", ".join(line.flow() for line in lines) + "}"
+        at = section.entries[-1].value.span.end if section.entries else section.span.start + 1
+        return Edit(_point(source, at), (", " if section.entries else "") + text)
+    indent, step = _before(source, section.entries[0].key.span), _step(source, section)
+    text = f"{_line_end(source)}{indent}component_placement:" + _text(source, lines, indent + step, step)
+    return _at_line_end(source, section.span.end, text)
+
+
+def _nested(source: Source, section: Mapping, entry: Entry, lines: list[Line]) -> str:
+    if section.flow:
+        return "{" + ", ".join(line.flow() for line in lines) + "}"
+    step = _step(source, section)
+    return _text(source, lines, _before(source, entry.key.span) + step, step)
+
+
+def _text(source: Source, lines: list[Line], indent: str, step: str) -> str:
+    end = _line_end(source)
+    return "".join(end + text for line in lines for text in line.block(indent, step))
+
+
+def _step(source: Source, section: Mapping) -> str:
+    """One level of indentation: that of the keys in `cluster`, which stands at the top."""
+    return _before(source, section.entries[0].key.span) if not section.flow and section.entries else "  "
+
+
+def _before(source: Source, span: Span) -> str:
+    """What stands before it on its line, as spaces."""
+    return " " * (span.column - 1)
+
+
+def _line_end(source: Source) -> str:
+    first = source.text.find("\n")
+    return "\r\n" if first > 0 and source.text[first - 1] == "\r" else "\n"
+
+
+def _at_line_end(source: Source, position: int, text: str) -> Edit:
+    """An insertion where the line of the last character before `position` ends, after its comment."""
+    while position and source.text[position - 1] in " \t\r\n":
+        position -= 1
+    ends = [found for found in (source.text.find(mark, position) for mark in ("\r", "\n")) if found >= 0]
+    return Edit(_point(source, min(ends, default=len(source.text))), text)
+
+
+def _point(source: Source, position: int) -> Span:
+    before = source.text[:position]
+    return Span(source.name, position, position, before.count("\n") + 1, position - before.rfind("\n"))

@@ -1,0 +1,66 @@
+"""The cluster that reasoning may use: the given machines, with the node groups and the hardware that the file declares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...accelerators import accelerators
+from ...cluster import Cluster, Hardware, Node
+from ...node_group import NODE, NodeGroup
+from ...shorthand import AsDeclared
+from ...tree import Value
+from .node_groups import DeclaredGroup
+from .notes import Notes
+
+
+def merge(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None) -> Cluster:
+    """`count` nodes in rank order; where nobody described them, their accelerators are not counted.
+
+    A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged without it; of one
+    with more, the first `count` are used, as RLinf does.
+    """
+    if isinstance(machines, Cluster) and len(machines.nodes) < count:
+        has = len(machines.nodes)
+        message = f"`num_nodes` is {count}, but the cluster has {has} node{'s' * (has != 1)}; RLinf would wait for more forever"
+        notes.error("PW114", "", message, at, f"{has} exist", f"set `num_nodes: {has}`, or give a cluster of {count} nodes")
+        machines = None
+    if isinstance(machines, Cluster):
+        if len(machines.nodes) > count:
+            message = f"the cluster has {len(machines.nodes)} nodes, of which the first {count} are used: `num_nodes` is {count}"
+            notes.info("PW114", "", message, at, "the first ones are used")
+        nodes, counted = list(machines.nodes[:count]), machines.counted
+    elif isinstance(machines, AsDeclared):
+        devices = accelerators(machines.count, machines.model)
+        bare = _without_accelerators(groups)
+        nodes, counted = [Node(i, f"node-{i}", () if i in bare else devices) for i in range(count)], True
+    else:
+        nodes, counted = [Node(i, f"node-{i}") for i in range(count)], False
+    cluster = Cluster(_equipped(nodes, groups), counted=counted)
+    return cluster.with_groups(_group(cluster, group) for group in groups if group.node_ranks)
+
+
+def _without_accelerators(groups: list[DeclaredGroup]) -> set[int]:
+    """Nodes that are in a group with other hardware and in none without."""
+    special = {rank for group in groups if group.hardware for rank in group.node_ranks}
+    ordinary = {rank for group in groups if not group.hardware for rank in group.node_ranks}
+    return special - ordinary
+
+
+def _equipped(nodes: list[Node], groups: list[DeclaredGroup]) -> tuple[Node, ...]:
+    """The nodes with the hardware that the file configures; it replaces what was known of the same type."""
+    types = {group.hardware.type for group in groups if group.hardware}
+    if not types:
+        return tuple(nodes)
+    found: dict[int, list[Hardware]] = {}
+    for group in groups:
+        for rank, device in group.hardware.devices if group.hardware else ():
+            found.setdefault(rank, []).append(device)
+    return tuple(
+        replace(node, hardware=(*(device for device in node.hardware if device.type not in types), *found.get(node.rank, ())))
+        for node in nodes
+    )
+
+
+def _group(cluster: Cluster, group: DeclaredGroup) -> NodeGroup:
+    kind = group.kind or (NODE if group.ignores_hardware else cluster.default_kind(group.node_ranks))
+    return NodeGroup(group.label, tuple(sorted(group.node_ranks)), kind, group.env_configs)

@@ -1,0 +1,159 @@
+"""The `node_groups` of a file, each checked by itself and against the others.
+
+Source: RLinf, rlinf/scheduler/cluster/config.py, NodeGroupConfig and ClusterConfig.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...node_group import EnvConfig
+from ...ranks import Ranks
+from ...tree import Mapping, Scalar, Sequence, Value, kind_of
+from .capabilities import RESERVED_LABELS
+from .env_configs import read_env_configs
+from .hardware import GroupHardware, read_hardware
+from .node_ranks import read_node_ranks
+from .notes import Notes, is_unknown
+
+_KEYS = ("label", "node_ranks", "env_configs", "hardware", "hardware_type", "ignore_hardware")
+
+
+@dataclass(frozen=True)
+class DeclaredGroup:
+    """A group as the file declares it. `kind` is set where it does not depend on what the nodes have."""
+
+    label: str
+    node_ranks: tuple[int, ...]
+    kind: str | None = None
+    ignores_hardware: bool = False
+    hardware: GroupHardware | None = None
+    env_configs: tuple[EnvConfig, ...] = ()
+
+
+@dataclass
+class DeclaredGroups:
+    """The readable groups; `broken` are labels of those whose reason is already noted, `nameless` that one has none."""
+
+    groups: list[DeclaredGroup] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+    empty: set[str] = field(default_factory=set)
+    nameless: bool = False
+
+
+def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> DeclaredGroups:
+    """All groups of the file. `size`: how many nodes there are; None if that is not known."""
+    found = DeclaredGroups()
+    if value is None or (isinstance(value, Scalar) and value.is_null):
+        return found
+    if is_unknown(value):
+        found.nameless = True
+        return found
+    if not isinstance(value, Sequence):
+        notes.wrong_type("node_groups", "node_groups", value, "a list", "start each group with `- label: ...`: is a `-` missing?")
+        found.nameless = True
+        return found
+    seen: set[str] = set()
+    for item in value.items:
+        _group(notes, item, size, found, seen)
+    _hardware_once(notes, value, found)
+    return found
+
+
+def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, seen: set[str]) -> None:
+    if not isinstance(item, Mapping):
+        found.nameless = True
+        if not is_unknown(item):
+            notes.wrong_type("node_groups", "each item of node_groups", item, "a map", "write `- label: ...` and `node_ranks: ...`")
+        return
+    label = _label(notes, item, seen)
+    subject = label or "node_groups"
+    notes.unknown_keys(item, subject, _KEYS, True, "a node group")
+    ranks_value = item.get("node_ranks")
+    ranks: Ranks | None = None
+    if ranks_value is None:
+        notes.missing(subject, "node_ranks", item.span, "add `node_ranks: all`", shared=False)
+    else:
+        ranks = read_node_ranks(notes, ranks_value, subject, size)
+    if label is None or ranks is None:
+        if label is None:
+            found.nameless = True
+        else:
+            found.broken.add(label)
+        return
+    if not ranks and isinstance(ranks_value, Scalar):
+        found.empty.add(label)
+        notes.warn("PW112", label, f"group `{label}` has no nodes; RLinf drops it silently", ranks_value, "names nothing", "name its nodes")
+    nodes = tuple(ranks) if size is not None else ()
+    environment = item.get("env_configs")
+    configs = read_env_configs(notes, environment, label, ranks, size) if environment is not None and size is not None else ()
+    hardware_value = item.get("hardware")
+    hardware = None
+    if hardware_value is not None and not (isinstance(hardware_value, Scalar) and hardware_value.is_null):
+        hardware = read_hardware(notes, hardware_value, label, frozenset(nodes), size) if size is not None else None
+        if hardware is None or not hardware.complete:
+            found.broken.add(label)
+    found.groups.append(_declared(notes, item, label, nodes, hardware, configs))
+
+
+def _label(notes: Notes, item: Mapping, seen: set[str]) -> str | None:
+    value = item.get("label")
+    if value is None:
+        notes.missing("node_groups", "label", item.span, "add `label: NAME`", shared=False)
+        return None
+    if is_unknown(value):
+        return None
+    if not isinstance(value, Scalar):
+        notes.wrong_type("node_groups", "label", value, "a name", "write one word, such as `a800`")
+        return None
+    label = notes.text(value, value.text).text
+    if label in RESERVED_LABELS:
+        message = f"the label `{label}` is reserved: it names a group that always exists"
+        notes.error("PW113", label, message, value, "reserved", "choose another label")
+    elif label in seen:
+        message = f"two node groups have the label `{label}`; RLinf notices only when the cluster starts"
+        notes.error("PW113", label, message, value, "again here", "choose another label")
+    elif "," in label:
+        message = f"the label `{label}` has a comma: no component can refer to it"
+        notes.warn("PW113", label, message, value, "a comma", "choose a label without a comma")
+    seen.add(label)
+    return label
+
+
+def _declared(
+    notes: Notes, item: Mapping, label: str, nodes: tuple[int, ...], hardware: GroupHardware | None, configs: tuple[EnvConfig, ...]
+) -> DeclaredGroup:
+    flag = item.get("ignore_hardware")
+    ignores = bool(flag.value) if isinstance(flag, Scalar) and not is_unknown(flag) else False
+    configured = item.get("hardware")
+    has_hardware = configured is not None and not (isinstance(configured, Scalar) and configured.is_null)
+    named = item.get("hardware_type")
+    kind = hardware.type if hardware else None
+    for key, clashes in (("ignore_hardware", ignores), ("hardware_type", isinstance(named, Scalar) and not named.is_null)):
+        entry = item.entry(key)
+        if entry is not None and clashes and has_hardware:
+            message = f"group `{label}` has both `hardware` and `{key}`; RLinf refuses that"
+            notes.error("PW116", label, message, entry.key.span, "with `hardware`", "remove one of the two")
+    if isinstance(named, Scalar) and not named.is_null and not has_hardware and not is_unknown(named):
+        kind = named.text
+        message = f"`hardware_type` alone configures no {kind}: RLinf finds only what the nodes themselves report"
+        notes.warn("PW116", label, message, named, "no `hardware`", "describe it under `hardware:`")
+    return DeclaredGroup(label, nodes, kind, ignores, hardware, configs)
+
+
+def _hardware_once(notes: Notes, value: Sequence, found: DeclaredGroups) -> None:
+    """RLinf refuses the same hardware type on the same node in two groups."""
+    owner: dict[tuple[int, str], str] = {}
+    for group in found.groups:
+        for rank, device in group.hardware.devices if group.hardware else ():
+            first = owner.setdefault((rank, device.type), group.label)
+            if first != group.label:
+                message = f"node {rank} has its {device.type} configured in group `{first}` and in group `{group.label}`"
+                item = next((i for i in value.items if isinstance(i, Mapping) and _says(i, group.label)), value)
+                notes.error("PW116", group.label, message, item.span, kind_of(item), "configure it in one group")
+                return
+
+
+def _says(item: Mapping, label: str) -> bool:
+    value = item.get("label")
+    return isinstance(value, Scalar) and str(value.value) == label

@@ -1,0 +1,122 @@
+"""An RLinf configuration as a Problem: the whole `cluster` section, every fault at once."""
+
+from __future__ import annotations
+
+import os
+
+from ...cluster import Cluster
+from ...component import Parallel, Relation
+from ...finding import error
+from ...interpolation import Interpolator
+from ...job import Job
+from ...problem import Problem
+from ...reading import Reading
+from ...shorthand import MAX_NODES, AsDeclared
+from ...source import Source
+from ...span import Edit
+from ...tree import Mapping, Scalar, Value, kind_of
+from .capabilities import CAPABILITIES, ENVIRONMENT
+from .component_placement import Context, read_components
+from .machines import merge
+from .node_groups import read_node_groups
+from .notes import Notes, is_unknown
+
+NAME = "rlinf"
+HINTS = "placewright"
+
+
+def recognises(root: Mapping) -> bool:
+    """Is it an RLinf configuration: a `cluster` map that places components, or one that leaves them to hints?"""
+    cluster = root.get("cluster")
+    if not isinstance(cluster, Mapping):
+        return False
+    return cluster.get("component_placement") is not None or (cluster.get("num_nodes") is not None and root.get(HINTS) is not None)
+
+
+def read(source: Source, machines: Cluster | AsDeclared | None) -> Reading:
+    """The problem that the file states, and everything that is wrong with it. Raises UnusableInput if it is not YAML."""
+    return read_with(source, machines, hints=True)
+
+
+def read_with(source: Source, machines: Cluster | AsDeclared | None, hints: bool) -> Reading:
+    """As `read`; without `hints` only what is explicit is read."""
+    root = source.root
+    notes = Notes(source, root.get("defaults") is not None)
+    interpolator = Interpolator(root, {name: os.environ[name] for name in ENVIRONMENT if name in os.environ})
+    problem = _problem(notes, interpolator, root, machines, hints)
+    findings = (*interpolator.findings, *notes.findings)
+    return Reading(source, NAME, problem, findings, (*interpolator.unchecked, *notes.unchecked))
+
+
+def _problem(
+    notes: Notes, interpolator: Interpolator, root: Mapping, machines: Cluster | AsDeclared | None, hints: bool
+) -> Problem | None:
+    section = root.get("cluster")
+    if isinstance(section, Scalar):
+        section = interpolator.tree(section, ("cluster",))
+    if not isinstance(section, Mapping):
+        if section is None:
+            notes.missing("the file", "cluster", notes.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
+        elif not is_unknown(section):
+            notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
+        return None
+    values: dict[str, Value | None] = {}
+    for key in ("num_nodes", "node_groups", "component_placement"):
+        value = section.get(key)
+        values[key] = value if value is None else interpolator.tree(value, ("cluster", key))
+    count = _num_nodes(notes, section, values["num_nodes"])
+    groups = read_node_groups(notes, values["node_groups"], count)
+    at = values["num_nodes"] or section
+    cluster = None if count is None else merge(notes, count, at, groups.groups, machines)
+    hinted = root.get(HINTS)
+    placed = _component_placement(notes, section, values["component_placement"], hinted is not None)
+    components = read_components(Context(notes, cluster, groups), placed) if placed is not None else ()
+    if cluster is None:
+        return None
+    relations: tuple[Relation, ...] = ()
+    choices: dict[str, tuple[Parallel, ...]] = {}
+    if hints and hinted is not None:
+        from ...hints import add_hints
+
+        block = interpolator.tree(hinted, (HINTS,))
+        components, relations, found = add_hints(block, cluster, components, notes.findings)
+        choices = dict(found)
+    return Problem(cluster, Job(components, relations, CAPABILITIES, choices))
+
+
+def _num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | None:
+    if value is None:
+        notes.missing("cluster", "num_nodes", section.span, "add `num_nodes: 1`")
+        return None
+    if is_unknown(value):
+        return None
+    number = value.value if isinstance(value, Scalar) else None
+    if not isinstance(value, Scalar) or not isinstance(number, int) or isinstance(number, bool):
+        digits = isinstance(value, Scalar) and value.text.isascii() and value.text.isdecimal() and value.origin is None
+        edit = Edit(value.span, value.text) if isinstance(value, Scalar) and digits else None
+        help = f"write {edit.text} without quotes" if edit else "write a whole number such as `2`"
+        notes.wrong_type("cluster", "num_nodes", value, "a whole number", help, edit)
+        return None
+    if number < 1:
+        notes.error("PW105", "cluster", f"`num_nodes` is {number}, but there must be at least 1 node", value, "too few", "write `1` or more")
+        return None
+    if number > MAX_NODES:
+        message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
+        notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
+        return None
+    notes.text(value, "cluster")
+    return number
+
+
+def _component_placement(notes: Notes, section: Mapping, value: Value | None, hinted: bool) -> Mapping | None:
+    if isinstance(value, Mapping):
+        return value
+    if value is not None and (is_unknown(value) or (hinted and isinstance(value, Scalar) and value.is_null)):
+        return None
+    if value is not None:
+        what = kind_of(value)
+        message = f"`component_placement` must be a map of components, but it is {what}"
+        notes.error("PW105", "cluster", message, value, what, "write each component with its ranks, such as `actor: 0-7`")
+    elif not hinted:
+        notes.missing("cluster", "component_placement", section.span, "add `component_placement:` with a line for each component")
+    return None

@@ -1,0 +1,109 @@
+"""Runs as RLinf's placement text: the inverse of mapping, where RLinf has words for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterable, Iterator
+
+from ...assignment import Run
+from ...cluster import Cluster
+from ...finding import UnusableInput, error
+from ...node_group import NODE
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Processes `rank` to `rank + count - 1`: resources from `first` on, `each` for one process, or shared by `share`."""
+
+    first: int
+    rank: int
+    count: int
+    each: int
+    share: int
+
+    @property
+    def resources(self) -> int:
+        return self.count * self.each if self.share == 1 else self.count // self.share
+
+    @property
+    def stop(self) -> int:
+        return self.first + self.resources
+
+
+def labels_used(runs: tuple[Run, ...], named: tuple[str, ...]) -> tuple[str, ...]:
+    """The groups to write: the one that is used, else those that were named, in their order."""
+    used = tuple(dict.fromkeys(run.node_group for run in runs))
+    return used if len(used) == 1 else tuple(label for label in named if label in used) or used
+
+
+def placement_text(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: tuple[str, ...]) -> str:
+    """Such as `0-7,16-23`, `0-7:0-3` or `0-3:0-31`.
+
+    Raises UnusableInput (PW603) where RLinf cannot say it: a stride, holes or a disorder inside one process, resources
+    that do not ascend from process to process, several resources of one process that another one shares.
+    """
+    blocks = list(_joined(_blocks(name, runs, cluster, labels)))
+    texts, last = [], 0
+    for block in blocks:
+        if block.first < last:
+            raise _unsayable(name, f"process {block.rank} is on a lower resource than the processes before it")
+        last = block.stop
+        text = _range(block.first, block.stop)
+        if block.resources != block.count:
+            text += ":" + _range(block.rank, block.rank + block.count)
+        texts.append(text)
+    if not texts:
+        raise _unsayable(name, "it has no processes")
+    return ",".join(texts)
+
+
+def _blocks(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[_Block]:
+    numbering = cluster.numbering(labels)
+    starts: dict[tuple[int, str], int] = {}
+    total = 0
+    for stretch in numbering.stretches:
+        starts.setdefault((stretch.node_rank, stretch.label), total)
+        total += stretch.count
+    last = -1
+    for run in runs:
+        count = len(run.ranks)
+        start = starts.get((run.node, run.node_group))
+        if start is None or run.ranks.start != last + 1:
+            raise _unsayable(name, f"process {run.ranks.start} is not on one node of {', '.join(labels)}, in the order of the ranks")
+        last = run.ranks.stop - 1
+        if run.kind == NODE:
+            yield _Block(start, run.ranks.start, count, 1, count)
+        elif run.each > 1 and run.step != 1:
+            raise _unsayable(name, f"the resources of process {run.ranks.start} are not one solid range (step {run.step})")
+        elif run.pitch == 0 and count > 1:
+            if run.each > 1:
+                raise _unsayable(name, f"the processes from {run.ranks.start} on share {run.each} resources each")
+            yield _Block(start + run.first, run.ranks.start, count, 1, count)
+        elif run.pitch == run.each or count == 1:
+            yield _Block(start + run.first, run.ranks.start, count, run.each, 1)
+        else:
+            for i in range(count):
+                yield _Block(start + run.first + i * run.pitch, run.ranks.start + i, 1, run.each, 1)
+
+
+def _joined(blocks: Iterable[_Block]) -> Iterator[_Block]:
+    """Neighbours of the same pattern as one block."""
+    current: _Block | None = None
+    for block in blocks:
+        if current and (block.first, block.each, block.share) == (current.stop, current.each, current.share):
+            current = _Block(current.first, current.rank, current.count + block.count, block.each, block.share)
+            continue
+        if current:
+            yield current
+        current = block
+    if current:
+        yield current
+
+
+def _range(start: int, stop: int) -> str:
+    return str(start) if stop == start + 1 else f"{start}-{stop - 1}"
+
+
+def _unsayable(name: str, why: str) -> UnusableInput:
+    message = f"RLinf's placement text cannot say where `{name}` is: {why}"
+    return UnusableInput([error("PW603", name, message, help="launch from the plan itself, or ask for a contiguous placement")])

@@ -1,0 +1,62 @@
+"""An answer written into the user's own file: the fewest edits of `component_placement`, every other byte unchanged."""
+
+from __future__ import annotations
+
+from ...assignment import Assignment, seats
+from ...component import Component
+from ...finding import UnusableInput, error
+from ...node_group import CLUSTER_LABEL
+from ...reading import Reading
+from ...source import Source
+from ...span import Edit, apply_edits
+from ...tree import Mapping
+from .insert import Line, insert_lines
+from .notes import plain_or_quoted
+from .read import read_with
+from .runs_text import labels_used, placement_text
+
+
+def write(reading: Reading, assignment: Assignment) -> list[Edit]:
+    """The edits that give every component of the assignment its place, where the file gives it none.
+
+    Raises UnusableInput (PW603) where RLinf cannot say the place of one, and where the text, read back, would not give
+    the same Assignment.
+    """
+    problem = reading.problem
+    section = reading.source.root.get("cluster")
+    if problem is None or not isinstance(section, Mapping):
+        raise _refused("", "the file has no `cluster:` map that could be edited")
+    known = {component.name: component for component in problem.components}
+    given = {component.name for component in problem.components if component.runs is not None}
+    lines = []
+    for name in assignment.runs:
+        if name not in given:
+            lines.append(_line(name, known.get(name), reading, assignment))
+    edits = insert_lines(reading.source, section, lines) if lines else []
+    _check(reading, assignment, edits)
+    return edits
+
+
+def _line(name: str, component: Component | None, reading: Reading, assignment: Assignment) -> Line:
+    problem = reading.problem
+    if problem is None or not name or "," in name or name != name.strip():
+        raise _refused(name, f"`{name}` cannot be a key of `component_placement`")
+    runs = assignment.of(name)
+    labels = labels_used(runs, component.node_groups if component else ())
+    text = placement_text(name, runs, problem.cluster, labels)
+    return Line(plain_or_quoted(name), text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
+
+
+def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
+    """The edited text must say exactly this Assignment."""
+    source = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    again = read_with(source, reading.problem.cluster if reading.problem else None, hints=False).problem
+    found = {component.name: component for component in again.components} if again else {}
+    for name, runs in assignment.runs.items():
+        its = found[name].runs if name in found else None
+        if its is None or list(seats(its)) != list(seats(runs)):
+            raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+
+
+def _refused(name: str, why: str) -> UnusableInput:
+    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])

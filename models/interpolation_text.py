@@ -1,0 +1,116 @@
+"""The text of an interpolation, cut into its parts: `a${b.c}d`, `${name:argument,${nested}}`.
+
+Source of the grammar: OmegaConf, omegaconf/grammar (escapes, nesting, quoted arguments).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+MAX_NESTING = 32
+
+
+class BadInterpolation(ValueError):
+    """The text opens an interpolation that is not one; the message is a sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """`${a.b}`, or with leading dots `${..a}`: as many levels up from the value itself; parts may be interpolations too."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`${name:argument,argument}`; every argument is cut into parts itself, `quoted` says that it stood in quotes."""
+
+    name: str
+    arguments: tuple[tuple[Part, ...], ...]
+    quoted: tuple[bool, ...]
+
+
+Part = Union[str, Reference, Call]
+
+
+def holds_interpolation(text: str) -> bool:
+    """Does the text open an interpolation?"""
+    return "${" in text
+
+
+def split(text: str, depth: int = 0) -> tuple[Part, ...]:
+    """The text as plain stretches, references and calls. Raises BadInterpolation."""
+    if depth > MAX_NESTING:
+        raise BadInterpolation(f"interpolations are nested more than {MAX_NESTING} levels deep")
+    parts: list[Part] = []
+    plain, position = "", 0
+    while position < len(text):
+        if text.startswith("\\${", position):
+            plain, position = plain + "${", position + 3
+        elif text.startswith("${", position):
+            if plain:
+                parts.append(plain)
+            end = _closing(text, position + 2)
+            parts.append(_inner(text[position + 2 : end], depth + 1))
+            plain, position = "", end + 1
+        else:
+            following = min((i for i in (text.find("${", position + 1), text.find("\\${", position + 1)) if i >= 0), default=len(text))
+            plain, position = plain + text[position:following], following
+    if plain:
+        parts.append(plain)
+    return tuple(parts)
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the brace is that closes what was opened before `start`."""
+    depth, quote = 1, ""
+    for position in range(start, len(text)):
+        letter = text[position]
+        if quote:
+            quote = "" if letter == quote and text[position - 1] != "\\" else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "{}":
+            depth += 1 if letter == "{" else -1
+            if not depth:
+                return position
+    raise BadInterpolation("`${` is not closed by `}`")
+
+
+def _inner(text: str, depth: int) -> Part:
+    colon = _find_outside(text, ":")
+    if colon < 0:
+        if not text.strip():
+            raise BadInterpolation("`${}` names nothing")
+        return Reference(split(text.strip(), depth))
+    arguments = _arguments(text[colon + 1 :])
+    quoted = tuple(len(each) > 1 and each[0] in "'\"" and each[-1] == each[0] for each in arguments)
+    bare = [each[1:-1] if q else each for each, q in zip(arguments, quoted)]
+    return Call(text[:colon].strip(), tuple(split(each, depth) for each in bare), quoted)
+
+
+def _arguments(text: str) -> list[str]:
+    found = []
+    while (comma := _find_outside(text, ",")) >= 0:
+        found.append(text[:comma].strip())
+        text = text[comma + 1 :]
+    return [*found, text.strip()] if found or text.strip() else []
+
+
+def _find_outside(text: str, wanted: str) -> int:
+    """The first `wanted` outside of braces and quotes, or -1."""
+    depth, quote, begun = 0, "", False
+    for position, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"" and not begun:
+            quote = letter
+        elif letter in "{[(":
+            depth += 1
+        elif letter in "}])":
+            depth -= 1
+        elif letter == wanted and not depth:
+            return position
+        begun = begun or not letter.isspace()
+    return -1

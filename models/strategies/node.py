@@ -1,0 +1,63 @@
+"""Processes placed on nodes, whatever hardware these have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Iterator, Sequence
+
+from ..assignment import Run
+from ..cluster import Cluster
+from ..finding import Finding, UnusableInput, error
+from ..node_group import NODE
+from .strategy import Labels, PlacementStrategy, refuse, selected, whole_number
+
+_NAME = "NodePlacementStrategy"
+
+
+@dataclass(frozen=True)
+class NodePlacementStrategy(PlacementStrategy):
+    """One process for every entry of `node_ranks`, in ascending order; ranks count the nodes of the groups.
+
+    Source: RLinf, rlinf/scheduler/placement/node.py. On purpose unlike it: a rank that does not exist is refused with the
+    ranks that do (there: IndexError), and the Placement's local accelerator id is a number (there the text "0").
+
+    Raises UnusableInput (PW119) if there are no ranks or one is not a whole number from 0.
+    """
+
+    node_ranks: Sequence[int]
+    node_group_label: Labels = None
+
+    def __post_init__(self) -> None:
+        if not self.node_ranks:
+            raise UnusableInput([error("PW119", _NAME, "`node_ranks` is empty", help="name the node of at least one process")])
+        refuse(finding for rank in self.node_ranks for finding in whole_number(_NAME, "node_ranks", rank, 0))
+
+    def runs(self, cluster: Cluster) -> tuple[Run, ...]:
+        """One run per node. Raises UnusableInput (PW102, PW107, PW108, PW210)."""
+        labels = selected(_NAME, cluster, self.node_group_label)
+        nodes = [(node, label) for label in labels for node in cluster.groups[label].node_ranks]
+        refuse(_twice([node for node, _ in nodes], labels))
+        exist = f"node ranks 0-{len(nodes) - 1} exist" if nodes else "there are none"
+        refuse(
+            error("PW102", _NAME, f"node rank {rank} is outside {', '.join(labels)}: {exist}", help="name nodes that exist")
+            for rank in sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
+        )
+        runs: list[Run] = []
+        for position, same in groupby(sorted(self.node_ranks)):
+            node, label = nodes[position]
+            first = runs[-1].ranks.stop if runs else 0
+            if runs and runs[-1].node > node:
+                message = f"process {first} is on node {node}, but the process before it is on node {runs[-1].node}"
+                help_ = "name the node groups in the order of their nodes"
+                raise UnusableInput([error("PW210", _NAME, message, help=help_, witnesses=(first,))])
+            runs.append(Run(range(first, first + len(list(same))), node, NODE, 0, 0, 1, 0, label))
+        return tuple(runs)
+
+
+def _twice(nodes: list[int], labels: tuple[str, ...]) -> Iterator[Finding]:
+    shared = sorted(node for node, count in Counter(nodes).items() if count > 1)
+    if shared:
+        message = f"the node groups {', '.join(labels)} share the nodes {', '.join(map(str, shared))}"
+        yield error("PW108", _NAME, message, help="use groups without common nodes", witnesses=tuple(shared))

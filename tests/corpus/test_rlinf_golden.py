@@ -1,0 +1,252 @@
+"""What RLinf's own placement code answered, replayed: equal, different on purpose (with the reason), or wrong (never)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, Callable, Iterator, NamedTuple
+
+import pytest
+import yaml
+
+from placewright.models.accelerators import accelerators
+from placewright.models.cluster import Cluster, Hardware, Node
+from placewright.models.dialects import rlinf
+from placewright.models.finding import Severity, UnusableInput
+from placewright.models.node_group import NODE, NodeGroup
+from placewright.models.placement import Placement, placements
+from placewright.models.reading import Reading
+from placewright.models.source import Source
+from placewright.models.strategies import (
+    FlexiblePlacementStrategy,
+    NodePlacementStrategy,
+    PackedPlacementStrategy,
+    PlacementStrategy,
+)
+from placewright.solver.verify import verify
+
+GOLDEN = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf" / "golden"
+pytestmark = pytest.mark.skipif(not GOLDEN.is_dir(), reason="the corpus is not beside the repository")
+
+Record = dict[str, Any]
+STRATEGIES = {"packed": PackedPlacementStrategy, "flexible": FlexiblePlacementStrategy, "node": NodePlacementStrategy}
+FIELDS = {"cluster_node_rank": "node_rank", "local_accelerator_rank": "local_accelerator_id", "node_group_label": "node_group"}
+
+
+class Case(NamedTuple):
+    """One thing that RLinf answered: a component or a strategy, with its Placements or None where it refused."""
+
+    record: Record
+    name: str
+    theirs: list[Record] | None
+    ours: list[Record] | None
+    codes: tuple[str, ...]
+
+
+class Difference(NamedTuple):
+    """A way to differ on purpose: its reason, and which cases it covers."""
+
+    name: str
+    reason: str
+    covers: Callable[[Case], bool]
+
+
+def _without(records: list[Record] | None, *fields: str) -> list[Record] | None:
+    return records and [{key: value for key, value in record.items() if key not in fields} for record in records]
+
+
+def _revisits(case: Case) -> bool:
+    nodes = [record["cluster_node_rank"] for record in case.theirs or ()]
+    changes = [node for before, node in zip([-1, *nodes], nodes) if node != before]
+    blocks = ("local_rank", "local_world_size", "placement_node_rank")
+    return len(set(changes)) < len(changes) and _without(case.theirs, *blocks) == _without(case.ours, *blocks)
+
+
+def _beyond_node(case: Case) -> bool:
+    counts = [node.get("accelerators", 0) for node in case.record["input"].get("nodes", ())]
+    outside = any(
+        rank >= counts[each["cluster_node_rank"]] for each in case.theirs or () for rank in each["local_hardware_ranks"]
+    )
+    return outside and case.ours is None and case.codes == ("PW203",)
+
+
+def _text_zero(case: Case) -> bool:
+    field = "local_accelerator_rank"
+    zeros = [each[field] for each in case.theirs or ()]
+    numbers = [each[field] for each in case.ours or ()]
+    same = _without(case.theirs, field) == _without(case.ours, field)
+    return "0" in zeros and same and [int(each) for each in zeros] == numbers
+
+
+def _listed(key: str) -> Callable[[Case], bool]:
+    def covers(case: Case) -> bool:
+        text = json.dumps(case.record["input"].get("config", {}).get("cluster", {}))
+        return case.theirs is None and case.ours is not None and f'"{key}": [' in text
+
+    return covers
+
+
+def _nameless(case: Case) -> bool:
+    return case.name == "" and case.theirs is not None and case.ours is None
+
+
+def _nodes_as_accelerators(case: Case) -> bool:
+    return case.theirs is None and case.ours is not None and "IndexError" in str(case.record["output"])
+
+
+DIFFERENCES = (
+    Difference("number-not-text", "a node placement's local accelerator is the number 0, not the text", _text_zero),
+    Difference("off-by-one", "a process that reaches beyond its node is refused, not given a missing accelerator", _beyond_node),
+    Difference("revisited-node", "a node that is met twice counts all its processes together", _revisits),
+    Difference("nameless", "a component without a name (`actor,:`) is warned of and left out", _nameless),
+    Difference("listed-ranks", "a YAML list of node ranks is what the documentation promises", _listed("node_ranks")),
+    Difference("listed-groups", "a YAML list of node groups is what the documentation promises", _listed("node_group")),
+    Difference("nodes-as-accelerators", "`all` of a group of nodes and one of accelerators is all nodes", _nodes_as_accelerators),
+)  # fmt: skip
+
+# Rules of the classes for model parallel training, which are checked elsewhere.
+OTHER_CLASSES = ("ModelParallelComponentPlacement",)
+
+
+def records(name: str) -> Iterator[Record]:
+    with gzip.open(GOLDEN / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def machines(record: Record) -> Cluster:
+    """The cluster of a record, without the groups that its own configuration declares."""
+    given = record["input"]
+    if "nodes" in given:
+        return Cluster(tuple(Node(i, f"n{i}", accelerators(n["accelerators"], n["model"])) for i, n in enumerate(given["nodes"])))
+    nodes = []
+    for node in given["resolved"]["nodes"]:
+        has = dict(node["hardware"])
+        devices = accelerators(has.pop("Accelerator", 0), node["model"] or "GPU")
+        hardware = tuple(Hardware(kind, (("number", str(i)),)) for kind, count in has.items() for i in range(count))
+        nodes.append(Node(node["node_rank"], f"n{node['node_rank']}", devices, hardware))
+    return Cluster(tuple(nodes))
+
+
+def resolved_groups(record: Record) -> list[Record]:
+    return [group for group in record["input"].get("resolved", {}).get("groups", ()) if group["label"] not in ("cluster", "node")]
+
+
+def read(section: Record, cluster: Cluster) -> Reading:
+    return rlinf.read(Source("golden.yaml", yaml.safe_dump({"cluster": section}, width=1 << 30)), cluster)
+
+
+def told(placements: list[Placement]) -> list[Record]:
+    """Our Placements under RLinf's names."""
+    names = {ours: theirs for theirs, ours in FIELDS.items()}
+    ours = ("rank", "node_rank", "placement_node_rank", "local_accelerator_id", "accelerator_type", "local_rank", "local_world_size",
+            "visible_accelerators", "isolate_accelerator", "local_hardware_ranks", "node_group")  # fmt: skip
+    found = []
+    for placement in placements:
+        values = {name: getattr(placement, name) for name in ours}
+        found.append({names.get(name, name): list(v) if isinstance(v, tuple) else v for name, v in values.items()})
+    return found
+
+
+def strategy_case(record: Record) -> Case:
+    given, output = record["input"], record["output"]
+    codes: tuple[str, ...] = ()
+    ours = None
+    try:
+        if "cluster" in given:
+            reading = read(given["cluster"], machines(record))
+            codes = tuple(f.code for f in reading.findings if f.severity is Severity.ERROR)
+            cluster = reading.problem.cluster if reading.problem else None
+        else:
+            groups = [NodeGroup(g["label"], tuple(g["node_ranks"]), g["hardware_type"] or NODE) for g in resolved_groups(record)]
+            cluster = machines(record).with_groups(groups)
+        if not codes and cluster is not None:
+            strategy: PlacementStrategy = STRATEGIES[given["strategy"]](**given["args"])
+            ours = told(strategy.get_placement(cluster, given["isolate"]))
+    except UnusableInput as refused:
+        codes = tuple(finding.code for finding in refused.findings)
+    return Case(record, given["strategy"], output["placements"] if output["ok"] else None, ours, codes)
+
+
+def component_cases(record: Record) -> Iterator[Case]:
+    given, output = record["input"], record["output"]
+    section = dict(given["config"]["cluster"])
+    if extra := resolved_groups(record):
+        declared = [
+            {"label": g["label"], "node_ranks": ",".join(map(str, g["node_ranks"])), "ignore_hardware": g["hardware_type"] is None}
+            for g in extra
+        ]
+        section.setdefault("node_groups", declared)
+    reading = read(section, machines(record))
+    errors = [finding for finding in verify(reading).findings if finding.severity is Severity.ERROR]
+    codes = tuple(finding.code for finding in errors)
+    if not output["ok"]:
+        yield Case(record, "*", None, None if errors else [], codes)
+        return
+    problem = reading.problem
+    for name, theirs in output["components"].items():
+        ours = None
+        runs = problem.given().of(name) if problem else ()
+        if problem and runs and not any(finding.subject in (name, "") for finding in errors):
+            ours = told(placements(problem.cluster, runs, given["isolate"]))
+        yield Case(record, name, theirs.get("placements") if theirs["ok"] else None, ours, codes)
+
+
+def configuration_case(record: Record) -> Case:
+    """A configuration alone: accepted or refused, and which nodes its groups have."""
+    section, output = record["input"]["cluster"], record["output"]
+    reading = read(section, Cluster(tuple(Node(i, f"n{i}", accelerators(8)) for i in range(64))))
+    codes = tuple(f.code for f in reading.findings if f.severity is Severity.ERROR)
+    ours, theirs = None, None
+    if not codes and reading.problem is not None:
+        ours = [{"label": g.label, "node_ranks": list(g.node_ranks)} for g in reading.problem.cluster.declared]
+    if output["ok"]:
+        theirs = [{"label": g["label"], "node_ranks": g["node_ranks"]} for g in output["config"]["node_groups"] or ()]
+    return Case(record, "cluster", theirs, ours, codes)
+
+
+def cases(name: str) -> Iterator[Case]:
+    for record in records(name):
+        if record["kind"].startswith("strategy"):
+            yield strategy_case(record)
+        elif record["kind"] == "config_only":
+            section = {key: value for key, value in record["input"]["cluster"].items()}
+            record["input"]["cluster"] = {"component_placement": {}, **section}
+            yield configuration_case(record)
+        elif record["input"]["placement_class"] not in OTHER_CLASSES:
+            yield from component_cases(record)
+
+
+def judged(name: str) -> tuple[Counter[str], list[Case]]:
+    counts: Counter[str] = Counter()
+    wrong = []
+    for case in cases(name):
+        if case.theirs == case.ours:
+            counts["equal"] += 1
+            continue
+        reason = next((each.name for each in DIFFERENCES if each.covers(case)), None)
+        counts[f"on purpose: {reason}" if reason else "wrong"] += 1
+        if reason is None:
+            wrong.append(case)
+    return counts, wrong
+
+
+FILES = ("unit_tests", "random_packed", "random_flexible", "random_node", "random_rankmap", "random_component", "probes")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_answer_of_rlinf_is_ours_or_differs_on_purpose(name: str) -> None:
+    counts, wrong = judged(name)
+    print(f"\n{name}: {dict(counts)}")
+    assert not wrong, "\n".join(f"{case.record['id']} {case.name}: {case.codes} {case.record['output'].get('error', '')}" for case in wrong)
+    assert counts["equal"] > 40
+
+
+def test_every_difference_is_met() -> None:
+    met = set()
+    for name in FILES:
+        for case in cases(name):
+            if case.theirs != case.ours:
+                met.update(each.name for each in DIFFERENCES if each.covers(case))
+    assert met == {each.name for each in DIFFERENCES}
