@@ -47,9 +47,8 @@ def verdict(report: Report, colour: bool = False) -> str:
     found = count_findings(report.findings)
     if report.verdict == OK:
         parts = [paint("ok", "green", colour), found, _size(report)]
-        if report.pending:
-            parts.append(f"{', '.join(map(escape, report.pending))} left to solve")
-        return f"{escape(report.file)}: {', '.join(part for part in parts if part)}"
+        pending = f"; to solve: {', '.join(map(escape, report.pending))}" if report.pending else ""
+        return f"{escape(report.file)}: {', '.join(part for part in parts if part)}{pending}"
     word = "unusable, " if report.verdict == UNUSABLE else ""
     return f"{escape(report.file)}: {word}{paint(found, 'red', colour)}"
 

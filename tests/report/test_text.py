@@ -49,7 +49,7 @@ def test_placements_are_listed_when_asked_for(good: Report) -> None:
 
 
 def test_what_is_left_to_solve_is_said() -> None:
-    assert render(Report("h.yaml", "native", pending=("actor", "env"))) == "h.yaml: ok, actor, env left to solve"
+    assert render(Report("h.yaml", "native", pending=("actor", "env"))) == "h.yaml: ok; to solve: actor, env"
 
 
 def test_equal_reasons_are_one_line() -> None:

@@ -1,0 +1,94 @@
+"""`placewright verify`: many files, one process, one exit code, in little time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+import pytest
+from placewright.cli.main import run
+
+GOOD = "cluster: {num_nodes: 1, component_placement: {actor: 0-7}}\n"
+WRONG = "cluster: {num_nodes: 1, component_placement: {actor: 0-8}}\n"
+BROKEN = "cluster: [\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in (("good", GOOD), ("wrong", WRONG), ("broken", BROKEN)):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        (["good"], 0),
+        (["good", "good"], 0),
+        (["wrong"], 1),
+        (["wrong", "good"], 1),
+        (["broken"], 2),
+        (["broken", "wrong", "good"], 2),
+        (["gone", "good"], 2),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_worst_file_decides_the_exit_code(files: list[str], code: int, form: str) -> None:
+    assert run(["verify", *(f"{name}.yaml" for name in files), "--cluster", "1x8", "--format", form]) == code
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_unusable_file_does_not_stop_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["verify", "broken.yaml", "gone.yaml", "wrong.yaml", "good.yaml", "--cluster", "1x8", "--format", "json"])
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert [(file["file"], file["verdict"]) for file in files] == [
+        ("broken.yaml", "unusable"),
+        ("gone.yaml", "unusable"),
+        ("wrong.yaml", "faulty"),
+        ("good.yaml", "ok"),
+    ]
+    assert files[2]["findings"][0]["line"] == 1
+
+
+@pytest.mark.usefixtures("folder")
+def test_text_ends_with_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["verify", "good.yaml", "--cluster", "1x8"])
+    assert capsys.readouterr().out.splitlines()[-1] == "good.yaml: ok, 1 component, 8 processes on 1 node"
+    run(["verify", "wrong.yaml", "good.yaml", "--cluster", "1x8"])
+    assert capsys.readouterr().out.splitlines()[-1] == "2 files: 1 ok, 1 faulty"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_pipe_gets_no_colour(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["verify", "wrong.yaml", "--cluster", "1x8"])
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_named_dialect_is_believed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["verify", "good.yaml", "--cluster", "1x8", "--dialect", "rlinf", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"][0]["dialect"] == "rlinf"
+    assert run(["verify", "good.yaml", "--cluster", "1x8", "--dialect", "native"]) != 0
+
+
+def cpu_seconds(arguments: list[str], folder: Path) -> float:
+    """CPU time of one command in a process of its own, user and system."""
+    code = "from placewright.cli.main import main; main()"
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
+    before = os.times()
+    subprocess.run([sys.executable, "-c", code, *arguments], cwd=folder, env=environment, capture_output=True)
+    after = os.times()
+    return (after.children_user + after.children_system) - (before.children_user + before.children_system)
+
+
+@pytest.mark.parametrize(("arguments", "limit"), [(["--help"], 0.150), (["verify", "good.yaml", "--cluster", "1x8"], 0.250)])
+def test_it_is_done_in_a_blink(arguments: list[str], limit: float, folder: Path) -> None:
+    """The medians that are promised, doubled for a machine that is busy with other things; the first run compiles."""
+    cpu_seconds(arguments, folder)
+    assert median(cpu_seconds(arguments, folder) for _ in range(5)) < 2 * limit

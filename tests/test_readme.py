@@ -1,0 +1,103 @@
+"""The README shows what really comes out: every command block and every program in it is run and compared."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text("utf-8") if (ROOT / "README.md").exists() else ""
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_CHANGES_EVERY_TIME = (
+    (re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|seconds)\b"), "0 s"),
+    (re.compile(r"(?<=pid )\d+"), "1"),
+)
+PLACEWRIGHT = "from placewright.cli.main import main; main()"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A command or a program with the output that the README shows for it."""
+
+    command: str
+    output: str
+    python: bool = False
+
+    @property
+    def needs_ray(self) -> bool:
+        return "launch" in self.command
+
+
+def shown() -> Iterator[Shown]:
+    program = ""
+    for match in _FENCE.finditer(README):
+        language, body = match[1], match[2]
+        if language == "console":
+            for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                yield Shown(command, output)
+        elif language == "python":
+            program = body
+        elif language == "text" and program:
+            yield Shown(program, body, python=True)
+            program = ""
+
+
+def parameters() -> list[ParameterSet]:
+    found = []
+    for number, one in enumerate(shown()):
+        marks = [pytest.mark.ray] if one.needs_ray else []
+        found.append(pytest.param(one, marks=marks, id=f"{number}-{'program' if one.python else one.command[:40]}"))
+    return found
+
+
+def same_every_time(text: str) -> str:
+    for pattern, replacement in _CHANGES_EVERY_TIME:
+        text = pattern.sub(replacement, text)
+    return "\n".join(" ".join(line.split()) for line in text.strip().splitlines())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the commands run, one after the other as a reader would: beside a copy of the examples."""
+    found = tmp_path_factory.mktemp("reader")
+    shutil.copytree(ROOT / "examples", found / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    return found
+
+
+@pytest.mark.parametrize("one", parameters())
+def test_the_output_is_real(one: Shown, folder: Path) -> None:
+    if one.python:
+        arguments = [sys.executable, "-c", one.command]
+    else:
+        name, *rest = shlex.split(one.command)
+        if name == "cat":
+            assert (folder / rest[0]).read_text("utf-8").strip() == one.output.strip()
+            return
+        assert name == "placewright"
+        arguments = [sys.executable, "-c", PLACEWRIGHT, *rest]
+    done = subprocess.run(arguments, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=110)
+    assert same_every_time(done.stdout + done.stderr) == same_every_time(one.output)
+
+
+def test_the_two_set_up_commands_are_those_of_a_fresh_machine() -> None:
+    commands = [line for line in README.splitlines() if line.startswith("python3 -m venv .venv && ")]
+    assert len(commands) == 2
+    assert commands[0].endswith('-e ".[ray]" && .venv/bin/placewright launch examples/quickstart.yaml --simulate')
+    assert commands[1].endswith('-e ".[ray,test]" && .venv/bin/pytest')
+    assert all(" -c constraints.txt " in command for command in commands)
+
+
+def test_every_link_to_a_file_leads_somewhere() -> None:
+    for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"):
+        for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text("utf-8")):
+            assert "://" in target or (ROOT / target).exists(), f"{name}: {target}"
