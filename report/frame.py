@@ -10,6 +10,8 @@ from ..models.span import Span
 from .terminal import cells, escape, paint, source_character
 
 WIDTH = 100
+REACH = 2 * WIDTH
+MAX_SENTENCE = 1000
 _BREAK = re.compile("[\n\r\x85\u2028\u2029]")  # what ends a line in YAML 1.1
 _CUT = "..."
 _STYLE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
@@ -24,16 +26,21 @@ def frame(finding: Finding, texts: Mapping[str, str], colour: bool = False) -> s
     places = [span for span in (finding.span, finding.origin) if span]
     gutter = max((len(str(span.line)) for span in places), default=1)
     code = paint(f"{finding.severity.value}[{finding.code}]", style, colour)
-    lines = [f"{code}: {paint(escape(finding.message), 'bold', colour)}"]
+    lines = [f"{code}: {paint(_sentence(finding.message), 'bold', colour)}"]
     if finding.span:
         lines += _place(finding.span, finding.label, texts, gutter, style, colour)
     if finding.help:
         mark = paint("=", "blue", colour)
-        lines.append(f"{' ' * (gutter + 2)}{mark} {paint('help', 'bold', colour)}: {escape(finding.help)}")
+        lines.append(f"{' ' * (gutter + 2)}{mark} {paint('help', 'bold', colour)}: {_sentence(finding.help)}")
     if finding.origin:
         lines.append(f"{paint('note', 'cyan', colour)}: the value comes from here")
         lines += _place(finding.origin, "", texts, gutter, "cyan", colour)
     return "\n".join(lines)
+
+
+def _sentence(text: str) -> str:
+    """The text, safe on a terminal; the tail of one that a name from the file made endless is left out."""
+    return escape(text if len(text) <= MAX_SENTENCE else text[:MAX_SENTENCE] + _CUT)
 
 
 def _place(span: Span, label: str, texts: Mapping[str, str], gutter: int, style: str, colour: bool) -> list[str]:
@@ -43,23 +50,28 @@ def _place(span: Span, label: str, texts: Mapping[str, str], gutter: int, style:
     shown, before, length = excerpt(texts[span.file], span)
     bar, number = paint("|", "blue", colour), paint(f"{span.line:>{gutter}}", "blue", colour)
     empty = f"{' ' * (gutter + 2)}{bar}"
-    carets = paint("^" * length + (f" {escape(label)}" if label else ""), style, colour)
+    carets = paint("^" * length + (f" {_sentence(label)}" if label else ""), style, colour)
     return [arrow, empty, f" {number} {bar} {shown}".rstrip(), f"{empty} {' ' * before}{carets}"]
 
 
 def excerpt(text: str, span: Span) -> tuple[str, int, int]:
-    """(the first line of the span as shown, columns before the caret, columns under it), the line cut to WIDTH columns around the caret."""
+    """(the first line of the span as shown, columns before the caret, columns under it), the line cut to WIDTH columns around the caret.
+
+    The cost does not grow with the line: no more than REACH characters on either side of the caret are looked at.
+    """
     start = max(span.start - (span.column - 1), 0)
-    found = _BREAK.search(text, max(span.start, start))
-    line = text[start : found.start() if found else len(text)]
-    first = min(span.start - start, len(line))
-    last = max(first + len(line[first : span.end - start].rstrip()), first)
+    begin, stop = max(start, span.start - REACH), min(len(text), span.start + REACH)
+    found = _BREAK.search(text, span.start, stop)
+    line = text[begin : found.start() if found else stop]
+    first = min(span.start - begin, len(line))
+    last = first + len(line[first : span.end - begin].rstrip())
     pieces = [source_character(character) for character in line]
     widths = [cells(piece) for piece in pieces]
     left, right = _window(widths, first)
-    last = min(last, right)
-    shown = (_CUT if left else "") + "".join(pieces[left:right]) + (_CUT if right < len(pieces) else "")
-    return shown, len(_CUT) * bool(left) + sum(widths[left:first]), max(sum(widths[first:last]), 1)
+    before = _CUT if left or begin > start else ""
+    after = _CUT if right < len(pieces) or (not found and stop < len(text)) else ""
+    under = sum(widths[first : min(last, right)])
+    return before + "".join(pieces[left:right]) + after, len(before) + sum(widths[left:first]), max(under, 1)
 
 
 def _window(widths: list[int], first: int) -> tuple[int, int]:

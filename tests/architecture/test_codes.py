@@ -8,6 +8,7 @@ import re
 from placewright.models.codes import CODES
 
 CODE = re.compile(r"PW\d{3}")
+BOUNDARY = "PW100"  # no code itself: those below it make the input unusable
 
 
 def used(modules: dict[str, ast.Module]) -> dict[str, str]:
@@ -17,7 +18,7 @@ def used(modules: dict[str, ast.Module]) -> dict[str, str]:
         if name == "models/codes.py":
             continue
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value) and node.value != BOUNDARY:
                 found[node.value] = name
     return found
 
@@ -27,7 +28,7 @@ def test_every_code_that_is_used_has_a_title(modules: dict[str, ast.Module]) -> 
 
 
 def test_every_code_that_has_a_title_is_used(modules: dict[str, ast.Module]) -> None:
-    assert sorted(set(CODES) - set(used(modules)) - {"PW100"}) == []
+    assert sorted(set(CODES) - set(used(modules))) == []
 
 
 def test_codes_and_titles_are_unlike_each_other() -> None:

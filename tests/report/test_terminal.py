@@ -20,6 +20,7 @@ class Terminal(io.StringIO):
         ("名前 é", "名前 é"),
         ("a\tb\nc\r", r"a\tb\nc\r"),
         ("\x00\x1b\x9b", r"\x00\x1b\x9b"),
+        ("\xa0\u3000", r"\xa0\u3000"),
         ("\u200b\u202e\ufeff", r"\u200b\u202e\ufeff"),
         ("\udc80\U000e0041", r"\udc80\U000e0041"),
     ],
