@@ -32,6 +32,7 @@ CODES = {
     "PW114": "the file and the cluster differ",
     "PW115": "the software of a node group is not described rightly",
     "PW116": "the hardware of a node group is not described rightly",
+    "PW117": "the profiling of the cluster is not described rightly",
     "PW118": "YAML reads a value otherwise than it looks",
     "PW119": "the arguments of a placement strategy cannot be used",
     "PW120": "an interpolation cannot be resolved",

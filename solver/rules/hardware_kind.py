@@ -8,7 +8,7 @@ from ...models.assignment import Assignment
 from ...models.component import Component
 from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
-from ...models.node_group import ACCELERATOR
+from ...models.node_group import ACCELERATOR, NODE
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
@@ -34,8 +34,10 @@ class HardwareKind:
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         kind, span = problem.kind(component), component.span("placement")
+        groups = problem.cluster.groups
+        kinds = {kind} if kind == NODE else {groups[label].kind for label in component.node_groups}
         for run in assignment.of(component.name):
-            if run.kind != kind:
+            if run.kind not in kinds:
                 message = f"rank {run.ranks.start} of {component.name} holds a {run.kind}; its node groups number {kind}s"
                 yield error(self.code, component.name, message, span, witnesses=(run.ranks.start, run.kind), amount=len(run.ranks))
                 return

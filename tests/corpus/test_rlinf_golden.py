@@ -10,7 +10,6 @@ from typing import Any, Callable, Iterator, NamedTuple
 
 import pytest
 import yaml
-
 from placewright.models.accelerators import accelerators
 from placewright.models.cluster import Cluster, Hardware, Node
 from placewright.models.dialects import rlinf
@@ -57,13 +56,6 @@ def _without(records: list[Record] | None, *fields: str) -> list[Record] | None:
     return records and [{key: value for key, value in record.items() if key not in fields} for record in records]
 
 
-def _revisits(case: Case) -> bool:
-    nodes = [record["cluster_node_rank"] for record in case.theirs or ()]
-    changes = [node for before, node in zip([-1, *nodes], nodes) if node != before]
-    blocks = ("local_rank", "local_world_size", "placement_node_rank")
-    return len(set(changes)) < len(changes) and _without(case.theirs, *blocks) == _without(case.ours, *blocks)
-
-
 def _beyond_node(case: Case) -> bool:
     counts = [node.get("accelerators", 0) for node in case.record["input"].get("nodes", ())]
     outside = any(
@@ -92,18 +84,12 @@ def _nameless(case: Case) -> bool:
     return case.name == "" and case.theirs is not None and case.ours is None
 
 
-def _nodes_as_accelerators(case: Case) -> bool:
-    return case.theirs is None and case.ours is not None and "IndexError" in str(case.record["output"])
-
-
 DIFFERENCES = (
     Difference("number-not-text", "a node placement's local accelerator is the number 0, not the text", _text_zero),
     Difference("off-by-one", "a process that reaches beyond its node is refused, not given a missing accelerator", _beyond_node),
-    Difference("revisited-node", "a node that is met twice counts all its processes together", _revisits),
     Difference("nameless", "a component without a name (`actor,:`) is warned of and left out", _nameless),
     Difference("listed-ranks", "a YAML list of node ranks is what the documentation promises", _listed("node_ranks")),
     Difference("listed-groups", "a YAML list of node groups is what the documentation promises", _listed("node_group")),
-    Difference("nodes-as-accelerators", "`all` of a group of nodes and one of accelerators is all nodes", _nodes_as_accelerators),
 )  # fmt: skip
 
 # Rules of the classes for model parallel training, which are checked elsewhere.
@@ -154,7 +140,7 @@ def strategy_case(record: Record) -> Case:
     codes: tuple[str, ...] = ()
     ours = None
     try:
-        if "cluster" in given:
+        if given.get("cluster"):
             reading = read(given["cluster"], machines(record))
             codes = tuple(f.code for f in reading.findings if f.severity is Severity.ERROR)
             cluster = reading.problem.cluster if reading.problem else None
@@ -211,7 +197,7 @@ def cases(name: str) -> Iterator[Case]:
         if record["kind"].startswith("strategy"):
             yield strategy_case(record)
         elif record["kind"] == "config_only":
-            section = {key: value for key, value in record["input"]["cluster"].items()}
+            section = dict(record["input"]["cluster"])
             record["input"]["cluster"] = {"component_placement": {}, **section}
             yield configuration_case(record)
         elif record["input"]["placement_class"] not in OTHER_CLASSES:
@@ -240,7 +226,7 @@ def test_every_answer_of_rlinf_is_ours_or_differs_on_purpose(name: str) -> None:
     counts, wrong = judged(name)
     print(f"\n{name}: {dict(counts)}")
     assert not wrong, "\n".join(f"{case.record['id']} {case.name}: {case.codes} {case.record['output'].get('error', '')}" for case in wrong)
-    assert counts["equal"] > 40
+    assert counts["equal"] >= 40
 
 
 def test_every_difference_is_met() -> None:

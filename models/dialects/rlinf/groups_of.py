@@ -74,10 +74,11 @@ def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
         return Numbered(None, "resource", where, "")
     kind = cluster.kind(labels)
     what = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
-    if not cluster.counted and any(cluster.groups[label].kind == ACCELERATOR for label in labels) and kind != NODE:
+    if not cluster.counted and any(cluster.groups[label].kind == ACCELERATOR for label in labels):
         return Numbered(None, what, where, "")
     numbering = cluster.numbering(labels)
-    size = numbering.size
+    counted = _counted(cluster, labels)
+    size = min(numbering.size, counted)
     if not size:
         return Numbered(0, what, where, f"there is no {what}")
     exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
@@ -87,4 +88,9 @@ def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
     amount = f"{nodes} node{'s' * (nodes != 1)}"
     if kind != NODE:
         amount += f" x {each} {what}{'s' * (each != 1)}" if each else f", {size} {what}s"
-    return Numbered(size, what, where, f"{amount}, {exist}")
+    return Numbered(size, what, where, f"{amount}, {exist}", counted - size)
+
+
+def _counted(cluster: Cluster, labels: tuple[str, ...]) -> int:
+    """How many ranks RLinf takes the groups to have: each group by its own kind, even where nodes are placed on."""
+    return sum(cluster.nodes[rank].count(cluster.groups[label].kind) for label in labels for rank in cluster.groups[label].node_ranks)

@@ -9,6 +9,8 @@ from .placement_text import Numbered, read_placement
 
 _PIECE = re.compile(r"(\d{1,18})(?:\s*-\s*(\d{1,18}))?\s*(?::\s*(\d{1,18})(?:\s*-\s*(\d{1,18}))?)?", re.ASCII)
 
+_ALL = re.compile(r"\ball\b", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
@@ -23,7 +25,7 @@ class _Piece:
 
 def mended(text: str, numbered: Numbered) -> str | None:
     """The text without its faults: ranges turned round, cut to what exists, put in order, divisible; None if it cannot be told."""
-    pieces = _pieces(text)
+    pieces = _pieces(_ALL.sub(f"0-{numbered.size - 1}", text) if numbered.size else text)
     if not pieces:
         return None
     kept: list[_Piece] = []

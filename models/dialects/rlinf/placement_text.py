@@ -13,12 +13,16 @@ from .node_ranks import CODES_BY_REASON
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """What a placement numbers: `size` resources (None: not known), each a `what`, in `where`; `shape` spells the size."""
+    """What a placement numbers: `size` resources (None: not known), each a `what`, in `where`; `shape` spells the size.
+
+    `excess`: how many ranks more RLinf takes `all` for, where it counts accelerators but places on nodes.
+    """
 
     size: int | None
     what: str
     where: str
     shape: str
+    excess: int = 0
 
     def plural(self, count: int) -> str:
         """`1 node`, `8 accelerators`."""
@@ -103,6 +107,10 @@ class _Reader:
                 if colon:
                     parse_ranks(right, None, "process", len(left) + 1)
                 self.following = None
+            elif self.numbered.excess and left.strip().lower() == "all":
+                size = (self.numbered.size or 0) + self.numbered.excess
+                message = f"RLinf takes `all` for {size} ranks, but there are {self.numbered.plural(size - self.numbered.excess)}: IndexError at launch"
+                self._fault("PW102", message, position, position + len(left), "more than there are")
             else:
                 self._segment(parse_segments(piece, self.numbered.size, self.numbered.what)[0], position)
         except RankError as problem:

@@ -20,6 +20,7 @@ from .component_placement import Context, read_components
 from .machines import merge
 from .node_groups import read_node_groups
 from .notes import Notes, is_unknown
+from .profiling import read_profiling
 
 NAME = "rlinf"
 HINTS = "placewright"
@@ -61,11 +62,12 @@ def _problem(
             notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
         return None
     values: dict[str, Value | None] = {}
-    for key in ("num_nodes", "node_groups", "component_placement"):
+    for key in ("num_nodes", "node_groups", "component_placement", "profiling"):
         value = section.get(key)
         values[key] = value if value is None else interpolator.tree(value, ("cluster", key))
     count = _num_nodes(notes, section, values["num_nodes"])
     groups = read_node_groups(notes, values["node_groups"], count)
+    read_profiling(notes, values["profiling"])
     at = values["num_nodes"] or section
     cluster = None if count is None else merge(notes, count, at, groups.groups, machines)
     hinted = root.get(HINTS)
