@@ -72,3 +72,12 @@ def test_a_decoy_beside_a_script_does_not_shadow_ours(wheel: Path, tmp_path: Pat
 def test_constraints_are_pins_without_addresses(root: Path) -> None:
     for line in (root / "constraints.txt").read_text().splitlines():
         assert line.startswith("#") or ("==" in line and "/" not in line and "@" not in line), line
+
+
+def test_every_package_is_listed(root: Path) -> None:
+    text = (root / "pyproject.toml").read_text("utf-8")
+    listed = text.split("\npackages = [", 1)[1].split("]", 1)[0]
+    found = {
+        ".".join(["placewright", *file.parent.relative_to(root).parts]) for room in ROOMS for file in (root / room).rglob("__init__.py")
+    }
+    assert {line.strip(' ",') for line in listed.splitlines()} - {""} == found | {"placewright"}
