@@ -1,1 +1,56 @@
-"""placewright: which process runs on which accelerator of which node."""
+"""placewright: which process runs on which accelerator of which node.
+
+The front door: ``load``, ``verify``, ``solve``, ``launch`` and the words ``Cluster``, ``Placement``, ``Plan``, ``Finding``,
+``Report``, ``Reading``, ``Answer``. Everything is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .front import cluster, launch, load, read_plan, solve, verify, write_plan
+    from .models.answer import Answer
+    from .models.cluster import Cluster
+    from .models.finding import Finding, Severity, UnusableInput
+    from .models.placement import Placement
+    from .models.plan import Plan
+    from .models.problem import Problem
+    from .models.reading import Reading
+    from .models.report import Report
+
+_HOMES = {
+    "Answer": ".models.answer",
+    "Cluster": ".models.cluster",
+    "Finding": ".models.finding",
+    "Placement": ".models.placement",
+    "Plan": ".models.plan",
+    "Problem": ".models.problem",
+    "Reading": ".models.reading",
+    "Report": ".models.report",
+    "Severity": ".models.finding",
+    "UnusableInput": ".models.finding",
+    "cluster": ".front",
+    "launch": ".front",
+    "load": ".front",
+    "read_plan": ".front",
+    "solve": ".front",
+    "verify": ".front",
+    "write_plan": ".front",
+}
+
+__all__ = [
+    "Answer", "Cluster", "Finding", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
+    "cluster", "launch", "load", "read_plan", "solve", "verify", "write_plan",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -73,8 +73,8 @@ class Component:
 
     @property
     def unit(self) -> int:
-        """Accelerators that are placed as one piece: a group, or a block of interleaved groups."""
-        return self.group_size * self.stride if self.contiguous else self.group_size
+        """Accelerators that are placed as one piece: a group, or a block of interleaved groups (single ones do not interleave)."""
+        return self.group_size * self.stride if self.contiguous and self.group_size > 1 else self.group_size
 
     @property
     def step(self) -> int:

@@ -11,7 +11,7 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
     """The values of the decision variables that say this assignment; None if none do.
 
     None exactly where the shape of the variables excludes it: members of a bundle apart, a group or process over two
-    nodes, a contiguous bundle that is not one range of whole units.
+    nodes, a contiguous bundle that is not one range of as many whole units as were asked for.
     """
     values: Values = {}
     for bundle in layout.bundles:
@@ -71,4 +71,5 @@ def _range(layout: Layout, bundle: Bundle, masks: dict[int, int]) -> Values | No
     ranks = sorted(numbering.first[node] + i for node, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1)
     if ranks != list(range(ranks[0], ranks[0] + len(ranks))):
         return None
-    return {bundle: (ranks[0], len(ranks) // bundle.unit)}
+    units = len(ranks) // bundle.unit
+    return {bundle: (ranks[0], units)} if bundle.least <= units <= bundle.most else None

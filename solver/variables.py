@@ -32,11 +32,9 @@ class Variables:
         self._ranges = {b: Ranges(self.model, self.layout, b) for b in self.layout.ranged}
         self._touched: dict[tuple[Bundle, str, str], Amount] = {}
         self._slots: dict[tuple[Cell, str, int], Amount] = {}
-        for bundle in self.layout.counted:
-            self.require(self.units(bundle) <= bundle.most)
 
     def _count(self, bundle: Bundle, cell: Cell) -> cp_model.IntVar:
-        room = min(bundle.most, self.layout.capacity(cell, bundle.kind, 1) // bundle.unit)
+        room = self.layout.capacity(cell, bundle.kind, 1) // bundle.unit
         return self.model.new_int_var(0, room, f"units of {bundle.name} in {cell.name}")
 
     # -- how much

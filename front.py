@@ -1,0 +1,107 @@
+"""The front door: the verbs as functions. `import placewright as pw`, then `pw.load`, `pw.verify`, `pw.solve`, `pw.launch`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ContextManager, Union
+
+from .models.cluster import Cluster
+from .models.finding import UnusableInput
+from .models.reading import Reading
+from .models.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
+from .solver.verify import verify as _verify
+
+if TYPE_CHECKING:
+    from .models.answer import Answer
+    from .models.plan import Plan
+    from .models.problem import Problem
+    from .models.report import Report
+    from .runtime.launch import Launch
+
+Machines = Union[str, Cluster, AsDeclared, None]
+Readable = Union[str, Path, Reading]
+
+
+def cluster(text: str | Path) -> Cluster | AsDeclared:
+    """The machines of a shorthand such as ``2x8xH100`` or of a cluster file.
+
+    Raises ValueError for a shorthand that cannot be read, UnusableInput for a file that cannot.
+    """
+    if looks_like_shorthand(str(text)):
+        return read_shorthand(str(text))
+    from .models.cluster_source import read_cluster
+
+    return read_cluster(text)
+
+
+def load(file: Readable, cluster: Machines = None, dialect: str = "auto") -> Reading:
+    """A configuration, read. What is wrong with it is in its `findings`; nothing is raised for a bad file.
+
+    Parameters
+    ----------
+    file : a path, or a Reading, which is returned as it is.
+    cluster : the machines, as an object or in one word; None where the file says all.
+    dialect : ``auto``, ``native`` or ``rlinf``.
+    """
+    if isinstance(file, Reading):
+        return file
+    from .models.dialects.load import load as read
+
+    return read(file, _machines(cluster), dialect)
+
+
+def verify(file: Readable, cluster: Machines = None, dialect: str = "auto") -> Report:
+    """The verdict on a configuration, with every Finding. Neither ortools nor ray is loaded."""
+    return _verify(load(file, cluster, dialect))
+
+
+def solve(file: Union[Readable, Problem], cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1) -> Answer:
+    """A verified Plan for everything that the configuration leaves open, or the reason why there is none.
+
+    Raises UnusableInput, with every Finding, for a configuration that has errors.
+    """
+    from .models.problem import Problem
+    from .solver.search import solve as search
+
+    if isinstance(file, Problem):
+        return search(file, limit, seed)
+    reading = load(file, cluster, dialect)
+    report = _verify(reading)
+    if report.errors or reading.problem is None:
+        raise UnusableInput(report.errors)
+    return search(reading.problem, limit, seed)
+
+
+def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:
+    """Running workers, exactly where the plan says: a context manager that leaves nothing behind.
+
+    A configuration is solved first. Options are those of `placewright.runtime.launch.launch`: `address`, `simulate`,
+    `worker`, `timeout`.
+    """
+    from .models.plan import Plan
+    from .runtime.launch import launch as start
+
+    if isinstance(plan, Plan):
+        return start(plan, **options)
+    answer = solve(plan, cluster)
+    if answer.plan is None:
+        raise UnusableInput(answer.findings)
+    return start(answer.plan, **options)
+
+
+def read_plan(path: str | Path) -> Plan:
+    """The plan in a file. Raises UnusableInput."""
+    from .models.plan_file import read_plan as read
+
+    return read(path)
+
+
+def write_plan(plan: Plan, path: str | Path) -> None:
+    """Write a plan to a file, whole or not at all. Raises OSError."""
+    from .models.plan_file import plan_to_json, write_whole
+
+    write_whole(path, plan_to_json(plan))
+
+
+def _machines(given: Machines) -> Cluster | AsDeclared | None:
+    return cluster(given) if isinstance(given, str) else given

@@ -1,0 +1,59 @@
+"""A file becomes a Reading, whatever its dialect."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from ..finding import UnusableInput, error
+from ..reading import Reading
+from ..source import Source
+from ..tree import Mapping
+
+if TYPE_CHECKING:
+    from .dialect import Dialect, Machines
+
+DIALECTS = ("native", "rlinf")
+
+
+def dialect_named(name: str) -> Dialect:
+    """The dialect of this name. Raises KeyError if there is none."""
+    if name not in DIALECTS:
+        raise KeyError(name)
+    return cast("Dialect", import_module(f".{name}", __package__))
+
+
+def load(path: str | Path, machines: Machines = None, dialect: str = "auto") -> Reading:
+    """A file, read; a text that cannot be used at all gives a Reading without a problem.
+
+    Parameters
+    ----------
+    machines : the cluster, or how many accelerators the declared nodes have (see models/shorthand.py), or None.
+    dialect : ``native``, ``rlinf``, or ``auto`` to recognise it.
+    """
+    try:
+        source = Source.read(path)
+    except UnusableInput as problem:
+        return Reading(Source(str(path), ""), "unknown", None, problem.findings)
+    return read(source, machines, dialect)
+
+
+def read(source: Source, machines: Machines = None, dialect: str = "auto") -> Reading:
+    """A text, read; see `load`."""
+    try:
+        found = _recognised(source.root) if dialect == "auto" else dialect_named(dialect)
+        return found.read(source, machines)
+    except UnusableInput as problem:
+        return Reading(source, "unknown" if dialect == "auto" else dialect, None, problem.findings)
+
+
+def _recognised(root: Mapping) -> Dialect:
+    for name in DIALECTS:
+        found = dialect_named(name)
+        if found.recognises(root):
+            return found
+    keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
+    message = f"this is no configuration that is known here (its top-level keys: {keys})"
+    advice = "RLinf needs `cluster: {component_placement: ...}`, a native file `components:`; or name it with `--dialect`"
+    raise UnusableInput([error("PW010", "", message, root.span.part(0, min(1, root.span.length)), help=advice)])

@@ -1,0 +1,107 @@
+"""A native file, read: the cluster in one word or in full, and hints or ranks for every component."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+
+from ...cluster import Cluster
+from ...cluster_file import ClusterForm
+from ...component import Component
+from ...finding import Finding, Unchecked, UnusableInput, error, warning
+from ...forms import fill
+from ...hints import add_hints
+from ...job import Job
+from ...problem import Problem
+from ...reading import Reading
+from ...shorthand import AsDeclared, read_shorthand
+from ...source import Source
+from ...span import Edit
+from ...tree import Mapping, Scalar, Value
+from ..dialect import Machines
+from .placement import placed
+
+NAME = "native"
+KEYS = ("cluster", "components")
+
+
+def read(source: Source, machines: Machines) -> Reading:
+    """The problem that a native file states. Raises UnusableInput where there is nothing to go on with."""
+    root, findings = source.root, list[Finding]()
+    for entry in root:
+        if entry.key.text not in KEYS:
+            close = get_close_matches(entry.key.text, KEYS, n=1)
+            edit = Edit(entry.key.span, close[0]) if close else None
+            advice = f"write `{close[0]}`" if close else "a native file has `cluster` and `components`"
+            message = f"`{entry.key.text}` is no key of a native file"
+            findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
+    cluster = _cluster(root, machines, source, findings)
+    if cluster is None:
+        return Reading(source, NAME, None, tuple(findings))
+    components, relations, choices = add_hints(root, cluster, (), findings)
+    inner, unchecked = root.get("components"), list[Unchecked]()
+    kept: list[Component] = []
+    for component in components:
+        hints = inner.get(component.name) if isinstance(inner, Mapping) else None
+        written = hints.get("placement") if isinstance(hints, Mapping) else None
+        kept.append(placed(component, written, cluster, findings) if isinstance(written, Scalar) else component)
+    job = Job(tuple(kept), relations, choices={name: its for name, its in choices.items() if _open(kept, name)})
+    return Reading(source, NAME, Problem(cluster, job), tuple(findings), tuple(unchecked))
+
+
+def _open(components: list[Component], name: str) -> bool:
+    return any(component.name == name and component.runs is None for component in components)
+
+
+def _cluster(root: Mapping, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
+    """The machines that were given, else those of the file; None (with findings) if there are none."""
+    written = root.get("cluster")
+    own = None
+    if written is not None:
+        try:
+            own = _written(written)
+        except UnusableInput as problem:
+            findings += problem.findings
+    if isinstance(machines, AsDeclared):
+        if own is None:
+            message = "the file declares no nodes that accelerators could be counted on"
+            findings.append(error("PW101", "", message, source.whole(), help="name the whole cluster: `--cluster 2x8xH100`"))
+            return None
+        return own
+    if machines is None:
+        if written is None:
+            message = "nobody says what the cluster is"
+            findings.append(error("PW101", "", message, source.whole(), help="add `cluster: 2x8xH100`, or name it with `--cluster`"))
+        return own
+    if own is None:
+        return machines
+    if [len(node.accelerators) for node in own.nodes] != [len(node.accelerators) for node in machines.nodes] and written is not None:
+        message = f"the file describes {_size(own)}; `--cluster` with {_size(machines)} is used instead"
+        findings.append(warning("PW114", "", message, written.span, label="not used", help="make the two agree"))
+    if any(rank >= len(machines.nodes) for group in own.declared for rank in group.node_ranks):
+        message = f"node groups of the file name nodes beyond the {len(machines.nodes)} of `--cluster`"
+        findings.append(error("PW114", "", message, written.span if written else None, help="name a cluster with all these nodes"))
+        return None
+    return replace(machines, declared=machines.declared or own.declared)
+
+
+def _size(cluster: Cluster) -> str:
+    return f"{len(cluster.nodes)} nodes and {cluster.total()} accelerators"
+
+
+def _written(value: Value) -> Cluster:
+    """The cluster as the file writes it. Raises UnusableInput."""
+    if isinstance(value, Scalar):
+        try:
+            found = read_shorthand(value.text)
+        except ValueError as problem:
+            raise UnusableInput([error("PW011", "", f"{problem}", value.span, help="write it like `cluster: 2x8xH100`")]) from None
+        if isinstance(found, AsDeclared):
+            message = f"`{value.text}` does not say how many nodes there are"
+            raise UnusableInput([error("PW011", "", message, value.span, help=f"write `cluster: 2{value.text}`", edit=Edit(value.span, f"2{value.text}"))])
+        return found
+    form = fill(ClusterForm, value, "", "the cluster", {"extra_forbidden": "PW011", "missing": "PW011"})
+    try:
+        return form.build()
+    except ValueError as problem:
+        raise UnusableInput([error("PW011", "", f"the cluster cannot be: {problem}", value.span, help="mend it")]) from None

@@ -1,0 +1,89 @@
+"""Values of a text against a pydantic form: every fault becomes a Finding at its place."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Sequence, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from .finding import Finding, UnusableInput, error
+from .span import Edit, Span
+from .tree import Mapping, Value, find, plain
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+def fill(form: type[Form], value: Value, subject: str, where: str, codes: dict[str, str] | None = None) -> Form:
+    """The form with what a value says. Raises UnusableInput with a Finding for every fault.
+
+    `subject` is what the value is about and `where` how to call it in messages, such as "the hints of actor"; `codes`
+    overrides the codes of the Findings by pydantic's type of error.
+    """
+    try:
+        return form.model_validate(plain(value))
+    except ValidationError as problem:
+        details = problem.errors(include_url=False)
+        raise UnusableInput(_finding(form, value, each, subject, where, codes or {}) for each in details) from None
+
+
+def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, codes: dict[str, str]) -> Finding:
+    place, kind = details["loc"], details["type"]
+    path = ".".join(map(str, place))
+    if kind == "extra_forbidden":
+        span, known = _key(value, place), _known(form, place)
+        close = get_close_matches(str(place[-1]), known, n=1)
+        edit = Edit(span, close[0]) if close else None
+        advice = f"write `{close[0]}`" if close else "known keys are " + ", ".join(known)
+        return error(codes.get(kind, "PW104"), subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
+    if kind == "missing":
+        return error(codes.get(kind, "PW101"), subject, f"{where} need `{path}`", _deepest(value, place), help=f"add `{path}:`")
+    reason = details["msg"].removeprefix("Value error, ")
+    message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
+    return error(codes.get(kind, "PW105"), subject, message, _deepest(value, place), help="write a value of the kind that is described")
+
+
+def _deepest(root: Value, place: Sequence[int | str]) -> Span:
+    """The span of the value at a place, or of the nearest one around it that was written."""
+    value = root
+    for position in range(1, len(place) + 1):
+        inner = find(root, ".".join(map(str, place[:position])))
+        if inner is None:
+            break
+        value = inner
+    return value.span
+
+
+def _key(root: Value, place: Sequence[int | str]) -> Span:
+    """The span of the key that ends a place."""
+    holder = find(root, ".".join(map(str, place[:-1])))
+    entry = holder.entry(str(place[-1])) if isinstance(holder, Mapping) else None
+    return entry.key.span if entry else _deepest(root, place)
+
+
+def _known(form: type[BaseModel], place: Sequence[int | str]) -> list[str]:
+    """The keys that the form knows at a place."""
+    current: type[BaseModel] = form
+    for name in place[:-1]:
+        inner = _inner(current, name)
+        if inner:
+            current = inner
+    return [field.alias or name for name, field in current.model_fields.items()]
+
+
+def _inner(form: type[BaseModel], name: int | str) -> type[BaseModel] | None:
+    """The form of a field, looked for inside unions, tuples and dicts."""
+    field = form.model_fields.get(str(name))
+    return _form_in(field.annotation) if field else None
+
+
+def _form_in(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        if found := _form_in(argument):
+            return found
+    return None

@@ -1,0 +1,181 @@
+"""What a user says about a component instead of its ranks: how much, how parallel, how much memory, with whom."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Annotated, Mapping as MappingType, Union
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, StrictBool
+
+from .cluster import Cluster
+from .cluster_file import Mebibytes, Name, Word
+from .component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
+from .finding import Finding, UnusableInput, error
+from .forms import fill
+from .hint_rules import consistent
+from .node_group import CLUSTER_LABEL, NODE
+from .quantity import read_range
+from .span import Span
+from .tree import Mapping, Value
+
+MAX_CHOICES = 64
+Relations = tuple[Relation, ...]
+Choices = MappingType[str, tuple[Parallel, ...]]
+
+
+def _range(value: object) -> object:
+    return read_range(str(value)) if isinstance(value, (str, int)) and not isinstance(value, bool) else value
+
+
+def _several(value: object) -> object:
+    return [value] if isinstance(value, (str, int)) and not isinstance(value, bool) else value
+
+
+def _labels(value: object) -> object:
+    items = value if isinstance(value, list) else str(value).split(",")
+    return [str(item).strip() for item in items]
+
+
+Amount = Annotated[tuple[int, int], BeforeValidator(_range)]
+Degrees = Annotated[tuple[PositiveInt, ...], BeforeValidator(_several), Field(min_length=1, max_length=8)]
+Names = Annotated[tuple[Word, ...], BeforeValidator(_several)]
+Labels = Annotated[tuple[Word, ...], BeforeValidator(_labels), Field(min_length=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ParallelForm(_Strict):
+    """Degrees of parallelism; a list leaves the choice open, the preferred one first."""
+
+    tp: Degrees = (1,)
+    pp: Degrees = (1,)
+    cp: Degrees = (1,)
+    ep: Degrees = (1,)
+
+    def choices(self) -> tuple[Parallel, ...]:
+        """Every combination, the preferred ones first."""
+        return tuple(Parallel(*degrees) for degrees in product(self.tp, self.pp, self.cp, self.ep))
+
+
+class ComponentForm(_Strict):
+    """The hints of one component. `accelerators` and `processes` are a number or a range such as ``8-32``."""
+
+    accelerators: Amount | None = None
+    processes: Amount | None = None
+    accelerators_per_process: PositiveInt | None = None
+    parallel: ParallelForm = ParallelForm()
+    memory: Mebibytes = 0
+    phase: Word = ""
+    node_group: Labels = (CLUSTER_LABEL,)
+    accelerator: Name | None = None
+    contiguous: StrictBool = False
+    stride: PositiveInt = 1
+    colocate_with: Names = ()
+    disjoint_from: Names = ()
+    placement: Union[Word, None] = None
+
+
+_FIELDS = {"accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process"}
+
+
+def add_hints(
+    block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding]
+) -> tuple[tuple[Component, ...], Relations, Choices]:
+    """The components that are already known with what a block of hints says of them, and those that it adds.
+
+    Parameters
+    ----------
+    block : a map with the key `components`: name -> hints.
+    components : components whose ranks were given elsewhere; hints about them are checked, not searched.
+    findings : gets every fault of the block.
+    """
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
+        span = inner.span if inner is not None else block.span
+        findings.append(error("PW105", "", "hints are a map `components: {actor: {accelerators: 8}}`", span, help="write that map"))
+        return components, (), {}
+    known = {component.name: component for component in components}
+    found, relations, choices = dict(known), list[Relation](), dict[str, tuple[Parallel, ...]]()
+    for entry in inner:
+        name = entry.key.text
+        try:
+            form = fill(ComponentForm, entry.value, name, f"the hints of `{name}`")
+            component = _component(form, name, entry.value, cluster, known.get(name))
+        except UnusableInput as problem:
+            findings += problem.findings
+            continue
+        spans = {**component.spans, "name": component.spans.get("name", entry.key.span)}
+        found[name] = replace(component, spans=spans)
+        relations += _relations(form, name, entry.value)
+        if len(form.parallel.choices()) > 1:
+            choices[name] = form.parallel.choices()
+    count = 1
+    for alternatives in choices.values():
+        count *= len(alternatives)
+    if count > MAX_CHOICES:
+        message = f"{count} combinations of parallel degrees are open; at most {MAX_CHOICES} are tried"
+        findings.append(error("PW121", next(iter(choices)), message, inner.span, help="leave fewer degrees open"))
+    kept = tuple(consistent(tuple(found.values()), relations, choices, cluster, findings))
+    return kept, tuple(r for r in relations if all(name in found for name in r.components)), choices
+
+
+def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, known: Component | None) -> Component:
+    """One component from its hints. Raises UnusableInput where they cannot be."""
+    spans = {}
+    for entry in value if isinstance(value, Mapping) else ():
+        spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span
+    groups = known.node_groups if known and "node_group" not in spans else form.node_group
+    for label in groups:
+        if label not in cluster.groups:
+            exist = ", ".join(f"`{each}`" for each in cluster.groups)
+            message = f"`{name}` names node group `{label}`, which does not exist"
+            raise UnusableInput([error("PW107", name, message, spans.get("node_group"), label="not declared", help=f"write one of {exist}")])
+    if len(set(groups)) < len(groups):
+        message = f"`{name}` names node group `{groups[0]}` twice"
+        raise UnusableInput([error("PW121", name, message, spans.get("node_group"), help="name each group once")])
+    each, least, most = _amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
+    if known and "amount" not in spans:
+        least, most = known.least, known.most
+    component = Component(
+        name, groups, least, most, each, form.parallel.choices()[0], form.memory, form.phase, form.accelerator or "", form.contiguous, form.stride,
+        known.runs if known else None, {**(known.spans if known else {}), **spans},
+    )  # fmt: skip
+    return component
+
+
+def _amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> tuple[int, int, int]:
+    """(resources per process, least, most) from accelerators, processes or both."""
+
+    def refuse(message: str, help_text: str) -> UnusableInput:
+        return UnusableInput([error("PW121", name, message, span, help=help_text)])
+
+    accelerators, processes, each = form.accelerators, form.processes, form.accelerators_per_process
+    if on_nodes:
+        if accelerators or each:
+            raise refuse(f"`{name}` asks for accelerators in a group that numbers nodes", "write `processes:`, or name another node group")
+        least, most = processes or (1, 1)
+        return 1, least, most
+    if accelerators and processes and each is None and accelerators[0] == accelerators[1] and processes[0] == processes[1]:
+        if accelerators[0] % processes[0]:
+            raise refuse(f"{accelerators[0]} accelerators of `{name}` do not divide among {processes[0]} processes", "make one a multiple")
+        each = accelerators[0] // processes[0]
+    each = each or 1
+    by_process = (processes[0] * each, processes[1] * each) if processes else None
+    if accelerators and by_process:
+        least, most = max(accelerators[0], by_process[0]), min(accelerators[1], by_process[1])
+        if least > most:
+            message = f"`{name}` asks for {accelerators[0]} accelerators and for {processes} processes of {each}"
+            raise refuse(message, "write one of the two")
+        return each, least, most
+    return (each, *(accelerators or by_process or (1, UNBOUNDED)))
+
+
+def _relations(form: ComponentForm, name: str, value: Value) -> list[Relation]:
+    found = []
+    for kind, key, names in ((COLOCATED, "colocate_with", form.colocate_with), (DISJOINT, "disjoint_from", form.disjoint_from)):
+        entry = value.entry(key) if isinstance(value, Mapping) else None
+        found += [Relation(kind, (name, other), entry.value.span if entry else None) for other in names]
+    return found

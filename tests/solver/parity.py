@@ -1,0 +1,191 @@
+"""Exhaustive parity: which values does CP-SAT accept, and which do the Assignments have that the checks accept?
+
+The enumerator knows nothing: components are arbitrary groups of arbitrary resources, over nodes, overlapping, colocated
+ones apart, too few or too many. So a fault in a rule, in the layout or in the variables shows as a difference.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, combinations_with_replacement, product
+from math import comb
+from typing import Any, Iterable, Iterator
+
+from ortools.sat.python import cp_model
+from placewright.models.assignment import Assignment, Run, compress
+from placewright.models.component import Component
+from placewright.models.node_group import NODE
+from placewright.models.problem import Problem
+from placewright.solver import compile as compile_module
+from placewright.solver import expand as expand_module
+from placewright.solver import objectives as objectives_module
+from placewright.solver import project as project_module
+from placewright.solver.layout import Layout, Values
+from placewright.solver.rule import Rule
+from placewright.solver.rules import RULES
+from placewright.solver.verify import check
+
+PACKING = tuple(rule for rule in RULES if rule.packs)
+COUNTING = tuple(rule for rule in RULES if not rule.packs)
+SHAPE = {"PW202", "PW203", "PW204"}
+"""Rules that the shape of the variables holds: what they refuse of a searched component, no values can say."""
+
+Key = frozenset[tuple[str, object]]
+
+
+def key_of(values: Values) -> Key:
+    """Values in a form that can be compared between two compilations of one problem."""
+    return frozenset((_name(key), value) for key, value in values.items())
+
+
+def _name(key: Any) -> str:
+    return f"{key.bundle.name} in {key.cell.index}" if hasattr(key, "cell") else str(key.name)
+
+
+class _All(cp_model.CpSolverSolutionCallback):
+    def __init__(self, variables: Any) -> None:
+        super().__init__()
+        self.variables, self.seen = variables, set[Key]()
+
+    def on_solution_callback(self) -> None:
+        self.seen.add(key_of(self.variables.values(lambda variable: self.value(variable))))
+
+
+def encoded(problem: Problem, rules: Iterable[Rule[Any]]) -> set[Key]:
+    """Every value of the decision variables that the encodings of these rules accept, among those that are enumerated."""
+    variables = compile_module.compile(problem, rules, minimise=False)
+    surplus = space(problem, surplus=True) <= SURPLUS
+    for bundle in variables.layout.counted:
+        room = min(_most(problem, component, surplus) for component in bundle.components) // bundle.unit
+        variables.model.add(variables.units(bundle) <= room)
+    solver = cp_model.CpSolver()
+    solver.parameters.enumerate_all_solutions = True
+    solver.parameters.num_workers = 1
+    solver.parameters.keep_all_feasible_solutions_in_presolve = True
+    keep = _All(variables)
+    status = solver.solve(variables.model, keep)
+    assert status in (cp_model.OPTIMAL, cp_model.INFEASIBLE), solver.status_name(status)
+    return keep.seen
+
+
+SURPLUS = 4_000
+"""Problems below this size are also enumerated with one group more than each component may have."""
+
+
+def options(problem: Problem, component: Component, surplus: bool) -> list[tuple[Run, ...]]:
+    """Every way to put a component somewhere: 0 to `most` accelerators in groups, made of nothing but its sizes."""
+    if component.runs is not None:
+        return [component.runs]
+    kind = problem.kind(component)
+    if kind == NODE:
+        return [Layout(problem).on_nodes[component.name]]
+    seats = [(node.rank, index) for node in problem.cluster.nodes for index in range(node.count(kind))]
+    size, found = component.group_size, []
+    for count in range(_most(problem, component, surplus) // size + 1):
+        for groups in combinations_with_replacement(list(combinations(seats, size)), count):
+            held = [group[start : start + component.per_process] for group in groups for start in range(0, size, component.per_process)]
+            found.append(compress(enumerate(held), kind, component.node_groups[0]))
+    return found
+
+
+def _most(problem: Problem, component: Component, surplus: bool) -> int:
+    """What may be, or one group more, but never more than the cluster has."""
+    most = component.most + component.group_size if surplus else component.most
+    return min(most, problem.cluster.total(problem.kind(component)))
+
+
+def space(problem: Problem, surplus: bool = False) -> int:
+    """How many Assignments there are."""
+    result = 1
+    for component in problem.components:
+        kind = problem.kind(component)
+        if component.runs is None and kind != NODE:
+            seats, size = problem.cluster.total(kind), component.group_size
+            groups = comb(seats, size)
+            result *= sum(comb(groups + count - 1, count) if groups else count == 0 for count in range(_most(problem, component, surplus) // size + 1))
+    return result
+
+
+def assignments(problem: Problem) -> Iterator[Assignment]:
+    """Every Assignment of the enumerator."""
+    names = [component.name for component in problem.components]
+    surplus = space(problem, surplus=True) <= SURPLUS
+    for choice in product(*(options(problem, component, surplus) for component in problem.components)):
+        yield Assignment(dict(zip(names, choice)))
+
+
+def compare(problem: Problem) -> Counter[str]:
+    """The five theorems. Returns counts: assignments compared, values accepted, and how often each rule alone refused."""
+    layout, counts = Layout(problem), Counter[str]()
+    verdicts: list[tuple[Key | None, frozenset[str]]] = []
+    for assignment in assignments(problem):
+        values = project_module.project(layout, assignment)
+        refused = frozenset(finding.code for finding in check(problem, assignment))
+        verdicts.append((None if values is None else key_of(values), refused))
+        counts["assignments"] += 1
+        counts.update(f"{code} refused" for code in refused)
+        # 1: what every check accepts can be said; what a rule of shape refuses cannot.
+        assert values is not None or refused, ("accepted by every check, but no values say it", assignment)
+        assert values is None or not _shape(problem, refused), ("refused by a rule of shape, but values say it", assignment, refused)
+    # 2: the packing rules together; 3: each counting rule on top of them; 4: all rules.
+    packing = _agree(problem, verdicts, PACKING, "packing rules")
+    for rule in COUNTING:
+        if list(rule.subjects(problem)):
+            with_rule = _agree(problem, verdicts, (*PACKING, rule), rule.code)
+            counts[f"{rule.code} alone"] += len(packing - with_rule)
+            counts["comparisons"] += 1
+    whole = _agree(problem, verdicts, RULES, "all rules")
+    counts["accepted"] += len(whole)
+    for values in _all_values(problem, whole):
+        _round_trip(problem, values)
+    return counts
+
+
+def _shape(problem: Problem, refused: frozenset[str]) -> bool:
+    """Did a rule of shape refuse, in a problem without given parts (whose own faults no value can mend)?"""
+    return bool(refused & SHAPE) and not any(component.runs is not None for component in problem.components)
+
+
+def _agree(problem: Problem, verdicts: list[tuple[Key | None, frozenset[str]]], rules: Iterable[Rule[Any]], what: str) -> set[Key]:
+    rules = tuple(rules)
+    codes = {rule.code for rule in rules}
+    checked = {values for values, refused in verdicts if values is not None and not refused & codes}
+    said = encoded(problem, rules)
+    assert said == checked, (what, "encode accepts, check refuses", said - checked, "check accepts, encode refuses", checked - said)
+    return said
+
+
+def _all_values(problem: Problem, whole: set[Key]) -> Iterator[Values]:
+    layout = Layout(problem)
+    seen: set[Key] = set()
+    for assignment in assignments(problem):
+        values = project_module.project(layout, assignment)
+        if values is not None and key_of(values) in whole - seen:
+            seen.add(key_of(values))
+            yield values
+    assert seen == whole
+
+
+def _round_trip(problem: Problem, values: Values) -> None:
+    """Accepted values expand into an answer that passes, says these values again, and has the model's objective."""
+    variables = compile_module.compile(problem, minimise=True)
+    by_name = {_name(key): value for key, value in values.items()}
+    mine = {key: by_name[_name(key)] for key in _keys(variables)}
+    answer = expand_module.expand(variables.layout, mine)
+    faults = list(check(problem, answer))
+    assert not faults, (mine, faults)
+    again = project_module.project(variables.layout, answer)
+    assert again is not None and key_of(again) == key_of(mine)
+    variables.fix(mine)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    assert solver.solve(variables.model) == cp_model.OPTIMAL
+    pairs = zip(objectives_module.OBJECTIVES, objectives_module.weights(problem))
+    value = sum(weight * objective.value(problem, answer) for objective, weight in pairs)
+    assert round(solver.objective_value) == value, ("objective", solver.objective_value, value)
+    bound = sum(w * o.bound(variables.layout) for o, w in zip(objectives_module.OBJECTIVES, objectives_module.weights(problem)))
+    assert bound <= value, ("bound above a value", bound, value)
+
+
+def _keys(variables: Any) -> list[Any]:
+    return [*variables._counts, *variables._ranges]

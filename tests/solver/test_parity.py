@@ -1,0 +1,152 @@
+"""Encode and check of every rule accept the same placements: exhaustively, on tiny problems, in both directions."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from placewright.models.assignment import Run
+from placewright.models.problem import Problem
+
+from . import parity
+from .cases import cluster, component, given, problem
+
+TWO = cluster({"count": 3, "rack": "a"}, {"count": 3, "rack": "b"})
+MIXED = cluster(
+    {"count": 3, "rack": "a", "gib": 40}, {"count": 1, "rack": "a", "gib": 80}, {"count": 2, "rack": "b", "gib": 80}, big=(0, 2), end=(1, 2)
+)
+SAME = cluster({"count": 2}, {"count": 2}, {"count": 2}, odd=(0, 2))
+FIVE = cluster({"count": 3}, {"count": 2})
+LARGE = cluster({"count": 4}, {"count": 3})
+MODELS = cluster({"count": 2, "model": "H100"}, {"count": 2, "model": "A100"}, {"count": 2, "model": "H100"})
+ROBOTS = cluster({"count": 2, "robots": 2}, {"count": 2, "robots": 1}, robots=(0, 1))
+
+CASES: dict[str, Problem] = {
+    "sizes of a chain": problem(TWO, component("a", 2, tp=2), component("b", 2)),
+    "sizes that are no chain": problem(cluster({"count": 4}, {"count": 3}), component("a", 2, tp=2), component("b", 3, tp=3)),
+    "no chain and tight": problem(cluster({"count": 4}, {"count": 3}), component("a", 4, tp=4), component("b", 3, tp=3)),
+    "memory": problem(MIXED, component("a", 2, gib=60), component("b", 2, tp=2, gib=30)),
+    "memory at its limit": problem(MIXED, component("a", 1, gib=40), component("b", 1, gib=40), component("c", 1, gib=41), together="a+b"),
+    "phases take turns": problem(
+        MIXED, component("a", 1, gib=50, phase="train"), component("b", 1, gib=50, phase="generate"), component("c", 1, gib=30), together="a+b c+a"
+    ),
+    "node group": problem(MIXED, component("a", 2, node_groups=("big",)), component("b", 2, tp=2)),
+    "two node groups": problem(MIXED, component("a", 3, node_groups=("big", "end")), component("b", 1, node_groups=("end",))),
+    "colocated": problem(MIXED, component("a", 2, tp=2, gib=30), component("b", 2, gib=20), together="b+a"),
+    "colocated, unequal": problem(TWO, component("a", 2, tp=2), component("b", 1), together="b+a"),
+    "colocated and disjoint": problem(TWO, component("a", 1), component("b", 1), together="b+a", apart="a+b"),
+    "disjoint": problem(TWO, component("a", 2), component("b", 2), apart="a+b"),
+    "model": problem(MODELS, component("a", 2, accelerator_model="H100"), component("b", 2, tp=2)),
+    "range": problem(FIVE, component("a", 1, 2), component("b", 2, 4, tp=2)),
+    "range, colocated": problem(FIVE, component("a", 2, 4, tp=2), component("b", 2, 3), together="b+a"),
+    "whole replicas": problem(FIVE, component("a", 2, 3, pp=2), component("b", 1, 2)),
+    "whole replicas of tp groups": problem(LARGE, component("a", 4, 7, tp=2, pp=2)),
+    "processes of several accelerators": problem(TWO, component("a", 2, 4, per_process=2), component("b", 1)),
+    "processes inside tp groups": problem(LARGE, component("a", 4, tp=4, per_process=2), component("b", 2)),
+    "processes around tp groups": problem(LARGE, component("a", 3, 6, tp=1, per_process=3)),
+    "contiguous": problem(MIXED, component("a", 3, contiguous=True), component("b", 2, tp=2)),
+    "contiguous, a range of amounts": problem(TWO, component("a", 2, 4, contiguous=True), component("b", 1)),
+    "contiguous, two": problem(FIVE, component("a", 2, contiguous=True), component("b", 2, contiguous=True), component("c", 1)),
+    "contiguous, tp": problem(FIVE, component("a", 4, tp=2, contiguous=True), component("b", 1)),
+    "contiguous beside taken": problem(
+        cluster({"count": 4, "rack": "a", "taken": 0b0010}, {"count": 3, "rack": "b", "taken": 0b001}),
+        component("a", 2, contiguous=True),
+        component("b", 2, tp=2),
+    ),
+    "contiguous in overlapping numberings": problem(
+        SAME, component("a", 3, contiguous=True, node_groups=("odd",)), component("b", 2, contiguous=True)
+    ),
+    "contiguous and colocated": problem(
+        cluster({"count": 4}, {"count": 2}), component("a", 4, tp=4, contiguous=True), component("b", 4, tp=2), together="b+a"
+    ),
+    "strided": problem(cluster({"count": 5}, {"count": 4}), component("a", 4, tp=2, contiguous=True, stride=2)),
+    "strided, single": problem(LARGE, component("a", 2, contiguous=True, stride=2), component("b", 2)),
+    "given": problem(TWO, given("a", Run(range(2), 0, first=1)), component("b", 2), component("c", 2), together="b+a"),
+    "given, uneven": problem(
+        TWO, given("a", Run(range(1), 0, first=1), Run(range(1, 2), 1, first=1)), component("b", 2, tp=2), together="b+a"
+    ),
+    "given beside contiguous": problem(TWO, given("a", Run(range(1), 0, first=1)), component("c", 2, contiguous=True), component("d", 2, tp=2)),
+    "given in pieces, contiguous": problem(
+        TWO, given("a", Run(range(1), 0), Run(range(1, 2), 0, first=2)), component("b", 2, contiguous=True), together="b+a"
+    ),
+    "given, strided": problem(
+        LARGE, given("a", Run(range(4), 0)), component("b", 4, tp=2, contiguous=True, stride=2), together="b+a"
+    ),
+    "given together, disjoint": problem(
+        TWO, given("a", Run(range(1), 0)), given("b", Run(range(1), 0)), component("c", 1), apart="a+b", shares=True
+    ),
+    "given apart, colocated": problem(
+        TWO, given("a", Run(range(1), 0)), given("b", Run(range(1), 0, first=1)), component("c", 1), together="a+b", shares=True
+    ),
+    "given too large for the memory": problem(
+        MIXED, given("a", Run(range(1), 0), memory=30 * 1024), given("b", Run(range(1), 0), memory=30 * 1024), component("c", 1), shares=True
+    ),
+    "given that fits the memory": problem(
+        MIXED, given("a", Run(range(1), 1), memory=30 * 1024), given("b", Run(range(1), 1), memory=30 * 1024), component("c", 1), shares=True
+    ),
+    "given in the wrong group": problem(MIXED, given("a", Run(range(1), 0), node_groups=("end",)), component("b", 1)),
+    "robots": problem(ROBOTS, component("env", 2, node_groups=("robots",)), component("a", 2, tp=2), component("agent", 3, node_groups=("node",))),
+    "robots, too many": problem(ROBOTS, component("env", 3, 4, node_groups=("robots",)), component("a", 1)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_faces_of_every_rule_accept_the_same(name: str) -> None:
+    counts = parity.compare(CASES[name])
+    assert counts["assignments"] >= 1
+
+
+def random_problem(source: random.Random, most: int = 2_500) -> Problem:
+    """A problem with at most `most` Assignments; limits hit capacities often (30 + 50 = 80 GiB)."""
+    while True:
+        nodes = [
+            {"count": source.choice([1, 2, 3, 4, 4]), "rack": source.choice("ab"), "gib": source.choice([40, 80]), "model": source.choice(["X", "X", "Y"])}
+            for _ in range(source.choice([2, 2, 3]))
+        ]
+        for each in nodes:
+            each["taken"] = source.choice([0, 0, 0, 0, 1, 2]) & ((1 << each["count"]) - 1)
+        where = cluster(*nodes, g=tuple(sorted(source.sample(range(len(nodes)), source.choice([1, 2])))))
+        components, together, apart = [], "", ""
+        for name in "abc"[: source.choice([1, 1, 2, 2, 3])]:
+            tp, contiguous = source.choice([1, 1, 2, 2, 3]), source.random() < 0.4
+            stride = source.choice([1, 1, 1, 2]) if contiguous else 1
+            each = source.choice([1, tp])
+            least = tp * stride * source.choice([1, 1, 2])
+            components.append(
+                component(
+                    name, least, least + source.choice([0, 0, 0, 1, tp]), tp=tp, pp=source.choice([1, 1, 1, 2]), gib=source.choice([0, 0, 30, 40, 50]),
+                    phase=source.choice(["", "", "p", "q"]), per_process=each, contiguous=contiguous, stride=stride,
+                    node_groups=source.choice([("cluster",), ("cluster",), ("g",)]), accelerator_model=source.choice(["", "", "", "X"]),
+                )
+            )  # fmt: skip
+            if len(components) > 1 and source.random() < 0.3:
+                together += f" {name}+a"
+            elif len(components) > 1 and source.random() < 0.2:
+                apart += f" {name}+a"
+        found = problem(where, *components, together=together, apart=apart)
+        ranged = [{c.node_groups for c in members if c.contiguous} for members in found.colocated_sets]
+        if all(len(groups) <= 1 for groups in ranged) and parity.space(found) <= most:
+            return found
+
+
+def compare_random(count: int, seed: int) -> Counter[str]:
+    """The theorems on `count` random problems."""
+    source, counts = random.Random(seed), Counter[str]()
+    for number in range(count):
+        found = random_problem(source)
+        try:
+            counts += parity.compare(found)
+        except AssertionError as difference:
+            raise AssertionError(f"problem {number} of seed {seed}: {found}\n{difference}") from None
+        counts["problems"] += 1
+    return counts
+
+
+def test_random_problems_agree_and_every_rule_is_exercised(record_property: pytest.RecordProperty) -> None:
+    counts = compare_random(150, seed=7)
+    record_property("parity", dict(counts))
+    for rule in parity.COUNTING:
+        assert counts[f"{rule.code} alone"], f"{rule.code} never refused anything on top of the packing rules"
+    for code in ("PW201", "PW202", "PW203", "PW204", "PW205", "PW206", "PW207"):
+        assert counts[f"{code} refused"], f"{code} never refused anything"
