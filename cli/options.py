@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
-DIALECTS = ("auto", "native", "rlinf")
+DIALECTS = ("auto", "rlinf", "native")
 
 
 def read_machines(text: str) -> Cluster | AsDeclared:
