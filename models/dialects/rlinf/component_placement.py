@@ -5,6 +5,7 @@ Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ...assignment import Run
@@ -24,11 +25,12 @@ from .placement_text import Fault, Numbered, PlacementText, read_placement
 
 @dataclass(frozen=True)
 class Context:
-    """What all components of a file share."""
+    """What all components of a file share. `per_node`: accelerators of each node, where more nodes could be declared."""
 
     notes: Notes
     cluster: Cluster | None
     groups: DeclaredGroups
+    per_node: int = 0
 
 
 def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
@@ -113,7 +115,7 @@ def _placed(context: Context, text: Text, name: str, labels: tuple[str, ...], sp
     numbered = numbered_by(cluster, labels)
     found = read_placement(text.text, numbered)
     if found.faults:
-        _report(notes, text, name, found.faults, numbered)
+        _report(context, text, name, found.faults, numbered, labels)
         return None
     if found.processes > MAX_PROCESSES:
         message = f"`{name}` has {found.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
@@ -139,12 +141,15 @@ def _each(found: PlacementText) -> int:
     return sizes.pop() if len(sizes) == 1 else 1
 
 
-def _report(notes: Notes, text: Text, name: str, faults: list[Fault], numbered: Numbered) -> None:
+def _report(context: Context, text: Text, name: str, faults: list[Fault], numbered: Numbered, labels: tuple[str, ...]) -> None:
     better = mended(text.text, numbered)
     edit = text.replaced(better) if better is not None else None
     for fault in faults:
-        help = f"write `{better if text.shift == 1 else plain_or_quoted(better)}`" if better is not None else _advice(fault.code, numbered)
-        notes.error(fault.code, name, f"`{name}`: {fault.message}", _place(text, fault), fault.label, help, edit)
+        help = _advice(fault.code, numbered) if better is None else f"write `{better if text.shift == 1 else plain_or_quoted(better)}`"
+        if fault.code == "PW102" and context.per_node and labels == (CLUSTER_LABEL,):
+            last = max((int(number) for number in re.findall(r"[0-9]{1,9}", text.text[fault.start : fault.end])), default=0)
+            help += f", or set `num_nodes: {last // context.per_node + 1}`"
+        context.notes.error(fault.code, name, f"`{name}`: {fault.message}", _place(text, fault), fault.label, help, edit)
 
 
 def _place(text: Text, fault: Fault) -> Span | Scalar:
@@ -152,8 +157,8 @@ def _place(text: Text, fault: Fault) -> Span | Scalar:
 
 
 def _advice(code: str, numbered: Numbered) -> str:
-    if code == "PW102" and numbered.size == 0:
-        return "choose a node group that has something to place on"
+    if code == "PW102":
+        return f"name ranks below {numbered.size}" if numbered.size else "choose a node group that has something to place on"
     return "write `ranks`, `ranks:processes`, or several of them with commas, such as `0-1:0-3,2-3`"
 
 

@@ -60,10 +60,11 @@ def _cut(piece: _Piece, free: int, size: int | None) -> _Piece | None:
         return _Piece(first, last, None)
     if piece.processes >= piece.resources:
         return _Piece(first, last, piece.processes // piece.resources * resources)
-    each = -(-piece.resources // piece.processes)
+    each = piece.resources // piece.processes
     if resources < each:
         return _Piece(first, last, 1)
-    return _Piece(first, first + resources // each * each - 1, resources // each)
+    processes = min(piece.processes, resources // each)
+    return _Piece(first, first + processes * each - 1, processes)
 
 
 def _write(pieces: list[_Piece]) -> str:

@@ -72,7 +72,8 @@ def _problem(
     cluster = None if count is None else merge(notes, count, at, groups.groups, machines)
     hinted = root.get(HINTS)
     placed = _component_placement(notes, section, values["component_placement"], hinted is not None)
-    components = read_components(Context(notes, cluster, groups), placed) if placed is not None else ()
+    per_node = machines.count if isinstance(machines, AsDeclared) and not groups.groups else 0
+    components = read_components(Context(notes, cluster, groups, per_node), placed) if placed is not None else ()
     if cluster is None:
         return None
     relations: tuple[Relation, ...] = ()
