@@ -1,0 +1,140 @@
+"""`placewright solve`: find placements where a file gives hints instead of ranks."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ..models.dialects.load import dialect_named, load
+from ..models.finding import UnusableInput, error
+from ..models.report import UNUSABLE as UNUSABLE_FILE
+from ..models.span import Edit, apply_edits
+from ..report.terminal import escape, wants_colour
+from .options import cluster_option, dialect_option
+from .show import echo_findings
+
+if TYPE_CHECKING:
+    from ..models.answer import Answer
+    from ..models.cluster import Cluster
+    from ..models.reading import Reading
+    from ..models.shorthand import AsDeclared
+
+OK, FINDINGS, UNUSABLE, UNDECIDED = 0, 1, 2, 3
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@cluster_option
+@dialect_option
+@click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON.")
+@click.option("--write", is_flag=True, help="Write the placements into FILE itself; without it the difference is only shown.")
+@click.option("--limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Deterministic seconds of search.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same plan.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+@click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
+def solve(
+    file: str, machines: Cluster | AsDeclared | None, dialect: str, output: str | None, write: bool, limit: float, seed: int, form: str,
+    placements: bool,
+) -> int:  # fmt: skip
+    """Find the best placement of everything that FILE leaves open.
+
+    The answer is proved optimal or comes with its gap, and every answer was verified. What is impossible is said with
+    the sum that shows it.
+
+    \b
+    placewright solve train.yaml -o plan.json
+    placewright solve train.yaml --cluster 4x8xH100 --write
+    """
+    reading, code = _read(file, machines, dialect)
+    if reading is None or reading.problem is None:
+        return code
+    from ..solver.search import solve as search
+
+    answer = search(reading.problem, limit, seed)
+    if answer.plan is None:
+        return _no_plan(file, answer, form)
+    edits = _edits(reading, answer)
+    if output:
+        _save(output, answer)
+    if write and edits:
+        _write(file, reading, edits)
+    if form == "json":
+        from ..models.plan_file import plan_to_json
+
+        click.echo(plan_to_json(answer.plan), nl=False)
+        return OK
+    from ..report.solution import render
+
+    colour = wants_colour(sys.stdout)
+    click.echo(render(reading, answer, edits, placements, written=write, output=output or "", colour=colour), color=True)
+    return OK
+
+
+def _read(file: str, machines: Cluster | AsDeclared | None, dialect: str) -> tuple[Reading | None, int]:
+    """The file, if it can be solved; else the exit code, its findings printed."""
+    from ..solver.verify import verify
+
+    reading = load(file, machines, dialect)
+    report = verify(reading)
+    if report.findings:
+        echo_findings(report.findings, err=True)
+    if report.errors or reading.problem is None:
+        click.echo(f"{escape(file)}: not solved", err=True)
+        return None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS
+    if not reading.problem.cluster.counted:
+        message = "nobody says how many accelerators there are"
+        echo_findings([error("PW011", "", message, help="name the cluster, such as `--cluster 2x8xH100`")], err=True)
+        click.echo(f"{escape(file)}: not solved", err=True)
+        return None, UNUSABLE
+    return reading, OK
+
+
+def _no_plan(file: str, answer: Answer, form: str) -> int:
+    from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
+
+    echo_findings(answer.findings, err=True)
+    if form == "json":
+        import json
+
+        from ..report.json import finding_to_data
+
+        found = [finding_to_data(finding) for finding in answer.findings]
+        click.echo(json.dumps({"schema": 1, "file": file, "verdict": answer.verdict, "findings": found}, indent=1))
+    click.echo(f"{escape(file)}: {answer.verdict}", err=True)
+    return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
+
+
+def _edits(reading: Reading, answer: Answer) -> list[Edit]:
+    """What would write the plan into the file. Raises UnusableInput where the dialect cannot say it."""
+    if answer.plan is None:
+        return []
+    return dialect_named(reading.dialect).write(reading, answer.plan.assignment)
+
+
+def _save(output: str, answer: Answer) -> None:
+    from ..models.plan_file import plan_to_json, write_whole
+
+    if answer.plan is not None:
+        try:
+            write_whole(output, plan_to_json(answer.plan))
+        except OSError as problem:
+            raise _not_written(output, problem) from None
+
+
+def _write(file: str, reading: Reading, edits: list[Edit]) -> None:
+    from ..models.plan_file import write_whole
+
+    try:
+        with open(file, "rb") as now:
+            before = now.read()
+        mark = "\ufeff" if before.startswith(b"\xef\xbb\xbf") else ""
+        write_whole(file, mark + apply_edits(reading.source.text, edits))
+    except OSError as problem:
+        raise _not_written(file, problem) from None
+
+
+def _not_written(path: str, problem: OSError) -> UnusableInput:
+    message = f"`{path}` cannot be written: {problem.strerror or problem}"
+    return UnusableInput([error("PW001", "", message, help="name a file in a folder that can be written")])

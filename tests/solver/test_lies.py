@@ -1,0 +1,151 @@
+"""A lie in any face of a rule, or in the structure that they share, is caught by parity: the proof that parity can fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable
+
+import pytest
+
+from placewright.models.component import Component
+from placewright.models.problem import Problem
+from placewright.solver import expand, layout, project
+from placewright.solver.layout import Bundle, Cell, Layout
+from placewright.solver.objectives.domains_touched import DomainsTouched
+from placewright.solver.objectives.idle import Idle
+from placewright.solver.rules import fits_memory
+from placewright.solver.rules.all_placed import AllPlaced
+from placewright.solver.rules.colocated import Colocated
+from placewright.solver.rules.contiguous import Contiguous
+from placewright.solver.rules.disjoint import Disjoint
+from placewright.solver.rules.divisibility import Divisibility
+from placewright.solver.rules.fits_memory import FitsMemory
+from placewright.solver.rules.group_in_node import GroupInNode
+from placewright.solver.rules.hardware_kind import HardwareKind
+from placewright.solver.rules.no_overlap import NoOverlap
+from placewright.solver.rules.node_group import NodeGroup
+from placewright.solver.rules.process_on_one_node import ProcessOnOneNode
+from placewright.solver.rules.strided import Strided
+from placewright.solver.variables import Variables
+
+from . import parity
+from .test_parity import CASES
+
+
+def silent(*arguments: Any) -> tuple[()]:
+    """A check that finds nothing; an encoding that says nothing."""
+    return ()
+
+
+def about(change: Callable[[Component], Component]) -> Callable[[Any], Any]:
+    """The face of a rule about components, told of another component than it was asked about."""
+
+    def lie(original: Any) -> Any:
+        return lambda self, problem, component, other: original(self, problem, change(component), other)
+
+    return lie
+
+
+def instead(replacement: Any) -> Callable[[Any], Any]:
+    """Something else altogether."""
+    return lambda original: replacement
+
+
+def only_first(original: Any) -> Any:
+    """A check that overlooks every witness but accelerator 0."""
+    return lambda *arguments: (finding for finding in original(*arguments) if finding.witnesses[-1:] == (0,))
+
+
+def heavier(original: Any) -> Any:
+    """One MiB more than was said: `>` and `>=` must not look alike."""
+
+    def lie(self: Any, problem: Problem, members: tuple[Component, ...], variables: Any) -> None:
+        original(self, problem, (replace(members[0], memory=members[0].memory + 1), *members[1:]), variables)
+
+    return lie
+
+
+def together(self: Variables, cell: Cell, kind: str, size: int) -> int:
+    """Free accelerators of all nodes in one sum, as if a group could lie on two nodes."""
+    return self.layout.capacity(cell, kind, 1) // size
+
+
+def beside_nothing(self: Variables, cell: Cell, kind: str, size: int) -> int:
+    """Capacity that forgets the ranges."""
+    return self.layout.capacity(cell, kind, size)
+
+
+def one_way(self: Variables, bundle: Bundle, level: str, name: str) -> Any:
+    """An indicator that may stay 0 although something is there."""
+    return self.model.new_bool_var("loose")
+
+
+def nothing_given(self: Layout) -> dict[tuple[int, str], int]:
+    """Free resources that forget the given parts."""
+    return {(node.rank, b.kind): node.free(b.kind) for node in self.problem.cluster.nodes for b in self.bundles}
+
+
+LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
+    "one accelerator too few is enough": (AllPlaced, "encode", about(lambda c: replace(c, least=c.least - 1)), "disjoint"),
+    "one accelerator too many is allowed": (AllPlaced, "encode", about(lambda c: replace(c, most=c.most + 1)), "alone"),
+    "too few pass the check": (AllPlaced, "check", about(lambda c: replace(c, least=0)), "disjoint"),
+    "too many pass the check": (AllPlaced, "check", about(lambda c: replace(c, most=c.most + 1)), "alone"),
+    "any amount divides": (Divisibility, "encode", instead(silent), "whole replicas"),
+    "any amount passes the division": (Divisibility, "check", instead(silent), "whole replicas"),
+    "groups lie on two nodes": (Variables, "slots", instead(together), "two groups in one cell"),
+    "sizes always form a chain": (layout, "_is_chain", instead(lambda sizes: True), "no chain and tight"),
+    "ranges take no room": (Variables, "slots", instead(beside_nothing), "contiguous"),
+    "ranges may meet": (Variables, "apart", instead(silent), "contiguous, two"),
+    "ranges of other numberings may meet": (Variables, "apart", instead(silent), "contiguous in overlapping numberings"),
+    "ranges may start on what is taken": (Variables, "start_among", instead(silent), "contiguous beside taken"),
+    "only accelerator 0 is held twice": (NoOverlap, "check", only_first, "disjoint"),
+    "given parts take no room": (Layout, "_free", instead(nothing_given), "given"),
+    "groups pass over two nodes": (GroupInNode, "check", instead(silent), "sizes of a chain"),
+    "given parts cut no group": (GroupInNode, "encode", instead(silent), "given, uneven"),
+    "processes pass over two nodes": (ProcessOnOneNode, "check", instead(silent), "processes around tp groups"),
+    "nothing is ever cut": (project, "_is_cut", instead(lambda *arguments: False), "two groups in one cell"),
+    "colocated ones pass apart": (Colocated, "check", instead(silent), "colocated"),
+    "given ones may be colocated apart": (Colocated, "encode", instead(silent), "given apart, colocated"),
+    "disjoint ones pass together": (Disjoint, "check", instead(silent), "colocated and disjoint"),
+    "one bundle is apart from itself": (Disjoint, "encode", instead(silent), "colocated and disjoint"),
+    "given ones may meet": (Disjoint, "encode", instead(silent), "given together, disjoint"),
+    "pieces pass as a range": (Contiguous, "check", instead(silent), "given in pieces, contiguous"),
+    "pieces are a range": (Contiguous, "encode", instead(silent), "given in pieces, contiguous"),
+    "any order has the stride": (Strided, "check", about(lambda c: replace(c, stride=1)), "strided"),
+    "nodes outside the group are inside": (NodeGroup, "encode", instead(silent), "node group"),
+    "nodes outside the group pass": (NodeGroup, "check", instead(silent), "node group"),
+    "any model is the model": (HardwareKind, "encode", instead(silent), "model"),
+    "any model passes": (HardwareKind, "check", instead(silent), "model"),
+    "everything fits": (FitsMemory, "encode", instead(silent), "memory"),
+    "everything passes as fitting": (FitsMemory, "check", instead(silent), "memory"),
+    "what fits exactly does not": (FitsMemory, "encode", heavier, "memory at its limit"),
+    "phases do not take turns": (fits_memory, "peak", instead(lambda members: sum(c.memory for c in members)), "phases take turns"),
+    "only the first member needs memory": (fits_memory, "peak", instead(lambda members: members[0].memory), "colocated"),
+    "given parts always fit": (FitsMemory, "encode", instead(silent), "given too large for the memory"),
+    "all nodes are of one rack": (layout, "path", instead(lambda node: ()), "sizes of a chain"),
+    "no rack is ever touched": (Variables, "touches", instead(one_way), "sizes of a chain"),
+    "an answer touches one rack more": (DomainsTouched, "value", lambda f: lambda *a: f(*a) + 1, "sizes of a chain"),
+    "nothing is ever short": (Idle, "value", instead(lambda *arguments: 0), "range"),
+    "a bound above what is possible": (Idle, "bound", instead(lambda *arguments: 3), "range"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_parity_catches(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, name, told, case = LIES[lie]
+    monkeypatch.setattr(home, name, told(getattr(home, name)))
+    with pytest.raises((AssertionError, KeyError, expand.ExpansionFailed)):
+        parity.compare(CASES[case])
+
+
+def test_parity_lets_a_harmless_change_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taking the highest accelerators first is another answer, not a wrong one."""
+
+    def highest(free: dict[tuple[int, str], int], node: int, bundle: Bundle) -> Any:
+        for _ in range(bundle.unit):
+            index = free[node, bundle.kind].bit_length() - 1
+            free[node, bundle.kind] ^= 1 << index
+            yield node, index
+
+    monkeypatch.setattr(expand, "_take", highest)
+    parity.compare(CASES["sizes of a chain"])
