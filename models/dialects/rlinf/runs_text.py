@@ -42,6 +42,9 @@ def placement_text(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: t
     Raises UnusableInput (PW603) where RLinf cannot say it: a stride, holes or a disorder inside one process, resources
     that do not ascend from process to process, several resources of one process that another one shares.
     """
+    strange = [label for label in labels if label not in cluster.groups]
+    if strange:
+        raise _unsayable(name, f"the file has no node group `{strange[0]}`")
     blocks = list(_joined(_blocks(name, runs, cluster, labels)))
     texts, last = [], 0
     for block in blocks:
