@@ -9,7 +9,7 @@ from .placement_text import Numbered, read_placement
 
 _PIECE = re.compile(r"(\d{1,18})(?:\s*-\s*(\d{1,18}))?\s*(?::\s*(\d{1,18})(?:\s*-\s*(\d{1,18}))?)?", re.ASCII)
 
-_ALL = re.compile(r"\ball\b", re.IGNORECASE)
+_ALL = re.compile(r"(?<=,)\s*all\b|^\s*all\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
