@@ -18,20 +18,15 @@ MAX_KINDS = 8
 
 @dataclass(frozen=True)
 class Row:
-    """These components need `need` pieces of `size` resources, and where they may go there are `have`."""
+    """These components need `need` of something of which there are `have`; the sentence says of what."""
 
     components: tuple[Component, ...]
-    kind: str
-    size: int
     need: int
     have: int
-    place: str
+    sentence: str
 
     def __str__(self) -> str:
-        what = "accelerator" if self.kind == ACCELERATOR else self.kind
-        unit = plural(what, self.need) if self.size == 1 else f"whole groups of {self.size} {plural(what, 2)}"
-        names = listed([component.name for component in self.components])
-        return f"{names} {'needs' if len(self.components) == 1 else 'need'} {self.need} {unit}, {self.place} {self.have}"
+        return self.sentence
 
 
 def counting_row(problem: Problem) -> Row | None:
@@ -56,16 +51,24 @@ def counting_row(problem: Problem) -> Row | None:
 
 
 def _own_amount(layout: Layout, bundle: Bundle) -> Row | None:
-    """No amount between what the members ask for at least and at most is a multiple of what they come in."""
-    step = lcm(bundle.unit, *(component.step for component in bundle.components))
-    least = max(component.least for component in bundle.components)
-    most = min(component.most for component in bundle.components)
-    held = sum(mask.bit_count() for mask in layout.fixed.get(bundle, {}).values())
-    if bundle.fixed and not least <= held <= most:
-        return Row(bundle.components, bundle.kind, 1, least if held < least else most, held, f"the ranks given to {bundle.fixed.name} are")
-    rounded = -(-least // step) * step
-    if not bundle.fixed and rounded > most:
-        return Row(bundle.components, bundle.kind, 1, rounded, most, f"in multiples of {step}; they ask for at most")
+    """No amount satisfies all members of the bundle, whatever the cluster is."""
+    members = bundle.components
+    step = lcm(bundle.unit, *(component.step for component in members))
+    least = max(component.least for component in members)
+    most = min(component.most for component in members)
+    names = listed([component.name for component in members])
+    shared = f"{names} share their accelerators: " if len(members) > 1 else f"{names}: "
+    if bundle.fixed:
+        held = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
+        if not least <= held <= most:
+            asked = f"at least {least}" if held < least else f"at most {most}"
+            sentence = f"{shared}{bundle.fixed.name} is given {held}, {asked} are asked for"
+            return Row(members, least if held < least else held, held if held < least else most, sentence)
+    elif least > most:
+        return Row(members, least, most, f"{shared}together at least {least}, at most {most}")
+    elif -(-least // step) * step > most:
+        amounts = str(least) if least == most else f"{least} to {most}"
+        return Row(members, -(-least // step) * step, most, f"{shared}{amounts} holds no multiple of {step}")
     return None
 
 
@@ -93,8 +96,15 @@ def _shortage(layout: Layout, kind: str, bundles: list[Bundle], nodes: frozenset
         need = sum(bundle.unit // size * bundle.least for bundle in large)
         have = sum(layout.free[node, kind].bit_count() // size for node in nodes)
         if large and need > have:
-            everywhere = len(nodes) == len(layout.problem.cluster.nodes)
-            place = "the cluster has" if everywhere else f"the {len(nodes)} {plural('node', len(nodes))} that may be used {'has' if len(nodes) == 1 else 'have'}"
             members = tuple(component for bundle in large for component in bundle.components)
-            return Row(members, kind, size, need, have, place)
+            return Row(members, need, have, _sentence(layout, members, kind, size, need, have, len(nodes)))
     return None
+
+
+def _sentence(layout: Layout, members: tuple[Component, ...], kind: str, size: int, need: int, have: int, nodes: int) -> str:
+    what = "accelerator" if kind == ACCELERATOR else kind
+    unit = plural(what, need) if size == 1 else f"whole groups of {size} {plural(what, size)}"
+    verb = "needs" if len(members) == 1 else "need"
+    place = "the cluster" if nodes == len(layout.problem.cluster.nodes) else f"the {nodes} {plural('node', nodes)} that may be used"
+    own = "has" if place == "the cluster" or nodes == 1 else "have"
+    return f"{listed([component.name for component in members])} {verb} {need} {unit}, {place} {own} {have}"

@@ -66,21 +66,35 @@ def _fixes(problem: Problem, row: Row, possible: Possible) -> Iterator[str]:
             if largest:
                 yield f"ask for {largest} instead of {component.least} for {component.name}"
         elif possible(problem.without(demand)):
-            yield f"drop `{demand.field}` of {demand.component}"
+            yield _dropped(demand)
 
 
 def _largest(problem: Problem, component: Component, possible: Possible) -> int:
-    """The largest amount of this component that works, found by bisection over its step; 0 if none does."""
+    """The largest smaller amount of this component that works, 0 if none was found.
 
-    def works(times: int) -> bool:
-        amount = times * step
+    What those that share its accelerators ask for is tried first; then amounts of its own step, by bisection.
+    """
+
+    def works(amount: int) -> bool:
         components = tuple(replace(c, least=amount, most=amount) if c is component else c for c in problem.components)
         changed = replace(problem, job=replace(problem.job, components=components))
         return counting_row(changed) is None and possible(changed)
 
+    partners = next(members for members in problem.colocated_sets if component in members)
+    for amount in sorted({amount for member in partners for amount in (member.least, member.most)}, reverse=True):
+        if amount < component.least and works(amount):
+            return amount
     step = lcm(component.step, component.unit)
     low, high = 0, component.least // step
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if works(middle) else (low, middle - 1)
+        low, high = (middle, high) if works(middle * step) else (low, middle - 1)
     return low * step
+
+
+def _dropped(demand: Demand) -> str:
+    """Giving a demand up, in the keys that the user wrote."""
+    one, _, other = demand.component.partition("+")
+    keys = {"node_groups": "node_group", "accelerator_model": "accelerator", "colocated": "colocate_with", "disjoint": "disjoint_from"}
+    key = keys.get(demand.field, demand.field)
+    return f"drop `{key}: {other}` of {one}" if other else f"drop `{key}` of {one}"

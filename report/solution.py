@@ -1,0 +1,43 @@
+"""What solving a file gave: the grid, the components, the objective term by term, the edit of the file, the verdict."""
+
+from __future__ import annotations
+
+from ..models.answer import Answer
+from ..models.plan import OPTIMAL, VERIFIED, Plan
+from ..models.reading import Reading
+from ..models.span import Edit
+from .diff import diff
+from .grid import grid
+from .table import components_table, placements_table, table
+from .terminal import escape, paint
+
+_HOW = {"given": "all ranks are given", "greedy": "greedy meets the bound", "search": "proved by search"}
+
+
+def render(
+    reading: Reading, answer: Answer, edits: list[Edit], placements: bool, written: bool, output: str, colour: bool = False
+) -> str:
+    """Everything about one answer that has a plan. `written` and `output` say what was done with it."""
+    plan = answer.plan
+    if plan is None:
+        raise ValueError("an answer without a plan has nothing to show")
+    blocks = [grid(plan), components_table(plan)]
+    blocks += [placements_table(plan, name) for name in plan.components if placements]
+    if plan.terms:
+        blocks.append(_terms(plan))
+    if edits:
+        blocks.append(f"{escape(reading.source.name)}: written" if written else diff(reading.source, edits, colour))
+    blocks.append(_verdict(reading, answer, plan, output, colour))
+    return "\n\n".join(blocks)
+
+
+def _terms(plan: Plan) -> str:
+    rows = [["objective", "value", "bound"], *([term.name, str(term.value), str(term.bound)] for term in plan.terms)]
+    return table(rows, right=(1, 2))
+
+
+def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:
+    word = paint(plan.status, "green" if plan.status in (OPTIMAL, VERIFIED) else "yellow", colour)
+    how = f"within {plan.gap:.1%} of the best possible" if plan.status not in (OPTIMAL, VERIFIED) else _HOW[answer.how]
+    saved = f"; plan in {escape(output)}" if output else ""
+    return f"{escape(reading.source.name)}: {word} ({how}) in {plan.seconds:.2f} s, {plan.digest[:19]}{saved}"

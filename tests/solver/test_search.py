@@ -1,0 +1,206 @@
+"""What `solve` promises: the optimum, proved; or the reason why not; always the same answer."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import pytest
+from placewright.models.assignment import Run
+from placewright.models.component import COLOCATED, Parallel, Relation
+from placewright.models.job import Job
+from placewright.models.plan import OPTIMAL, VERIFIED
+from placewright.models.problem import Problem
+from placewright.models.shorthand import read_shorthand
+from placewright.solver import search
+from placewright.solver.objectives import OBJECTIVES, weights
+from placewright.solver.search import solve
+from placewright.solver.verify import check
+
+from . import parity
+from .cases import cluster, component, given, problem
+from .test_parity import CASES, random_problem
+
+
+def brute_force(question: Problem) -> int | None:
+    """The best objective of any Assignment that passes every check; None if none does."""
+    values = [
+        sum(weight * objective.value(question, assignment) for objective, weight in zip(OBJECTIVES, weights(question)))
+        for assignment in parity.assignments(question)
+        if not any(check(question, assignment))
+    ]
+    return min(values, default=None)
+
+
+def agrees_with_brute_force(question: Problem) -> None:
+    answer, best = solve(question), brute_force(question)
+    if best is None:
+        assert answer.verdict == "impossible", answer
+        assert answer.findings[0].code in ("PW601", "PW201", "PW204", "PW207", "PW301", "PW501")
+    else:
+        assert answer.plan is not None and answer.plan.status == OPTIMAL
+        assert answer.plan.objective == best == answer.plan.bound
+        assert not any(check(question, answer.plan.assignment))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_answer_is_the_brute_force_optimum(name: str) -> None:
+    agrees_with_brute_force(CASES[name])
+
+
+def test_the_answer_is_the_brute_force_optimum_on_random_problems() -> None:
+    source = random.Random(3)
+    for _ in range(80):
+        agrees_with_brute_force(random_problem(source, most=800))
+
+
+MISSION = problem(
+    read_shorthand("4x8xH100"),  # type: ignore[arg-type]
+    component("actor", 16, tp=8, gib=50),
+    component("rollout", 16, tp=4),
+    component("ref", 16, gib=25),
+    component("agent", 32, node_groups=("node",)),
+    together="ref+actor",
+    apart="rollout+actor",
+)
+
+
+def test_groups_stay_in_nodes_and_the_greedy_answer_needs_no_solver() -> None:
+    answer = solve(MISSION)
+    assert (answer.verdict, answer.how) == (OPTIMAL, "greedy")
+    assert answer.plan is not None
+    runs = answer.plan.assignment
+    assert {run.node for run in runs.of("actor")} == {0, 1} == {run.node for run in runs.of("ref")}
+    assert {run.node for run in runs.of("rollout")} == {2, 3}
+    assert [(run.node, len(run.ranks)) for run in runs.of("agent")] == [(0, 8), (1, 8), (2, 8), (3, 8)]
+
+
+def test_the_search_agrees_with_greedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "greedy", lambda layout: None)
+    searched = solve(MISSION)
+    assert searched.how == "search"
+    assert searched.plan is not None and searched.plan.status == OPTIMAL
+    assert searched.plan.objective == 2
+
+
+def test_the_same_digest_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = (
+        "import placewright.solver.search as s; s.greedy = lambda layout: None\n"
+        "from placewright.models.shorthand import read_shorthand\n"
+        "from placewright.models.component import Component, Parallel\n"
+        "from placewright.models.job import Job\nfrom placewright.models.problem import Problem\n"
+        "c = tuple(Component(n, least=a, most=b, parallel=Parallel(t)) for n, a, b, t in (('a', 8, 24, 8), ('b', 6, 20, 2), ('c', 5, 5, 1)))\n"
+        "print(s.solve(Problem(read_shorthand('4x8xH100'), Job(c))).plan.digest)"
+    )
+    found = {
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(found) == 1 and found.pop().startswith("sha256:")
+
+
+def test_explicit_parts_stay_and_hints_go_around_them() -> None:
+    question = problem(cluster({"count": 4}, {"count": 4}), given("a", Run(range(3), 0, first=1)), component("b", 4, tp=4), component("c", 1))
+    plan = solve(question).plan
+    assert plan is not None
+    assert plan.assignment.of("a") == question["a"].runs
+    assert plan.assignment.masks("b") == {(1, "Accelerator"): 0b1111}
+    assert plan.assignment.masks("c") == {(0, "Accelerator"): 0b0001}
+
+
+def test_a_file_without_hints_is_only_verified() -> None:
+    answer = solve(problem(cluster({"count": 2}), given("a", Run(range(2), 0))))
+    assert (answer.verdict, answer.how) == (VERIFIED, "given")
+
+
+def test_faults_of_explicit_parts_are_the_reason() -> None:
+    answer = solve(problem(cluster({"count": 2}), given("a", Run(range(2), 0)), given("b", Run(range(1), 0, first=1)), component("c", 1)))
+    assert answer.plan is None
+    assert [finding.code for finding in answer.findings] == ["PW201"]
+
+
+def test_the_first_choice_of_degrees_that_works_best_is_taken() -> None:
+    choices = {"a": (Parallel(4), Parallel(2))}
+    tight = Problem(cluster({"count": 2}, {"count": 2}), Job((component("a", 4, tp=4),), choices=choices))
+    answer = solve(tight)
+    assert answer.plan is not None and answer.plan.status == OPTIMAL
+    roomy = Problem(cluster({"count": 4}, {"count": 4}), Job((component("a", 4, 6, tp=4),), choices=choices))
+    plan = solve(roomy).plan
+    assert plan is not None and plan.assignment.world_size("a") == 6  # only tp 2 reaches 6
+
+
+def test_as_much_as_possible_of_a_range_is_used() -> None:
+    plan = solve(problem(cluster({"count": 8}), component("a", 2, 6, tp=2), component("b", 1, 4))).plan
+    assert plan is not None
+    assert plan.assignment.world_size("a") + plan.assignment.world_size("b") == 8
+    assert plan.terms[0].value == 2 == plan.terms[0].bound
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "help_text"),
+    [
+        (
+            problem(cluster({"count": 8}, {"count": 8}), component("a", 12, tp=4), component("b", 6)),
+            "impossible: a and b need 18 accelerators, the cluster has 16",
+            "ask for 8 instead of 12 for a; or ask for 4 instead of 6 for b",
+        ),
+        (
+            problem(cluster({"count": 6}, {"count": 6}), component("a", 12, tp=4)),
+            "impossible: a needs 3 whole groups of 4 accelerators, the cluster has 2",
+            "ask for 8 instead of 12 for a; or drop `parallel` of a",
+        ),
+        (
+            problem(cluster({"count": 8, "gib": 40}, {"count": 4, "gib": 80}), component("a", 8, gib=60)),
+            "impossible: a needs 8 accelerators, the 1 node that may be used has 4",
+            "ask for 4 instead of 8 for a; or drop `memory` of a",
+        ),
+        (
+            problem(cluster({"count": 8}, {"count": 4}, small=(1,)), component("a", 8, node_groups=("small",))),
+            "impossible: a needs 8 accelerators, the 1 node that may be used has 4",
+            "ask for 4 instead of 8 for a; or drop `node_group` of a",
+        ),
+        (
+            problem(cluster({"count": 8}), component("a", 4), component("b", 6), together="b+a"),
+            "impossible: a and b share their accelerators: together at least 6, at most 4",
+            "ask for 4 instead of 6 for b",
+        ),
+    ],
+)
+def test_what_is_impossible_names_a_counting_row_and_fixes_that_work(question: Problem, message: str, help_text: str) -> None:
+    answer = solve(question)
+    assert answer.verdict == "impossible"
+    assert answer.findings[0].message == message
+    assert answer.findings[0].help == help_text
+
+
+def test_every_row_of_a_relation_can_be_given_up() -> None:
+    question = problem(cluster({"count": 8}), component("a", 4), component("b", 6), together="b+a")
+    assert Relation(COLOCATED, ("b", "a")) in question.job.relations
+    (demand,) = [demand for demand in question.demands if demand.field == COLOCATED]
+    assert solve(question.without(demand)).plan is None  # 10 of 8
+    assert question.without(demand).job.relations == ()
+
+
+def test_infeasible_without_a_row_needs_two_searches_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    from placewright.solver import engine
+
+    # Two ranges of 3 in 2+2+2 fit by counting, but no third component of tp 2 fits beside them: no row sees it.
+    question = problem(
+        cluster({"count": 2}, {"count": 2}, {"count": 2}), component("a", 3, contiguous=True), component("b", 1, contiguous=True), component("c", 2, tp=2)
+    )
+    assert solve(question).plan is not None
+    tight = problem(cluster({"count": 3}, {"count": 3}), component("a", 4, contiguous=True), component("b", 2, tp=2))
+    told = []
+    original = engine.run
+
+    def lying(variables: object, limit: float, seed: int, presolve: bool = True) -> engine.Outcome:
+        told.append(presolve)
+        return engine.Outcome(engine.Status.INFEASIBLE) if presolve else original(variables, limit, seed, presolve)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(search, "greedy", lambda layout: None)
+    monkeypatch.setattr(engine, "run", lying)
+    answer = solve(tight)
+    assert told == [True, False]
+    assert answer.verdict == "undecided"
+    assert answer.findings[0].code == "PW602"
