@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Iterable, Iterator
 
 from ...assignment import Run
@@ -42,6 +43,8 @@ def placement_text(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: t
     Raises UnusableInput (PW603) where RLinf cannot say it: a stride, holes or a disorder inside one process, resources
     that do not ascend from process to process, several resources of one process that another one shares.
     """
+    if not runs:
+        raise _unsayable(name, "it has no processes")
     strange = [label for label in labels if label not in cluster.groups]
     if strange:
         raise _unsayable(name, f"the file has no node group `{strange[0]}`")
@@ -55,38 +58,37 @@ def placement_text(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: t
         if block.resources != block.count:
             text += ":" + _range(block.rank, block.rank + block.count)
         texts.append(text)
-    if not texts:
-        raise _unsayable(name, "it has no processes")
     return ",".join(texts)
 
 
 def _blocks(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[_Block]:
-    numbering = cluster.numbering(labels)
+    """The processes, those that share one resource together."""
+    rank = 0
+    for (first, each), sharers in groupby(_processes(name, runs, cluster, labels)):
+        count = sum(1 for _ in sharers)
+        if count > 1 and each > 1:
+            raise _unsayable(name, f"the processes from {rank} on share {each} resources each")
+        yield _Block(first, rank, count, each, count)
+        rank += count
+
+
+def _processes(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """(first resource rank, how many) of every process, in rank order."""
     starts: dict[tuple[int, str], int] = {}
     total = 0
-    for stretch in numbering.stretches:
+    for stretch in cluster.numbering(labels).stretches:
         starts.setdefault((stretch.node_rank, stretch.label), total)
         total += stretch.count
-    last = -1
+    expected = 0
     for run in runs:
-        count = len(run.ranks)
         start = starts.get((run.node, run.node_group))
-        if start is None or run.ranks.start != last + 1:
+        if start is None or run.ranks.start != expected:
             raise _unsayable(name, f"process {run.ranks.start} is not on one node of {', '.join(labels)}, in the order of the ranks")
-        last = run.ranks.stop - 1
-        if run.kind == NODE:
-            yield _Block(start, run.ranks.start, count, 1, count)
-        elif run.each > 1 and run.step != 1:
+        expected = run.ranks.stop
+        if run.each > 1 and run.step != 1:
             raise _unsayable(name, f"the resources of process {run.ranks.start} are not one solid range (step {run.step})")
-        elif run.pitch == 0 and count > 1:
-            if run.each > 1:
-                raise _unsayable(name, f"the processes from {run.ranks.start} on share {run.each} resources each")
-            yield _Block(start + run.first, run.ranks.start, count, 1, count)
-        elif run.pitch == run.each or count == 1:
-            yield _Block(start + run.first, run.ranks.start, count, run.each, 1)
-        else:
-            for i in range(count):
-                yield _Block(start + run.first + i * run.pitch, run.ranks.start + i, 1, run.each, 1)
+        for i in range(len(run.ranks)):
+            yield (start, 1) if run.kind == NODE else (start + run.first + i * run.pitch, run.each)
 
 
 def _joined(blocks: Iterable[_Block]) -> Iterator[_Block]:
