@@ -27,13 +27,6 @@ OK, FINDINGS, UNUSABLE, UNDECIDED, SIGNALLED = 0, 1, 2, 3, 128
 _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
 
 
-class _Ended(BaseException):
-    """A signal asked this process to end."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
 @click.command()
 @click.argument("file", metavar="FILE")
 @click.option("--simulate", is_flag=True, help="On a simulated cluster on this machine, whose accelerators do not exist (the default).")
@@ -60,31 +53,32 @@ def launch(
     """
     if simulate and address:
         raise click.UsageError("--simulate and --address exclude each other")
-    with _heeding_signals():
+    with _heeding_signals() as heard:
         try:
             plan = _plan(file, machines, dialect)
             return plan if isinstance(plan, int) else _launch(plan, address, worker, method, timeout)
         except KeyboardInterrupt:
-            return _interrupted(signal.SIGINT)
-        except _Ended as ended:
-            return _interrupted(ended.number)
-
-
-def _interrupted(number: int) -> int:
-    click.echo(f"interrupted by {signal.Signals(number).name}: nothing is left running", err=True)
-    return SIGNALLED + number
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt but the end of this process
+            number = heard[0] if heard else signal.SIGINT
+            click.echo(f"interrupted by {signal.Signals(number).name}: nothing is left running", err=True)
+            return SIGNALLED + number
 
 
 @contextmanager
-def _heeding_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the verb as orderly as Ctrl-C does."""
+def _heeding_signals() -> Iterator[list[int]]:
+    """SIGTERM and SIGHUP end the verb as orderly as Ctrl-C does; those that came are in the list.
+
+    They raise KeyboardInterrupt, because Ray drops every other exception of a handler while it waits.
+    """
+    heard: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise _Ended(number)
+        heard.append(number)
+        raise KeyboardInterrupt
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        yield
+        yield heard
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

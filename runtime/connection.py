@@ -7,7 +7,7 @@ import socket
 
 from . import worker
 from .failure import LaunchFailed, failed
-from .ray_compat import connected_address, need_ray, send_by_value
+from .ray_compat import connect, connected_address, disconnect, need_ray, send_by_value
 from .shield import shielded
 
 NAMESPACE = "placewright"
@@ -37,7 +37,7 @@ class Connection:
         self._mine = True
         try:
             with shielded():
-                ray.init(address=self.address, namespace=NAMESPACE, log_to_driver=False, logging_level="CRITICAL")
+                connect(self.address, NAMESPACE)
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as problem:
             lines = str(problem).strip().splitlines() or [type(problem).__name__]
             raise _no_ray(self.address, lines[0][:200]) from problem
@@ -47,7 +47,15 @@ class Connection:
         if self._mine:
             self._mine = False
             with shielded():
-                need_ray().shutdown()
+                disconnect()
+
+
+def must_be_unconnected() -> None:
+    """Raises LaunchFailed (PW701) if this process is connected to a cluster already: a process has one connection."""
+    if need_ray().is_initialized():
+        here = connected_address()
+        message = f"this process is already connected to the Ray cluster at {here}, so none can be simulated"
+        raise failed("PW701", "", message, f"launch there with `address={here!r}`, or disconnect first", here)
 
 
 def probe(address: str) -> None:

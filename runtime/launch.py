@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Mapping
 from ..models.finding import Unchecked
 from ..models.plan import Plan
 from .audit import AuditRow, audit, findings
-from .connection import Connection
+from .connection import Connection, must_be_unconnected
 from .failure import LaunchFailed, failed
 from .gang import Gang
 from .group import WorkerGroup, call_all
@@ -53,9 +53,9 @@ class Launch:
         """Calls a method on every worker of a component; see WorkerGroup.call."""
         return self.groups[component].call(method, *arguments, timeout=timeout, **named)
 
-    def call_all(self, method: str, timeout: float | None = None) -> dict[str, list[Any]]:
+    def call_all(self, method: str, *arguments: Any, timeout: float | None = None, **named: Any) -> dict[str, list[Any]]:
         """Calls a method on every worker of every component at once; component -> results in rank order."""
-        return call_all(self.groups, method, timeout=timeout)
+        return call_all(self.groups, method, arguments, named, timeout)
 
     def stop(self) -> None:
         """Ends everything now. The end of the `with` block does so too, and finds nothing left to do."""
@@ -104,6 +104,7 @@ def _started(
     if not used:
         raise failed("PW112", "", "the plan places no process", "give its components ranks or hints")
     if address is None:
+        must_be_unconnected()
         progress(f"starting {len(used)} simulated nodes")
         simulated = SimulatedCluster()
         stack.callback(simulated.stop)

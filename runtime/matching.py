@@ -7,6 +7,7 @@ from typing import Iterable, Sequence
 
 from ..models.cluster import Node
 from ..models.finding import Finding, error
+from ..models.node_group import ACCELERATOR
 from ..models.plan import Plan
 from .failure import LaunchFailed
 from .inventory import RANK_LABEL, RayNode
@@ -15,10 +16,11 @@ from .vendors import RESOURCES, vendor_of
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A node of the plan and the Ray node that stands for it."""
+    """A node of the plan and the Ray node that stands for it; `held`: whether a process holds accelerators there."""
 
     node: Node
     ray: RayNode
+    held: bool = True
 
 
 def used_nodes(plan: Plan) -> dict[int, int]:
@@ -30,6 +32,11 @@ def used_nodes(plan: Plan) -> dict[int, int]:
     return dict(sorted(ranks.items()))
 
 
+def held_nodes(plan: Plan) -> set[int]:
+    """The ranks of the nodes where a process holds accelerators; one that is placed on the node itself only sees them."""
+    return {run.node for runs in plan.assignment.runs.values() for run in runs if run.kind == ACCELERATOR and run.each}
+
+
 def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
     """node rank -> the Match, for every node that carries a process of the plan.
 
@@ -37,7 +44,7 @@ def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
     node of the plan, in rank order, takes the first Ray node left that has just its number of accelerators, or more.
     Raises LaunchFailed (PW702) with one finding for each node that finds none.
     """
-    used = used_nodes(plan)
+    used, held = used_nodes(plan), held_nodes(plan)
     pairs = _pairs(plan.cluster.nodes, available)
     found: dict[int, Match] = {}
     short: list[Finding] = []
@@ -48,7 +55,7 @@ def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
         elif count(node) > has(node, ray):
             short.append(_shortage(node, ray))
         else:
-            found[rank] = Match(node, ray)
+            found[rank] = Match(node, ray, rank in held)
     if short:
         raise LaunchFailed(*short)
     return found

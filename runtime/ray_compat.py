@@ -21,6 +21,23 @@ def need_ray() -> Any:
     return ray
 
 
+def connect(address: str, namespace: str) -> None:
+    """Connects this process to a cluster. Ray prints nothing here until `disconnect`: what matters becomes a Finding.
+
+    Ray passes on a cluster's messages to standard output by default, and has no public switch for it.
+    """
+    ray = need_ray()
+    ray._private.worker._worker_logs_enabled = False
+    ray.init(address=address, namespace=namespace, log_to_driver=False, logging_level="CRITICAL")
+
+
+def disconnect() -> None:
+    """Ends the connection that `connect` made, if it did."""
+    ray = need_ray()
+    ray.shutdown()
+    ray._private.worker._worker_logs_enabled = True
+
+
 def connected_address() -> str:
     """HOST:PORT of the Ray cluster that this process is connected to."""
     return str(need_ray().get_runtime_context().gcs_address)

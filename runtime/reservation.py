@@ -66,9 +66,9 @@ class Reservation:
 
 
 def bundle(match: Match) -> dict[str, float]:
-    """What is held of one node: its accelerators, all if the plan counts none as taken; just its presence without any."""
+    """What is held of one node: its accelerators, all if the plan counts none as taken; its presence if it holds none."""
     vendor = vendor_of(match.node.accelerator_type)
-    if vendor is None or not count(match.node):
+    if vendor is None or not match.held:
         return {match.ray.presence: PRESENCE}
     taken = match.node.taken.bit_count()
     return {vendor.resource: float(count(match.node) - taken if taken else has(match.node, match.ray))}
@@ -81,7 +81,7 @@ def shortages(matches: Iterable[Match], free: Mapping[str, Mapping[str, float]],
             left = free.get(match.ray.node_id)
             have = left.get(resource, 0.0) if left is not None else 0.0
             if have < need:
-                what = "accelerators free" if vendor_of(match.node.accelerator_type) else "of its presence free"
+                what = "accelerators free" if match.held else f"of `{resource}` free"
                 state = "is gone" if left is None else f"needs {need:g} {what}, {have:g} are, after waiting {limit:g} s"
                 message = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`) {state}"
                 help = "wait for the other job, or end it" if left is not None else "start the node again"

@@ -22,6 +22,7 @@ from .vendors import VARIABLES, vendor_of
 
 MOST_NODES = 64
 START_LIMIT, PER_NODE, END_LIMIT = 60.0, 10.0, 10.0
+LONGEST_PATH = 80  # the path of a socket has at most 107 bytes
 _PROGRAM = Path(__file__).with_name("simulated_nodes.py")
 
 
@@ -46,7 +47,7 @@ class SimulatedCluster:
         if len(wanted) > MOST_NODES:
             raise _not_started(f"{len(wanted)} nodes are more than the {MOST_NODES} that one machine simulates")
         with shielded():
-            self._directory = tempfile.mkdtemp(prefix="pw-")
+            self._directory = tempfile.mkdtemp(prefix="pw-", dir=None if len(tempfile.gettempdir()) < LONGEST_PATH else "/tmp")
             self._holder = subprocess.Popen(
                 [sys.executable, str(_PROGRAM)], text=True, start_new_session=True, env=_environment(self._directory),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open(os.path.join(self._directory, "holder.log"), "w"),  # noqa: SIM115

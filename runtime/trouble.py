@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .failure import LaunchFailed, failed
@@ -19,7 +20,7 @@ def trouble(problem: Any, component: str, rank: int, node: str, doing: str) -> L
     ray = need_ray()
     who = f"rank {rank} of `{component}` on `{node}`"
     if isinstance(problem, ray.exceptions.RayTaskError):
-        lines = [line for line in str(problem).strip().splitlines() if line.strip(" ^~")]
+        lines = [line for line in str(problem).strip().splitlines() if line.strip(" ^~") and "ray::" not in line]
         last = lines[-1].strip()[:200] if lines else type(problem.cause).__name__
         tail = "\n".join(lines[-TAIL:])
         if doing == STARTING:
@@ -47,11 +48,12 @@ def unimportable(worker: object, component: str, rank: int, node: str, why: obje
     return failed("PW707", component, message, "put its code at the same path of every node, or install it there", rank)
 
 
-def _reason(problem: Any) -> str:
-    """Ray's one sentence about a death, out of the many that it gives."""
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    details = [line for line in lines[1:] if ": " not in line[:24]]
-    return (details or lines or ["its process ended"])[0][:200]
+def _reason(problem: object) -> str:
+    """What Ray says of a death, without its guesses: the sentence with the cause, and the kind of exit if it tells one."""
+    text = " ".join(str(problem).split())
+    cause = re.search(r"because (.+?)(?:\. |\.?$)", text)
+    kind = re.search(r"Worker exit type: (\w+)", text)
+    return (cause[1] if cause else text)[:200] + (f" ({kind[1]})" if kind else "")
 
 
 def _first_line(problem: object) -> str:

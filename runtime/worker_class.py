@@ -43,7 +43,8 @@ def _try(worker: str) -> None:
             "PW707", "", f"importing `{module}` took longer than {IMPORT_LIMIT:g} s", "look for work done at import", worker
         ) from None
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"`{name}` is not a class"]
+        said = [line for line in done.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
+        lines = said or [f"`{name}` is not a class"]
         message = f"the worker class `{worker}` cannot be imported: {lines[-1][:200]}"
         raise failed(
             "PW707", "", message, f"start from the directory that holds `{module}`, or install it", worker, traceback="\n".join(lines[-8:])
