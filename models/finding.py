@@ -34,6 +34,7 @@ class Finding:
     witnesses : the ranks, nodes or accelerators that show it.
     amount : by how much, in the rule's own unit (accelerators, MiB, processes).
     origin : where the value came from, if `span` is an interpolation.
+    notes : the reasons, one sentence each.
     """
 
     code: str
@@ -47,6 +48,7 @@ class Finding:
     witnesses: tuple[int | str, ...] = ()
     amount: int = 0
     origin: Span | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def unusable(self) -> bool:

@@ -43,7 +43,7 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
         return error(codes.get(kind, "PW101"), subject, f"{where} need `{path}`", _deepest(value, place), help=f"add `{path}:`")
     reason = details["msg"].removeprefix("Value error, ")
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
-    return error(codes.get(kind, "PW105"), subject, message, _deepest(value, place), help="write a value of the kind that is described")
+    return error(codes.get(kind, "PW105"), subject, message, _deepest(value, place), help=_described(form, place))
 
 
 def _deepest(root: Value, place: Sequence[int | str]) -> Span:
@@ -87,3 +87,14 @@ def _form_in(annotation: object) -> type[BaseModel] | None:
         if found := _form_in(argument):
             return found
     return None
+
+
+def _described(form: type[BaseModel], place: Sequence[int | str]) -> str:
+    """What the innermost described field at a place takes."""
+    current, said = form, "write a value of the right kind"
+    for name in place:
+        field = current.model_fields.get(str(name))
+        if field is not None and field.description:
+            said = f"write {field.description}"
+        current = _inner(current, name) or current
+    return said

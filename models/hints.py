@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import Annotated, Mapping as MappingType, Union
+from typing import Annotated, Mapping as MappingType
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, StrictBool
 
@@ -50,10 +50,10 @@ class _Strict(BaseModel):
 class ParallelForm(_Strict):
     """Degrees of parallelism; a list leaves the choice open, the preferred one first."""
 
-    tp: Degrees = (1,)
-    pp: Degrees = (1,)
-    cp: Degrees = (1,)
-    ep: Degrees = (1,)
+    tp: Degrees = Field(default=(1,), description="a whole number such as `8`, or a list such as `[2, 4]`")
+    pp: Degrees = Field(default=(1,), description="a whole number such as `2`, or a list")
+    cp: Degrees = Field(default=(1,), description="a whole number such as `2`, or a list")
+    ep: Degrees = Field(default=(1,), description="a whole number such as `8`, or a list")
 
     def choices(self) -> tuple[Parallel, ...]:
         """Every combination, the preferred ones first."""
@@ -63,19 +63,19 @@ class ParallelForm(_Strict):
 class ComponentForm(_Strict):
     """The hints of one component. `accelerators` and `processes` are a number or a range such as ``8-32``."""
 
-    accelerators: Amount | None = None
-    processes: Amount | None = None
-    accelerators_per_process: PositiveInt | None = None
-    parallel: ParallelForm = ParallelForm()
-    memory: Mebibytes = 0
-    phase: Word = ""
-    node_group: Labels = (CLUSTER_LABEL,)
-    accelerator: Name | None = None
-    contiguous: StrictBool = False
-    stride: PositiveInt = 1
-    colocate_with: Names = ()
-    disjoint_from: Names = ()
-    placement: Union[Word, None] = None
+    accelerators: Amount | None = Field(default=None, description="a number such as `16`, or a range such as `8-32`")
+    processes: Amount | None = Field(default=None, description="a number such as `16`, or a range such as `8-32`")
+    accelerators_per_process: PositiveInt | None = Field(default=None, description="a whole number such as `1`")
+    parallel: ParallelForm = Field(default=ParallelForm(), description="degrees such as `{tp: 8, pp: 2}`")
+    memory: Mebibytes = Field(default=0, description="memory of one process on one accelerator, such as `70GiB`")
+    phase: Word = Field(default="", description="a name such as `generate`")
+    node_group: Labels = Field(default=(CLUSTER_LABEL,), description="the label of a node group, or several with commas")
+    accelerator: Name | None = Field(default=None, description="a model such as `H100`")
+    contiguous: StrictBool = Field(default=False, description="`true` or `false`")
+    stride: PositiveInt = Field(default=1, description="a whole number such as `2`")
+    colocate_with: Names = Field(default=(), description="the name of a component, or a list of names")
+    disjoint_from: Names = Field(default=(), description="the name of a component, or a list of names")
+    placement: Word | None = Field(default=None, description="ranks such as `0-7`")
 
 
 _FIELDS = {"accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process"}

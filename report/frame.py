@@ -29,9 +29,10 @@ def frame(finding: Finding, texts: Mapping[str, str], colour: bool = False) -> s
     lines = [f"{code}: {paint(_sentence(finding.message), 'bold', colour)}"]
     if finding.span:
         lines += _place(finding.span, finding.label, texts, gutter, style, colour)
-    if finding.help:
-        mark = paint("=", "blue", colour)
-        lines.append(f"{' ' * (gutter + 2)}{mark} {paint('help', 'bold', colour)}: {_sentence(finding.help)}")
+    mark = paint("=", "blue", colour)
+    for word, text in [*(("note", note) for note in finding.notes), ("help", finding.help)]:
+        if text:
+            lines.append(f"{' ' * (gutter + 2)}{mark} {paint(word, 'bold', colour)}: {_sentence(text)}")
     if finding.origin:
         lines.append(f"{paint('note', 'cyan', colour)}: the value comes from here")
         lines += _place(finding.origin, "", texts, gutter, "cyan", colour)

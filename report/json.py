@@ -41,6 +41,7 @@ def finding_to_data(finding: Finding) -> dict[str, object]:
         "line": finding.span.line if finding.span else None,
         "column": finding.span.column if finding.span else None,
         "help": finding.help,
+        **({"notes": list(finding.notes)} if finding.notes else {}),
     }
 
 

@@ -35,21 +35,21 @@ def impossible(alternatives: Sequence[Problem], possible: Possible) -> Finding:
         message += f" (so with each of the {len(alternatives)} choices of parallel degrees; shown for the first)"
     help_text = "; or ".join(fixes) if fixes else "no single demand is to blame: loosen several, or add nodes"
     subject = row.components[0]
-    because = "; ".join(clause.text for clause in clauses)
     return error(
-        "PW601", subject.name, message, subject.span(AMOUNT), label=because, help=help_text,
+        "PW601", subject.name, message, subject.span(AMOUNT), notes=tuple(clause.text for clause in clauses), help=help_text,
         witnesses=(row.need, row.have), amount=row.need - row.have,
     )  # fmt: skip
 
 
 def _clauses(problem: Problem, row: Row) -> Iterator[Clause]:
-    """What was asked of the components in the row, in the user's words."""
+    """What was asked of the components in the row and bears on it, in the user's words."""
     names = {component.name for component in row.components}
+    bears = {demand for demand in problem.demands if demand.field == AMOUNT or str(counting_row(problem.without(demand))) != str(row)}
     seen = set()
     for rule in RULES:
         for subject in rule.subjects(problem):
             clause = rule.explain(problem, subject)
-            if clause.text not in seen and any(names & set(demand.component.split("+")) for demand in clause.demands):
+            if clause.text not in seen and any(names & set(demand.component.split("+")) for demand in bears & set(clause.demands)):
                 seen.add(clause.text)
                 yield clause
 
