@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from placewright.models.dialects.load import load
 from placewright.models.shorthand import AsDeclared
 from placewright.solver.verify import verify

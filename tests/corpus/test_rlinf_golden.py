@@ -58,9 +58,7 @@ def _without(records: list[Record] | None, *fields: str) -> list[Record] | None:
 
 def _beyond_node(case: Case) -> bool:
     counts = [node.get("accelerators", 0) for node in case.record["input"].get("nodes", ())]
-    outside = any(
-        rank >= counts[each["cluster_node_rank"]] for each in case.theirs or () for rank in each["local_hardware_ranks"]
-    )
+    outside = any(rank >= counts[each["cluster_node_rank"]] for each in case.theirs or () for rank in each["local_hardware_ranks"])
     return outside and case.ours is None and case.codes == ("PW203",)
 
 

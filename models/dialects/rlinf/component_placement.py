@@ -43,9 +43,7 @@ def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
         for name, span in names.items():
             if base is not None:
                 spans = {**base.spans, "name": span}
-                found[name] = Component(
-                    name, base.node_groups, base.least, base.most, base.per_process, runs=base.runs, spans=spans
-                )
+                found[name] = Component(name, base.node_groups, base.least, base.most, base.per_process, runs=base.runs, spans=spans)
     return tuple(found.values())
 
 
@@ -178,7 +176,9 @@ def _sound(notes: Notes, runs: tuple[Run, ...], text: Text, name: str, labels: t
     masks: dict[tuple[int, str], tuple[str, int]] = {}
     for run in runs:
         if kinds.setdefault(run.ranks.start, run.kind) != run.kind:
-            message = f"process {run.ranks.start} of `{name}` would hold {kinds[run.ranks.start]} and {run.kind}; RLinf refuses that at launch"
+            message = (
+                f"process {run.ranks.start} of `{name}` would hold {kinds[run.ranks.start]} and {run.kind}; RLinf refuses that at launch"
+            )
             notes.error("PW302", name, message, text.scalar, "", "give each process one kind of hardware")
             return False
         label, mask = masks.get((run.node, run.kind), (run.node_group, 0))

@@ -11,9 +11,7 @@ from .notes import Notes, Text, is_unknown, nearest, plain_or_quoted
 from .placement_text import Numbered
 
 
-def read_labels(
-    notes: Notes, value: Value, name: str, cluster: Cluster | None, declared: DeclaredGroups
-) -> tuple[str, ...] | None:
+def read_labels(notes: Notes, value: Value, name: str, cluster: Cluster | None, declared: DeclaredGroups) -> tuple[str, ...] | None:
     """The labels, all known; None if one is not (the reason is noted).
 
     A single label is taken as it is written, several are stripped, as RLinf does. A YAML list, which its documentation
@@ -46,18 +44,18 @@ def _place(text: Text, label: str) -> Span | Scalar:
     return text.scalar if text.shift is None or not label or start < 0 else text.part(start, start + len(label))
 
 
-def _known(
-    notes: Notes, label: str, name: str, at: Span | Scalar, cluster: Cluster | None, declared: DeclaredGroups, text: Text
-) -> bool:
+def _known(notes: Notes, label: str, name: str, at: Span | Scalar, cluster: Cluster | None, declared: DeclaredGroups, text: Text) -> bool:
     if label in declared.broken:
         return False
     exist = [group.label for group in declared.groups if group.label not in declared.empty] + ["cluster", "node"]
     if label in exist:
         return True
-    if declared.nameless or (cluster is None and not exist):
+    if declared.nameless:
         return False
     if label in declared.empty:
-        notes.error("PW107", name, f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it", at, "no nodes", "give it nodes")
+        notes.error(
+            "PW107", name, f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it", at, "no nodes", "give it nodes"
+        )
         return False
     close = nearest(label.strip(), exist)
     listed = ", ".join(f"`{each}`" for each in exist[:12]) + (" ..." if len(exist) > 12 else "")

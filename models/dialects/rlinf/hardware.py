@@ -74,9 +74,7 @@ def _type(notes: Notes, value: Value, group: str) -> str | None:
     return None
 
 
-def _device(
-    notes: Notes, item: Value, group: str, kind: str, nodes: frozenset[int], size: int | None
-) -> tuple[int, Hardware] | None:
+def _device(notes: Notes, item: Value, group: str, kind: str, nodes: frozenset[int], size: int | None) -> tuple[int, Hardware] | None:
     if is_unknown(item):
         return None
     if not isinstance(item, Mapping):
@@ -125,7 +123,14 @@ def _values(notes: Notes, item: Mapping, group: str, kind: str, table: HardwareT
             notes.error("PW116", group, f"`{key}` must be {allowed}, but it is `{text}`", value, "not one of them", f"write {allowed}")
         if key in table.known and text not in table.known[key]:
             allowed = ", ".join(f"`{name}`" for name in table.known[key])
-            notes.warn("PW116", group, f"`{key}` is `{text}`; for a {kind} RLinf knows {allowed}", value, "not one of them", f"write one of {allowed}")
+            notes.warn(
+                "PW116",
+                group,
+                f"`{key}` is `{text}`; for a {kind} RLinf knows {allowed}",
+                value,
+                "not one of them",
+                f"write one of {allowed}",
+            )
         number = value.value if isinstance(value, Scalar) else None
         if key in table.controllers and size is not None and isinstance(number, int) and not 0 <= number < size:
             message = f"`{key}` is {number}, but the nodes are 0-{size - 1}; RLinf notices only when it starts the controller"
@@ -139,4 +144,11 @@ def _address(notes: Notes, key: str, value: Value, group: str) -> None:
     try:
         ip_address(text)
     except ValueError:
-        notes.error("PW116", group, f"`{key}` must be an IP address, but it is `{text}`", value, "not an address", "write an address such as `10.0.0.2`")
+        notes.error(
+            "PW116",
+            group,
+            f"`{key}` must be an IP address, but it is `{text}`",
+            value,
+            "not an address",
+            "write an address such as `10.0.0.2`",
+        )

@@ -33,7 +33,11 @@ class Line:
     def flow(self) -> str:
         """As an entry of a flow map."""
         placement = _in_flow(self.placement)
-        return f"{self.key}: {placement}" if not self.groups else f"{self.key}: {{node_group: {_in_flow(self.groups)}, placement: {placement}}}"
+        return (
+            f"{self.key}: {placement}"
+            if not self.groups
+            else f"{self.key}: {{node_group: {_in_flow(self.groups)}, placement: {placement}}}"
+        )
 
 
 def _in_flow(text: str) -> str:

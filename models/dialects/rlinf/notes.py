@@ -59,15 +59,21 @@ class Notes:
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
 
-    def error(self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None) -> None:
+    def error(
+        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None
+    ) -> None:
         """Add an error: failure is proved."""
         self._add(Severity.ERROR, code, subject, message, at, label, help, edit)
 
-    def warn(self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None) -> None:
+    def warn(
+        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None
+    ) -> None:
         """Add a warning."""
         self._add(Severity.WARNING, code, subject, message, at, label, help, edit)
 
-    def info(self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None) -> None:
+    def info(
+        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None
+    ) -> None:
         """Add something worth knowing."""
         self._add(Severity.INFO, code, subject, message, at, label, help, edit)
 
@@ -120,16 +126,12 @@ class Notes:
                 written = {other.key.text for other in value}
                 self._unknown(entry, subject, tuple(name for name in names if name not in written), names, refused, what)
 
-    def _unknown(
-        self, entry: Entry, subject: str, open_: tuple[str, ...], known: tuple[str, ...], refused: bool, what: str
-    ) -> None:
+    def _unknown(self, entry: Entry, subject: str, open_: tuple[str, ...], known: tuple[str, ...], refused: bool, what: str) -> None:
         close = nearest(entry.key.text, open_)
         message = f"{what} has no key `{entry.key.text}`" + ("" if refused else "; RLinf ignores it silently")
         help = f"write `{close}`" if close else f"keys are {', '.join(f'`{name}`' for name in known)}"
         edit = Edit(entry.key.span, close) if close else None
-        self._add(
-            Severity.ERROR if refused else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit
-        )
+        self._add(Severity.ERROR if refused else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

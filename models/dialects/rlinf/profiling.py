@@ -31,7 +31,9 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
     name = backend.text if isinstance(backend, Scalar) else kind_of(backend)
     if name not in _BACKENDS:
         close = nearest(name, _BACKENDS)
-        notes.error("PW117", _SUBJECT, f"`{name}` is no profiling backend", backend, "not known", f"write `{close}`" if close else f"write {known}")
+        notes.error(
+            "PW117", _SUBJECT, f"`{name}` is no profiling backend", backend, "not known", f"write `{close}`" if close else f"write {known}"
+        )
         return
     notes.unknown_keys(value, _SUBJECT, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
     _steps(notes, value.get("steps"))
@@ -44,7 +46,9 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
 def _map(notes: Notes, key: str, value: Value | None) -> None:
     absent = value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null)
     if not absent and value is not None and not isinstance(value, Mapping):
-        notes.error("PW117", _SUBJECT, f"`{key}` must be a map, but it is {kind_of(value)}", value, kind_of(value), "write `name: value` lines")
+        notes.error(
+            "PW117", _SUBJECT, f"`{key}` must be a map, but it is {kind_of(value)}", value, kind_of(value), "write `name: value` lines"
+        )
 
 
 def _steps(notes: Notes, value: Value | None) -> None:

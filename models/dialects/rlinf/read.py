@@ -49,9 +49,7 @@ def read_with(source: Source, machines: Cluster | AsDeclared | None, hints: bool
     return Reading(source, NAME, problem, findings, (*interpolator.unchecked, *notes.unchecked))
 
 
-def _problem(
-    notes: Notes, interpolator: Interpolator, root: Mapping, machines: Cluster | AsDeclared | None, hints: bool
-) -> Problem | None:
+def _problem(notes: Notes, interpolator: Interpolator, root: Mapping, machines: Cluster | AsDeclared | None, hints: bool) -> Problem | None:
     section = root.get("cluster")
     if isinstance(section, Scalar):
         section = interpolator.tree(section, ("cluster",))
@@ -101,7 +99,9 @@ def _num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | Non
         notes.wrong_type("cluster", "num_nodes", value, "a whole number", help, edit)
         return None
     if number < 1:
-        notes.error("PW105", "cluster", f"`num_nodes` is {number}, but there must be at least 1 node", value, "too few", "write `1` or more")
+        notes.error(
+            "PW105", "cluster", f"`num_nodes` is {number}, but there must be at least 1 node", value, "too few", "write `1` or more"
+        )
         return None
     if number > MAX_NODES:
         message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"

@@ -53,7 +53,9 @@ def test_all_reasons_are_given_at_once() -> None:
     assert codes(FlexiblePlacementStrategy([[0]], "nobody")) == ["PW107"]
 
 
-@pytest.mark.parametrize(("lists", "code"), [([], "PW119"), ([[0], []], "PW119"), ([[-1]], "PW119"), ([[0, 0]], "PW108"), ([["0"]], "PW119")])
+@pytest.mark.parametrize(
+    ("lists", "code"), [([], "PW119"), ([[0], []], "PW119"), ([[-1]], "PW119"), ([[0, 0]], "PW108"), ([["0"]], "PW119")]
+)
 def test_lists_that_are_no_ranks_are_refused_at_once(lists: list[list[int]], code: str) -> None:
     with pytest.raises(UnusableInput) as refused:
         FlexiblePlacementStrategy(lists)

@@ -10,7 +10,8 @@ from placewright.models.node_group import NodeGroup
 from placewright.models.strategies import NodePlacementStrategy
 
 MIXED = Cluster(
-    (Node(0, "gpu", accelerators(2)), Node(1, "cpu")), (NodeGroup("a", (0,), "Accelerator"), NodeGroup("b", (1,), "node"), NodeGroup("c", (0, 1), "node"))
+    (Node(0, "gpu", accelerators(2)), Node(1, "cpu")),
+    (NodeGroup("a", (0,), "Accelerator"), NodeGroup("b", (1,), "node"), NodeGroup("c", (0, 1), "node")),
 )
 
 

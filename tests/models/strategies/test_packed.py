@@ -33,9 +33,7 @@ def rank_by_rank(counts: list[int], start: int, end: int, each: int, stride: int
 
 
 @settings(max_examples=150, deadline=None)
-@given(
-    st.lists(st.integers(0, 9), min_size=1, max_size=5), st.integers(0, 6), st.integers(1, 4), st.integers(1, 3), st.integers(1, 6)
-)
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=5), st.integers(0, 6), st.integers(1, 4), st.integers(1, 3), st.integers(1, 6))
 def test_it_is_what_a_walk_over_the_ranks_gives(counts: list[int], start: int, each: int, stride: int, blocks: int) -> None:
     end = start + blocks * each * stride - 1
     if end >= sum(counts):
@@ -73,7 +71,14 @@ def test_a_hundred_thousand_accelerators_are_as_many_runs_as_nodes() -> None:
 def test_a_node_that_is_met_twice_counts_its_processes_together() -> None:
     groups = (NodeGroup("a", (0, 1), "Accelerator"), NodeGroup("b", (0,), "Accelerator"))
     placed = PackedPlacementStrategy(0, 5, node_group=["a", "b"]).get_placement(cluster(2, 2, groups=groups))
-    assert [(p.node_rank, p.local_rank, p.local_world_size) for p in placed] == [(0, 0, 4), (0, 1, 4), (1, 0, 2), (1, 1, 2), (0, 2, 4), (0, 3, 4)]
+    assert [(p.node_rank, p.local_rank, p.local_world_size) for p in placed] == [
+        (0, 0, 4),
+        (0, 1, 4),
+        (1, 0, 2),
+        (1, 1, 2),
+        (0, 2, 4),
+        (0, 3, 4),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Callable
 
 import pytest
-
 from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
 from placewright.models.reading import Reading

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from placewright.models.assignment import Assignment, Run, seats
 from placewright.models.finding import Severity, UnusableInput
 from placewright.models.span import apply_edits
@@ -129,9 +128,7 @@ def test_all_of_nodes_and_accelerators_together_is_more_than_there_is(placed) ->
 
 
 def test_all_faults_of_a_file_are_found_at_once(read) -> None:
-    reading = read(
-        "cluster:\n  num_nodes: 1\n  component_placement:\n    actor: 0-8\n    rollout: 3-1,x\n    env,rollout: 0:0:0\n"
-    )
+    reading = read("cluster:\n  num_nodes: 1\n  component_placement:\n    actor: 0-8\n    rollout: 3-1,x\n    env,rollout: 0:0:0\n")
     found = [(f.code, f.subject) for f in reading.findings]
     assert found == [("PW102", "actor"), ("PW109", "rollout"), ("PW103", "rollout"), ("PW106", "rollout"), ("PW103", "env")]
 

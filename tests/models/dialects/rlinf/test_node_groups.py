@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from placewright.models.finding import Severity
 from placewright.models.node_group import EnvConfig
 from placewright.models.span import apply_edits
@@ -17,7 +16,9 @@ def groups(read, text: str, nodes: int = 3):
 
 
 def test_a_group_has_its_nodes_in_ascending_order_and_its_kind(read) -> None:
-    reading = groups(read, "- {label: 4090, node_ranks: '2,0'}\n- {label: cpu, node_ranks: 1, ignore_hardware: true}\n- {label: Node, node_ranks: all}")
+    reading = groups(
+        read, "- {label: 4090, node_ranks: '2,0'}\n- {label: cpu, node_ranks: 1, ignore_hardware: true}\n- {label: Node, node_ranks: all}"
+    )
     assert reading.findings == ()
     declared = reading.problem.cluster.groups
     assert [(declared[label].node_ranks, declared[label].kind) for label in ("4090", "cpu", "Node")] == [
@@ -81,19 +82,39 @@ def test_the_hardware_of_a_group_is_numbered_on_its_nodes(read) -> None:
         ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [x]}}", "PW116", "must be a map"),
         ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{}]}}", "PW101", "has no `node_rank`"),
         ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: '0'}]}}", "PW116", "must be a whole number"),
-        ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 1}]}}", "PW116", "node 1 of this Franka is not in group `a`"),
-        ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, robot_ip: ROBOT_IP}]}}", "PW116", "must be an IP address"),
+        (
+            "- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 1}]}}",
+            "PW116",
+            "node 1 of this Franka is not in group `a`",
+        ),
+        (
+            "- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, robot_ip: ROBOT_IP}]}}",
+            "PW116",
+            "must be an IP address",
+        ),
         ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, ip: x}]}}", "PW104", "no key `ip`"),
         ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0}, {node_rank: 0}]}}", "PW116", "is listed twice"),
-        ("- {label: a, node_ranks: 0, hardware: {type: GimArm, configs: [{node_rank: 0, arm_variant: x}]}}", "PW116", "`arm_variant` must be"),
+        (
+            "- {label: a, node_ranks: 0, hardware: {type: GimArm, configs: [{node_rank: 0, arm_variant: x}]}}",
+            "PW116",
+            "`arm_variant` must be",
+        ),
         (
             "- {label: a, node_ranks: 0, hardware: {type: Turtle2, configs: [{node_rank: 0}]}}\n"
             "- {label: b, node_ranks: 0, hardware: {type: Turtle2, configs: [{node_rank: 0}]}}",
             "PW116",
             "configured in group `a` and in group `b`",
         ),
-        ("- {label: a, node_ranks: 0, ignore_hardware: true, hardware: {type: Turtle2, configs: [{node_rank: 0}]}}", "PW116", "both `hardware` and"),
-        ("- {label: a, node_ranks: 0, hardware_type: Turtle2, hardware: {type: Turtle2, configs: [{node_rank: 0}]}}", "PW116", "both `hardware` and"),
+        (
+            "- {label: a, node_ranks: 0, ignore_hardware: true, hardware: {type: Turtle2, configs: [{node_rank: 0}]}}",
+            "PW116",
+            "both `hardware` and",
+        ),
+        (
+            "- {label: a, node_ranks: 0, hardware_type: Turtle2, hardware: {type: Turtle2, configs: [{node_rank: 0}]}}",
+            "PW116",
+            "both `hardware` and",
+        ),
     ],
 )
 def test_what_rlinf_refuses_is_an_error(read, text: str, code: str, message: str) -> None:
@@ -114,8 +135,16 @@ def test_what_rlinf_refuses_is_an_error(read, text: str, code: str, message: str
         ("- {label: 010, node_ranks: 0}", "PW118", "RLinf gets the text `8`"),
         ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: []}}", "PW116", "every placement on it fails (RLinf: IndexError)"),
         ("- {label: a, node_ranks: 0, hardware_type: Franka}", "PW116", "configures no Franka"),
-        ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, camera_type: kodak}]}}", "PW116", "RLinf knows `realsense`"),
-        ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, controller_node_rank: 9}]}}", "PW116", "the nodes are 0-2"),
+        (
+            "- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, camera_type: kodak}]}}",
+            "PW116",
+            "RLinf knows `realsense`",
+        ),
+        (
+            "- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, controller_node_rank: 9}]}}",
+            "PW116",
+            "the nodes are 0-2",
+        ),
     ],
 )
 def test_what_rlinf_lets_pass_is_a_warning(read, text: str, code: str, message: str) -> None:
@@ -144,5 +173,7 @@ def test_a_fix_is_an_edit_after_which_the_file_is_right(read, text: str, mended:
 
 
 def test_a_component_of_a_group_that_is_at_fault_is_not_blamed_as_well(read) -> None:
-    text = "cluster:\n  num_nodes: 2\n  node_groups: [{label: a, node_ranks: 7}]\n  component_placement: {x: {node_group: a, placement: 0}}\n"
+    text = (
+        "cluster:\n  num_nodes: 2\n  node_groups: [{label: a, node_ranks: 7}]\n  component_placement: {x: {node_group: a, placement: 0}}\n"
+    )
     assert [f.code for f in read(text).findings] == ["PW102"]

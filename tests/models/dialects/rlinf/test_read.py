@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
 from placewright.models.finding import Severity
@@ -52,7 +51,12 @@ def test_an_rlinf_file_is_known_by_its_cluster_section(text: str, known: bool) -
 def test_the_heterogeneous_example_places_530_processes(read) -> None:
     report = verify(read(SEED))
     assert report.errors == ()
-    assert {name: len(report.plan.placements(name)) for name in report.plan.components} == {"actor": 64, "rollout": 64, "env": 2, "agent": 400}
+    assert {name: len(report.plan.placements(name)) for name in report.plan.components} == {
+        "actor": 64,
+        "rollout": 64,
+        "env": 2,
+        "agent": 400,
+    }
     assert report.plan.placements("agent")[-1].node_rank == 3
 
 

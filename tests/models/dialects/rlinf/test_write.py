@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from placewright.models.assignment import Assignment, Run, compress, seats
 from placewright.models.dialects import rlinf
 from placewright.models.finding import UnusableInput
@@ -64,12 +63,18 @@ def test_lines_are_added_in_the_file_s_own_style_and_nothing_else_changes(read, 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("cluster:\n  num_nodes: 2\n  component_placement: {} # none\n", "cluster:\n  num_nodes: 2\n  component_placement: {actor: 0-15} # none\n"),
+        (
+            "cluster:\n  num_nodes: 2\n  component_placement: {} # none\n",
+            "cluster:\n  num_nodes: 2\n  component_placement: {actor: 0-15} # none\n",
+        ),
         (
             "cluster: {num_nodes: 2, component_placement: {env: '0,2'}}",
             "cluster: {num_nodes: 2, component_placement: {env: '0,2', actor: 0-15}}",
         ),
-        ("placewright: {components: {}}\ncluster: {num_nodes: 2}", "placewright: {components: {}}\ncluster: {num_nodes: 2, component_placement: {actor: 0-15}}"),
+        (
+            "placewright: {components: {}}\ncluster: {num_nodes: 2}",
+            "placewright: {components: {}}\ncluster: {num_nodes: 2, component_placement: {actor: 0-15}}",
+        ),
         (
             "cluster:\n  num_nodes: 2 # two\nplacewright: {components: {}}\n",
             "cluster:\n  num_nodes: 2 # two\n  component_placement:\n    actor: 0-15\nplacewright: {components: {}}\n",
