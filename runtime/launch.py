@@ -20,6 +20,7 @@ from .matching import match, used_nodes
 from .reservation import WAIT_LIMIT, Reservation
 from .shield import shielded
 from .simulate import SimulatedCluster
+from .unchecked import unchecked
 from .worker_class import check_worker
 
 TIMEOUT = 300.0
@@ -125,10 +126,4 @@ def _started(
     different = tuple(findings(rows))
     if different:
         raise LaunchFailed(*different)
-    return Launch(plan, gang.groups, rows, tuple(_unchecked(plan)), address, stack)
-
-
-def _unchecked(plan: Plan) -> Iterator[Unchecked]:
-    for group in plan.cluster.declared:
-        if any(config.python_interpreter_path for config in group.env_configs):
-            yield Unchecked("python_interpreter_path", group.label, "workers run in the interpreter that Ray was started with")
+    return Launch(plan, gang.groups, rows, unchecked(plan), address, stack)

@@ -52,8 +52,9 @@ def test_every_worker_has_its_exact_accelerators_on_its_exact_node_and_two_compo
         assert {row.world_size for row in running.audit} == {2}
         nodes = {row.node_rank: row.ray_node for row in running.audit}
         assert len(set(nodes.values())) == 2
-        ports = {its["MASTER_PORT"] for its in running.call("actor", "environment")}
-        assert len(ports) == 1
+        later = running.call("actor", "environment")
+        assert [its["CUDA_VISIBLE_DEVICES"] for its in later] == ["3,1", "0,1"]
+        assert len({its["MASTER_PORT"] for its in later}) == 1
 
 
 def test_workers_are_called_together_and_the_first_failure_counts(plan: Planner, address: str) -> None:

@@ -1,0 +1,33 @@
+"""What a plan asks of its nodes that a launch neither brings about nor can see."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..models.finding import Unchecked
+from ..models.node_group import ACCELERATOR, NODE
+from ..models.plan import Plan
+from .matching import held_nodes
+
+
+def unchecked(plan: Plan) -> tuple[Unchecked, ...]:
+    """Interpreters that are named, hardware that Ray does not know, and accelerators that the plan counts as taken."""
+    return (*_interpreters(plan), *_hardware(plan), *_taken(plan))
+
+
+def _interpreters(plan: Plan) -> Iterator[Unchecked]:
+    for group in plan.cluster.declared:
+        if any(config.python_interpreter_path for config in group.env_configs):
+            yield Unchecked("python_interpreter_path", group.label, "workers run in the interpreter that Ray was started with")
+
+
+def _hardware(plan: Plan) -> Iterator[Unchecked]:
+    for name in plan.components:
+        for kind in sorted({run.kind for run in plan.assignment.of(name)} - {ACCELERATOR, NODE}):
+            yield Unchecked(kind, name, "Ray does not know whether its nodes have this hardware")
+
+
+def _taken(plan: Plan) -> Iterator[Unchecked]:
+    for rank in sorted(held_nodes(plan)):
+        if plan.cluster.nodes[rank].taken:
+            yield Unchecked("taken", plan.cluster.nodes[rank].name, "Ray does not say which accelerators its other jobs have there")
