@@ -1,6 +1,6 @@
 """What the named interpolations compute: `${multiply:2,${a}}`, `${not:...}`, `${oc.decode:...}`. A list, not a language.
 
-Sources: OmegaConf (oc.* resolvers and the grammar of primitives); RLinf, rlinf/config.py (multiply, subtract, int_div, not).
+Sources: OmegaConf (oc.* resolvers and the grammar of primitives); RLinf, rlinf/scheduler/worker/worker.py and rlinf/utils (multiply, subtract, int_div, not).
 """
 
 from __future__ import annotations

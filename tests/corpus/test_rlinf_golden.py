@@ -216,7 +216,7 @@ def judged(name: str) -> tuple[Counter[str], list[Case]]:
     return counts, wrong
 
 
-FILES = ("unit_tests", "random_packed", "random_flexible", "random_node", "random_rankmap", "random_component", "probes")
+FILES = ("unit_tests", "random_packed", "random_flexible", "random_node", "random_rankmap", "random_component", "probes", "yaml_examples")
 
 
 @pytest.mark.parametrize("name", FILES)
