@@ -14,7 +14,8 @@ from ..tree import Mapping
 if TYPE_CHECKING:
     from .dialect import Dialect, Machines
 
-DIALECTS = ("native", "rlinf")
+DIALECTS = ("rlinf", "native")
+"""In the order of asking: native files need pydantic, which is not to be loaded for the others."""
 
 
 def dialect_named(name: str) -> Dialect:
