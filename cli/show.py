@@ -22,8 +22,8 @@ def text_of(path: str) -> str:
 
 
 def echo_findings(findings: Iterable[Finding], err: bool = False) -> None:
-    """Prints findings as frames, to standard error if `err`."""
+    """Prints findings as frames and an empty line, which the verdict follows; to standard error if `err`."""
     found = tuple(findings)
     files = {span.file for finding in found for span in (finding.span, finding.origin) if span}
     texts = {file: text for file in files if (text := text_of(file))}
-    click.echo(render_findings(found, texts, wants_colour(sys.stderr if err else sys.stdout)), err=err, color=True)
+    click.echo(render_findings(found, texts, wants_colour(sys.stderr if err else sys.stdout)) + "\n", err=err, color=True)

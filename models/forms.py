@@ -26,8 +26,14 @@ def fill(form: type[Form], value: Value, subject: str, where: str, codes: dict[s
     try:
         return form.model_validate(plain(value))
     except ValidationError as problem:
-        details = problem.errors(include_url=False)
+        details = [each for each in problem.errors(include_url=False) if each["type"] != "too_short" or not _holds_faults(each, problem)]
         raise UnusableInput(_finding(form, value, each, subject, where, codes or {}) for each in details) from None
+
+
+def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
+    """Is a list too short only because what it holds is faulty, so that pydantic did not count it?"""
+    place = short["loc"]
+    return any(len(each["loc"]) > len(place) and each["loc"][: len(place)] == place for each in problem.errors(include_url=False))
 
 
 def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, codes: dict[str, str]) -> Finding:
