@@ -48,10 +48,11 @@ class SimulatedCluster:
             raise _not_started(f"{len(wanted)} nodes are more than the {MOST_NODES} that one machine simulates")
         with shielded():
             self._directory = tempfile.mkdtemp(prefix="pw-", dir=None if len(tempfile.gettempdir()) < LONGEST_PATH else "/tmp")
-            self._holder = subprocess.Popen(
-                [sys.executable, str(_PROGRAM)], text=True, start_new_session=True, env=_environment(self._directory),
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open(os.path.join(self._directory, "holder.log"), "w"),  # noqa: SIM115
-            )  # fmt: skip
+            with open(os.path.join(self._directory, "holder.log"), "w") as log:
+                self._holder = subprocess.Popen(
+                    [sys.executable, str(_PROGRAM)], text=True, start_new_session=True, env=_environment(self._directory),
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                )  # fmt: skip
         return self._ask(wanted, START_LIMIT + PER_NODE * len(wanted))
 
     def _ask(self, wanted: list[dict[str, object]], limit: float) -> str:

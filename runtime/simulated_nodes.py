@@ -18,6 +18,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -35,7 +36,13 @@ def main() -> None:
     directory = os.environ["RAY_TMPDIR"]
     _adopt_orphans()
     threading.Thread(target=_end_with_input, args=(directory,), daemon=True).start()
-    address = start(request["nodes"], directory)
+    address = ""
+    try:
+        address = start(request["nodes"], directory)
+    finally:
+        if not address:
+            traceback.print_exc()
+            end()
     answers.write(json.dumps({"address": address}) + "\n")
     answers.flush()
     while True:
@@ -77,8 +84,8 @@ def _end_with_input(directory: str) -> None:
     end(directory)
 
 
-def end(directory: str) -> None:
-    """Kills every process below this one, removes the directory and kills this one with its process group."""
+def end(directory: str | None = None) -> None:
+    """Kills every process below this one, removes the directory if it is given, and kills this one with its group."""
     psutil = _psutil()
     deadline = time.monotonic() + END_LIMIT
     while time.monotonic() < deadline:
@@ -89,7 +96,8 @@ def end(directory: str) -> None:
             _kill(process)
         time.sleep(0.01)
         _reap()
-    shutil.rmtree(directory, ignore_errors=True)
+    if directory is not None:
+        shutil.rmtree(directory, ignore_errors=True)
     os.killpg(0, signal.SIGKILL)
 
 

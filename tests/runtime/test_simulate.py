@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -59,7 +58,27 @@ def test_a_cluster_whose_holder_fails_says_why(monkeypatch: pytest.MonkeyPatch) 
     cluster.stop()
 
 
+@pytest.mark.ray
+def test_a_cluster_of_which_one_node_does_not_start_is_ended_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    monkeypatch.setattr(simulate, "describe", lambda node, processes: describe(node, 1) | {"resources": {"CPU": 1} if node.rank else {}})
+    cluster = SimulatedCluster()
+    try:
+        with pytest.raises(LaunchFailed, match=r"the simulated cluster did not start: .*num_cpus"):
+            cluster.start(read_shorthand("2x1").nodes, {})
+        assert cluster._holder is not None
+        assert [line for line in holders_of(cluster._directory) if "simulated_nodes" not in line] == []
+    finally:
+        cluster.stop()
+
+
+def holders_of(directory: str) -> list[str]:
+    """The command lines of all processes that speak of this directory."""
+    lines = subprocess.run(["ps", "-e", "-o", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line for line in lines if directory in line]
+
+
 def test_the_holder_ends_with_its_input_even_before_anything_was_asked() -> None:
     pytest.importorskip("ray")
-    holder = subprocess.run([sys.executable, str(simulate._PROGRAM)], input=json.dumps({}), capture_output=True, text=True, timeout=60)
+    holder = subprocess.run([sys.executable, str(simulate._PROGRAM)], input="", capture_output=True, text=True, timeout=60)
     assert holder.returncode != 0
