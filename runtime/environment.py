@@ -9,12 +9,12 @@ from .vendors import VARIABLES, vendor_of
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH")
 
 
-def rank_environment(component: str, placement: Placement, world_size: int, master: tuple[str, int]) -> dict[str, str]:
+def rank_environment(component: str, placement: Placement, world_size: int, master: str) -> dict[str, str]:
     """What a process must know before the user's class is imported.
 
     A process that sees its own accelerators alone has LOCAL_RANK 0 of LOCAL_WORLD_SIZE 1, because its first device is
     number 0 to it; its rank on the node is in NODE_LOCAL_RANK. One that sees the whole node has its rank on the node in
-    both. `master` is the address and a free port on the node of rank 0.
+    both. `master` is the address of the node of rank 0; the port there, MASTER_PORT, is found by that rank itself.
     Source of the names and of that rule: RLinf, rlinf/scheduler/worker/worker.py and worker_group.py.
     """
     alone = placement.isolate_accelerator
@@ -30,8 +30,7 @@ def rank_environment(component: str, placement: Placement, world_size: int, mast
         "CLUSTER_NODE_RANK": placement.node_rank,
         "NODE_GROUP_LABEL": placement.node_group,
         "LOCAL_HARDWARE_RANKS": ",".join(map(str, placement.local_hardware_ranks)),
-        "MASTER_ADDR": master[0],
-        "MASTER_PORT": master[1],
+        "MASTER_ADDR": master,
     }
     return {name: str(value) for name, value in variables.items()} | visibility(placement)
 

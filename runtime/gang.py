@@ -33,39 +33,37 @@ class Gang:
     def start(self, worker: str | type, paths: Sequence[str], timeout: float) -> dict[str, list[Report]]:
         """Starts every worker and returns what each reports of itself, by component and rank.
 
-        A worker that is born waits for the port that rank 0 of its component has found, then constructs the user's class.
-        The first failure of any worker ends the start. Raises LaunchFailed: PW703, PW704, PW705, PW707.
+        Everything is asked of Ray at once. A worker constructs the user's class when rank 0 of its component is born,
+        because that one finds the port on which they meet. The first failure of any worker ends the start.
+        Raises LaunchFailed: PW703, PW704, PW705, PW707.
         """
         deadline = time.monotonic() + timeout
+        pending: dict[Any, tuple[WorkerGroup, int]] = {}
         for group in self.groups.values():
             group.create(self.job, NAMESPACE, self.plan.cluster, self._reservation, paths)
+            pending |= self._construct(group, worker)
         reports: dict[str, list[Report]] = {name: [{}] * group.world_size for name, group in self.groups.items()}
-        masters: dict[str, tuple[str, int]] = {}
-        constructing: set[Any] = set()
-        pending = {host.born.remote(): (group, rank) for group in self.groups.values() for rank, host in enumerate(group.hosts)}
-        held: dict[str, list[int]] = {name: [] for name in self.groups}
         while pending:
             reference = next_done(pending, deadline)
             if reference is None:
                 raise late(pending.values(), f"were not ready within {timeout:g} s")
             group, rank = pending.pop(reference)
             result = outcome(reference, group, rank, STARTING)
-            if reference in constructing:
-                if UNIMPORTABLE in result:
-                    raise unimportable(worker, group.component, rank, group.placements[rank].node_id, result[UNIMPORTABLE])
+            if UNIMPORTABLE in result:
+                raise unimportable(worker, group.component, rank, group.placements[rank].node_id, result[UNIMPORTABLE])
+            if "environment" in result:
                 reports[group.component][rank] = result
-                continue
-            if rank == 0:
-                masters[group.component] = self._matches[group.placements[0].node_rank].ray.address, int(result["port"])
-            held[group.component].append(rank)
-            if group.component in masters:
-                for its in held[group.component]:
-                    variables = rank_environment(group.component, group.placements[its], group.world_size, masters[group.component])
-                    reference = group.hosts[its].construct.remote(worker, variables)
-                    constructing.add(reference)
-                    pending[reference] = group, its
-                held[group.component] = []
         return reports
+
+    def _construct(self, group: WorkerGroup, worker: str | type) -> dict[Any, tuple[WorkerGroup, int]]:
+        """The references to wait for. The birth of rank 0 comes first, so that its failure is not laid on those that wait."""
+        master = self._matches[group.placements[0].node_rank].ray.address
+        birth = group.hosts[0].born.remote()
+        pending = {birth: (group, 0)}
+        for placement, host in zip(group.placements, group.hosts):
+            variables = rank_environment(group.component, placement, group.world_size, master)
+            pending[host.construct.remote(worker, variables, birth)] = group, placement.rank
+        return pending
 
     def kill(self) -> None:
         """Ends every worker and returns when Ray has forgotten their names. May be called twice."""

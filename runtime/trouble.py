@@ -19,6 +19,9 @@ def trouble(problem: Any, component: str, rank: int, node: str, doing: str) -> L
     """
     ray = need_ray()
     who = f"rank {rank} of `{component}` on `{node}`"
+    if isinstance(problem, ray.exceptions.RayActorError):
+        help = "look for an out-of-memory kill on that node, then in Ray's logs there"
+        return failed("PW704", component, f"{who} died while it {doing}: {_reason(problem)}", help, rank)
     if isinstance(problem, ray.exceptions.RayTaskError):
         lines = [line for line in str(problem).strip().splitlines() if line.strip(" ^~") and "ray::" not in line]
         last = lines[-1].strip()[:200] if lines else type(problem.cause).__name__
@@ -35,9 +38,6 @@ def trouble(problem: Any, component: str, rank: int, node: str, doing: str) -> L
         return failed(
             "PW709", component, f"{who} raised while it {doing}: {last}", "mend the method of the worker class", rank, traceback=tail
         )
-    if isinstance(problem, ray.exceptions.RayActorError):
-        help = "look for an out-of-memory kill on that node, then in Ray's logs there"
-        return failed("PW704", component, f"{who} died while it {doing}: {_reason(problem)}", help, rank)
     message = f"{who} failed while it {doing}: {type(problem).__name__}: {_first_line(problem)}"
     return failed("PW704", component, message, "look into Ray's logs on that node", rank)
 

@@ -24,7 +24,7 @@ class Reporter:
 
 
 class Host:
-    """One process of a component: first born, then given its environment, then it constructs the user's class."""
+    """One process of a component: it is given its environment, then it constructs the user's class."""
 
     def __init__(self, paths: list[str]) -> None:
         sys.path[:0] = [path for path in paths if path not in sys.path]
@@ -36,12 +36,13 @@ class Host:
             probe.bind(("", 0))
             return {"pid": os.getpid(), "port": probe.getsockname()[1]}
 
-    def construct(self, worker: str | type, environment: dict[str, str]) -> dict[str, object]:
+    def construct(self, worker: str | type, environment: dict[str, str], first: dict[str, object]) -> dict[str, object]:
         """Constructs the user's class, which finds its environment set, and reports what the process then sees.
 
+        `first` is what rank 0 said when it was born: its port is the one on which all meet.
         Whatever the constructor raises comes out of here. A module or class that does not exist is reported as data.
         """
-        os.environ.update(environment)
+        os.environ.update(environment, MASTER_PORT=str(first["port"]))
         if isinstance(worker, str):
             module, _, name = worker.partition(":")
             try:

@@ -26,7 +26,7 @@ def agent() -> Placement:
 
 def report(placement: Placement, node: str = "ray-0", **changed: str) -> dict[str, Any]:
     """What a worker that is where it belongs reports, with some variables changed; "-" unsets one."""
-    environment = rank_environment("actor", placement, 2, ("10.0.0.1", 1)) | changed
+    environment = rank_environment("actor", placement, 2, "10.0.0.1") | changed
     return {"node": node, "host": "h0", "pid": 17, "environment": {k: v for k, v in environment.items() if v != "-"}}
 
 

@@ -12,7 +12,7 @@ from placewright.models.node_group import EnvConfig, NodeGroup
 from placewright.models.placement import Placement, placements
 from placewright.runtime.environment import configured, rank_environment, visibility
 
-MASTER = ("10.0.0.7", 23456)
+MASTER = "10.0.0.7"
 
 
 def machines(model: str = "H100", count: int = 4, nodes: int = 2) -> Cluster:
@@ -29,7 +29,7 @@ def test_a_rank_knows_its_place_in_the_world() -> None:
     assert (found["GROUP_NAME"], found["RANK"], found["WORLD_SIZE"]) == ("actor", "3", "4")
     assert (found["NODE_RANK"], found["CLUSTER_NODE_RANK"]) == ("1", "1")
     assert (found["NODE_LOCAL_RANK"], found["NODE_LOCAL_WORLD_SIZE"]) == ("1", "2")
-    assert (found["MASTER_ADDR"], found["MASTER_PORT"]) == ("10.0.0.7", "23456")
+    assert found["MASTER_ADDR"] == "10.0.0.7"
     assert found["LOCAL_HARDWARE_RANKS"] == "2,3"
 
 

@@ -109,6 +109,12 @@ def test_a_worker_that_is_killed_during_start_is_reported_within_two_seconds(pla
     assert "rank 1 of `actor` on `node-1` died while it was starting" in finding.message
 
 
+def test_a_rank_0_that_is_killed_is_blamed_itself_and_not_those_that_wait_for_it(plan: Planner, address: str, tmp_path: Path) -> None:
+    made = with_variables(plan("2x4", actor=(Run(range(3), 1),)), TEST_DIRECTORY=str(tmp_path))
+    problem = failure(made, address, "workers:KilledFirst")
+    assert [(finding.code, finding.witnesses) for finding in problem.findings] == [("PW704", (0,))]
+
+
 def test_a_start_that_takes_too_long_names_the_ranks_that_are_late(plan: Planner, address: str, tmp_path: Path) -> None:
     made = with_variables(plan("2x4", actor=(Run(range(2), 0),)), TEST_DIRECTORY=str(tmp_path))
     problem = failure(made, address, "workers:Sleeper", timeout=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -46,6 +47,15 @@ class Sleeper:
         directory = Path(os.environ["TEST_DIRECTORY"])
         (directory / f"{os.environ['GROUP_NAME']}-{os.environ['RANK']}").write_text(str(os.getpid()))
         time.sleep(60)
+
+
+class KilledFirst:
+    """Rank 0 dies as one that runs out of memory does, the others wait."""
+
+    def __init__(self) -> None:
+        if os.environ["RANK"] == "0":
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(30)
 
 
 class Parent:
