@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt,
 
 from .accelerators import accelerators
 from .cluster import Cluster, Hardware, Node
-from .node_group import NodeGroup
+from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from .quantity import read_memory
 from .ranks import RankError, parse_ranks
 from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
@@ -68,12 +68,21 @@ class NodeForm(_Strict):
     topology: dict[Level, Name] = {}
 
 
+class EnvConfigForm(_Strict):
+    """The software of some nodes of a group."""
+
+    node_ranks: Word
+    env_vars: dict[Word, str] = {}
+    python_interpreter_path: str | None = None
+
+
 class GroupForm(_Strict):
     """A labelled set of nodes; `kind` is what counts as its resource, found out by itself if not said."""
 
-    label: Name
+    label: Word
     node_ranks: Word
     kind: Name | None = None
+    env_configs: tuple[EnvConfigForm, ...] = ()
 
 
 class ClusterForm(_Strict):
@@ -111,9 +120,24 @@ def _nodes(form: NodeForm, first: int) -> list[Node]:
 
 
 def _group(cluster: Cluster, form: GroupForm) -> NodeGroup:
+    if form.label in (CLUSTER_LABEL, NODE_LABEL):
+        raise ValueError(f"the label `{form.label}` is reserved")
+    members = _ranks(cluster, form.node_ranks)
+    software = tuple(
+        EnvConfig(_ranks(cluster, each.node_ranks), tuple(each.env_vars.items()), each.python_interpreter_path) for each in form.env_configs
+    )
+    return NodeGroup(form.label, members, form.kind or _kind(cluster, members), software)
+
+
+def _ranks(cluster: Cluster, text: str) -> tuple[int, ...]:
     try:
-        ranks = parse_ranks(form.node_ranks, len(cluster.nodes), "node rank")
+        return tuple(parse_ranks(text, len(cluster.nodes), "node"))
     except RankError as problem:
         raise ValueError(str(problem)) from None
-    members = tuple(ranks)
-    return NodeGroup(form.label, members, form.kind or cluster.default_kind(members))
+
+
+def _kind(cluster: Cluster, members: tuple[int, ...]) -> str:
+    """The only type of hardware of nodes without accelerators; else what counts by default."""
+    types = {device.type for rank in members for device in cluster.nodes[rank].hardware}
+    default = cluster.default_kind(members)
+    return types.pop() if default == NODE and len(types) == 1 else default

@@ -11,11 +11,14 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .assignment import Assignment, Run
+from .cluster import Cluster
 from .cluster_file import ClusterForm
 from .finding import UnusableInput, error
+from .node_group import NODE
 from .plan import Plan, Term
 
 MAX_BYTES = 64 << 20
+MAX_PROCESSES = 1 << 20
 Count = Annotated[int, Field(ge=0, le=1 << 30)]
 
 
@@ -107,10 +110,23 @@ def _build(form: _PlanForm) -> Plan:
     cluster = form.cluster.build()
     runs: dict[str, tuple[Run, ...]] = {}
     for name, its in form.components.items():
-        if any(run.node >= len(cluster.nodes) for run in its):
-            raise ValueError(f"`{name}` is on a node that the plan's cluster does not have")
         runs[name] = tuple(
             Run(range(*run.ranks), run.node, run.kind, run.first, run.each, run.step, run.pitch, run.node_group) for run in its
         )
+        for run in runs[name]:
+            _must_exist(cluster, name, run)
+    if sum(len(run.ranks) for its in runs.values() for run in its) > MAX_PROCESSES:
+        raise ValueError(f"it has more than {MAX_PROCESSES:,} processes")
     terms = tuple(Term(t.name, t.value, t.bound, t.weight) for t in form.terms)
     return Plan(cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator)
+
+
+def _must_exist(cluster: Cluster, name: str, run: Run) -> None:
+    """Raises ValueError if a run holds what the cluster does not have: a plan that was made here never does."""
+    if run.node >= len(cluster.nodes):
+        raise ValueError(f"`{name}` is on a node that the plan's cluster does not have")
+    count, (low, high) = cluster.nodes[run.node].count(run.kind), run.within
+    if not run.ranks or (run.each == 0) != (run.kind == NODE) or low < 0 or high >= count:
+        raise ValueError(f"`{name}` holds resources that node {run.node} does not have ({run.kind}: {count})")
+    if run.node_group not in cluster.groups:
+        raise ValueError(f"`{name}` is in node group `{run.node_group}`, which the plan's cluster does not have")

@@ -1,0 +1,116 @@
+"""A plan survives its file whole, is written whole or not at all, and is believed only as far as its digest goes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from placewright.models.assignment import Assignment, Run
+from placewright.models.cluster import Cluster, Hardware, Node
+from placewright.models.finding import UnusableInput
+from placewright.models.node_group import NODE, EnvConfig, NodeGroup
+from placewright.models.plan import OPTIMAL, Plan, Term
+from placewright.models.plan_file import plan_to_json, read_plan, write_whole
+from placewright.models.shorthand import read_shorthand
+
+MACHINES = read_shorthand("2x8xH100+1x0")
+assert isinstance(MACHINES, Cluster)
+NODES = (
+    *MACHINES.nodes[:2],
+    Node(2, "robot", hardware=(Hardware("Franka", (("robot_ip", "10.0.0.1"),)),), cpus=8, memory=1024, labels={"a": "b"}, topology={"rack": "r1"}),
+)
+GROUPS = (
+    NodeGroup("a800", (0, 1), "Accelerator", (EnvConfig((0,), (("GLOO_SOCKET_IFNAME", "eth0"),), "/opt/bin/python"),)),
+    NodeGroup("arms", (2,), "Franka"),
+)
+PLAN = Plan(
+    replace(MACHINES, nodes=NODES, declared=GROUPS),
+    Assignment(
+        {
+            "actor": (Run(range(4), 0, first=0, each=2, pitch=2, node_group="a800"), Run(range(4, 6), 1, each=1)),
+            "env": (Run(range(1), 2, "Franka", node_group="arms"),),
+            "agent": (Run(range(100), 2, NODE, each=0, pitch=0, node_group="node"),),
+        }
+    ),
+    OPTIMAL,
+    (Term("racks touched", 2, 2, 1),),
+    bound=2,
+    seed=1,
+    seconds=0.25,
+)
+
+
+def test_a_plan_that_is_written_and_read_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    write_whole(path, plan_to_json(PLAN))
+    again = read_plan(path)
+    assert again == PLAN
+    assert again.digest == PLAN.digest
+    assert again.placements("actor") == PLAN.placements("actor")
+    assert again.cluster.groups["a800"].env_configs == GROUPS[0].env_configs
+
+
+def test_time_is_no_part_of_the_digest_but_the_place_is() -> None:
+    assert replace(PLAN, seconds=9.0).digest == PLAN.digest
+    assert replace(PLAN, assignment=Assignment({"actor": PLAN.assignment.of("actor")})).digest != PLAN.digest
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(UnusableInput) as caught:
+        read_plan(path)
+    (finding,) = caught.value.findings
+    return f"{finding.code} {finding.message.replace(str(path), 'plan.json')}"
+
+
+def changed(tmp_path: Path, **change: object) -> Path:
+    """The plan with some of its JSON exchanged."""
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({**json.loads(plan_to_json(PLAN)), **change}))
+    return path
+
+
+RUN = {"ranks": [0, 1], "node": 0, "kind": "Accelerator", "first": 0, "each": 1, "step": 1, "pitch": 1, "node_group": "cluster"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": 2}, "PW008 `plan.json` is not a plan: schema: Input should be 1"),
+        ({"status": "good"}, "PW008 `plan.json` is not a plan: status: Input should be 'verified', 'optimal' or 'feasible'"),
+        ({"components": {"a": [{**RUN, "node": 3}]}}, "PW008 `plan.json` is not a plan: `a` is on a node that the plan's cluster does not have"),
+        ({"components": {"a": [{**RUN, "first": 8}]}}, "PW008 `plan.json` is not a plan: `a` holds resources that node 0 does not have (Accelerator: 8)"),
+        ({"components": {"a": [{**RUN, "pitch": -1, "ranks": [0, 2]}]}}, "PW008 `plan.json` is not a plan: `a` holds resources that node 0 does not have (Accelerator: 8)"),
+        ({"components": {"a": [{**RUN, "ranks": [0, 1 << 30], "pitch": 0}]}}, "PW008 `plan.json` is not a plan: it has more than 1,048,576 processes"),
+        ({"components": {"a": [{**RUN, "node_group": "b"}]}}, "PW008 `plan.json` is not a plan: `a` is in node group `b`, which the plan's cluster does not have"),
+        ({"components": {"a": [RUN]}}, "PW009 `plan.json` was changed after it was made: its digest is"),
+    ],
+)  # fmt: skip
+def test_what_is_no_plan_is_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    assert refused(changed(tmp_path, **change)).startswith(message)
+
+
+def test_a_missing_file_and_a_text_are_refused(tmp_path: Path) -> None:
+    assert refused(tmp_path / "none.json").startswith("PW001")
+    (tmp_path / "text.json").write_text("{]")
+    assert refused(tmp_path / "text.json").startswith("PW008")
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("old")
+    path.chmod(0o640)
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["config.yaml"]
+    monkeypatch.undo()
+    write_whole(path, "new")
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640
