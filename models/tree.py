@@ -39,7 +39,7 @@ class Scalar:
             return self.text
         try:
             return build(yaml.ScalarNode(self.tag, self.text))
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, IndexError):  # `!!int ""`
             return self.text
 
     @property

@@ -14,5 +14,8 @@ RESERVED_LABELS = ("cluster", "node")
 MAX_PROCESSES = 1 << 20
 """The most processes of one component that are read; an own limit, no job is near it."""
 
+MAX_RUNS = 1 << 20
+"""After so many runs (nodes and segments of all components together) no more components are read; an own limit."""
+
 ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """The environment variables that an interpolation may read: the size of the job, nothing that is secret."""

@@ -14,13 +14,16 @@ from ...component import UNBOUNDED, Component
 from ...node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...span import Span
 from ...tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
-from .capabilities import MAX_PROCESSES
+from .capabilities import MAX_PROCESSES, MAX_RUNS
 from .groups_of import numbered_by, read_labels
 from .mapping import runs_of
 from .mend import mended
 from .node_groups import DeclaredGroups
 from .notes import Notes, Text, is_unknown, plain_or_quoted
 from .placement_text import Fault, Numbered, PlacementText, read_placement
+
+MAX_FAULTS = 20
+"""How many faults of one placement are shown."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,15 @@ def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
     """The components whose placement can be told, in the written order. One of unknown place has no runs."""
     found: dict[str, Component] = {}
     seen: set[str] = set()
+    runs = 0
     for entry in value:
+        if runs > MAX_RUNS:
+            message = f"the components before this one have more than {MAX_RUNS:,} runs; no more are read"
+            context.notes.error("PW002", "cluster", message, entry.key.span, "too many", "place fewer components, or on fewer nodes")
+            break
         names = _names(context.notes, entry, seen)
         base = _entry(context, entry, next(iter(names), entry.key.text))
+        runs += len(base.runs or ()) if base else 0
         for name, span in names.items():
             if base is not None:
                 spans = {**base.spans, "name": span}
@@ -142,7 +151,10 @@ def _each(found: PlacementText) -> int:
 def _report(context: Context, text: Text, name: str, faults: list[Fault], numbered: Numbered, labels: tuple[str, ...]) -> None:
     better = mended(text.text, numbered)
     edit = text.replaced(better) if better is not None else None
-    for fault in faults:
+    if len(faults) > MAX_FAULTS:
+        message = f"`{name}`: there are {len(faults):,} faults in this placement; the first {MAX_FAULTS} are shown"
+        context.notes.error(faults[0].code, name, message, text.scalar, f"{len(faults):,} faults", "write ranges such as `0-7`", edit)
+    for fault in faults[:MAX_FAULTS]:
         help = _advice(fault.code, numbered) if better is None else f"write `{better if text.shift == 1 else plain_or_quoted(better)}`"
         if fault.code == "PW102" and context.per_node and labels == (CLUSTER_LABEL,):
             last = max((int(number) for number in re.findall(r"[0-9]{1,9}", text.text[fault.start : fault.end])), default=0)

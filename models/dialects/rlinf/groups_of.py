@@ -10,6 +10,9 @@ from .node_groups import DeclaredGroups
 from .notes import Notes, Text, is_unknown, nearest, plain_or_quoted
 from .placement_text import Numbered
 
+MAX_SUGGESTIONS = 200
+"""After so many findings no likely name is looked for any more."""
+
 
 def read_labels(notes: Notes, value: Value, name: str, cluster: Cluster | None, declared: DeclaredGroups) -> tuple[str, ...] | None:
     """The labels, all known; None if one is not (the reason is noted).
@@ -57,7 +60,7 @@ def _known(notes: Notes, label: str, name: str, at: Span | Scalar, cluster: Clus
             "PW107", name, f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it", at, "no nodes", "give it nodes"
         )
         return False
-    close = nearest(label.strip(), exist)
+    close = nearest(label.strip(), exist) if len(notes.findings) < MAX_SUGGESTIONS else None
     listed = ", ".join(f"`{each}`" for each in exist[:12]) + (" ..." if len(exist) > 12 else "")
     edit = text.replaced(text.text.replace(label, close, 1)) if close and label else None
     help = f"write `{close}`" if close else f"name one of {listed}"

@@ -5,6 +5,7 @@ Source: RLinf, rlinf/scheduler/cluster/config.py (NodeHardwareConfig) and rlinf/
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from ...cluster import Hardware
@@ -52,10 +53,13 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: frozenset[int],
         message = f"group `{group}` has no {kind}: every placement on it fails (RLinf: IndexError)"
         notes.warn("PW116", group, message, configs, "empty", f"list each {kind} with its `node_rank`")
     devices = []
-    for position, item in enumerate(configs.items):
+    seen: set[str] = set()
+    for item in configs.items:
         device = _device(notes, item, group, kind, nodes, size)
-        if any(plain(item) == plain(other) for other in configs.items[:position]):
+        written = json.dumps(plain(item), sort_keys=True, default=str)
+        if written in seen:
             notes.error("PW116", group, f"the same {kind} is listed twice in group `{group}`", item, "again here", "remove one of the two")
+        seen.add(written)
         if device is not None:
             devices.append(device)
     return GroupHardware(kind, tuple(devices), len(devices) == len(configs.items))

@@ -18,6 +18,9 @@ from .notes import Notes, is_unknown
 
 _KEYS = ("label", "node_ranks", "env_configs", "hardware", "hardware_type", "ignore_hardware")
 
+MAX_MEMBERS = 1 << 18
+"""How many nodes all groups of a file may have together; an own limit."""
+
 
 @dataclass(frozen=True)
 class DeclaredGroup:
@@ -54,8 +57,14 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
         found.nameless = True
         return found
     seen: set[str] = set()
+    members = 0
     for item in value.items:
         _group(notes, item, size, found, seen)
+        members += len(found.groups[-1].node_ranks) if found.groups else 0
+        if members > MAX_MEMBERS:
+            notes.error("PW002", "node_groups", f"the node groups have more than {MAX_MEMBERS:,} nodes in all", item, "too many")
+            found.nameless = True
+            break
     _hardware_once(notes, value, found)
     return found
 

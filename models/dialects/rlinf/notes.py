@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Iterable
 
 from ...finding import Finding, Severity, Unchecked
@@ -10,6 +11,9 @@ from ...interpolation import UNRESOLVED
 from ...source import Source
 from ...span import Edit, Span
 from ...tree import Entry, Mapping, Scalar, Value, kind_of
+
+MAX_COMPARED = 64
+"""With how many known names a wrong one is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that was probably meant."""
     from difflib import get_close_matches
 
-    lowered = {each.lower(): each for each in known}
+    lowered = {each.lower(): each for each in islice(known, MAX_COMPARED)}
     found = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.7)
     return lowered[found[0]] if found else None
 

@@ -5,6 +5,7 @@ Source of the rules: RLinf, rlinf/scheduler/placement/placement.py, ComponentPla
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from ...ranks import RankError, Ranks, Segment, parse_ranks, parse_segments
@@ -82,7 +83,8 @@ class _Reader:
     def __init__(self, text: str, numbered: Numbered) -> None:
         self.text, self.numbered = text, numbered
         self.found = PlacementText([], [])
-        self.held: list[tuple[int, int]] = []
+        self.held: list[tuple[int, int]] = []  # ascending and disjoint
+        self.last = (0, 0)
         self.following: int | None = 0
         self.first = True
 
@@ -130,20 +132,28 @@ class _Reader:
     def _segment(self, segment: Segment, position: int) -> None:
         start, stop = segment.resources.first, segment.resources.last + 1
         left, right = segment.resources.start + position, segment.resources.end + position
-        clash = next(((a, b) for a, b in self.held if start < b and a < stop), None)
-        if clash:
-            twice = max(start, clash[0])
+        twice = self._held(start, stop)
+        if twice is not None:
             self._fault("PW108", f"{self.numbered.what} {twice} is named twice in one placement", left, right, "again here")
-        elif self.held and start < self.held[-1][0]:
-            message = f"{self.numbered.what} {start} comes after {self.held[-1][1] - 1}, but ranks must ascend"
+        elif start < self.last[0]:
+            message = f"{self.numbered.what} {start} comes after {self.last[1] - 1}, but ranks must ascend"
             self._fault("PW109", message, left, right, "goes back")
-        self.held.append((start, stop))
+        self.last = (start, stop)
         count = self._processes(segment.processes, stop - start, position)
         if count % (stop - start) and (stop - start) % count:
             resources, processes = self.numbered.plural(stop - start), f"{count} process{'es' * (count != 1)}"
             message = f"{processes} cannot be divided evenly over {resources}, nor these over them"
             self._fault("PW111", message, segment.start + position, segment.end + position, f"{count} over {stop - start}")
         self.found.pairs.append(Pair(start, stop, count))
+
+    def _held(self, start: int, stop: int) -> int | None:
+        """The first of these resources that was named before; if none was, they are noted."""
+        position = bisect_left(self.held, (start, start))
+        for first, end in self.held[max(position - 1, 0) : position + 1]:
+            if start < end and first < stop:
+                return max(start, first)
+        self.held.insert(position, (start, stop))
+        return None
 
     def _processes(self, ranks: Ranks | None, resources: int, position: int) -> int:
         """How many processes there are; RLinf numbers those that are not written from the last one on."""

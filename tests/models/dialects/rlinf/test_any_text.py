@@ -66,12 +66,21 @@ def test_every_edit_of_a_placement_mends_it(placed, text: str) -> None:
             assert placed(after.split("actor: ")[1].strip()).findings == ()
 
 
-@pytest.mark.timeout(20)
-def test_sizes_beyond_all_sense_are_refused_quickly(read) -> None:
-    ranks = ",".join(f"{i}" for i in range(0, 12_000, 2))
-    for text in (
-        "cluster: {num_nodes: 999999999999, component_placement: {}}",
-        "cluster: {num_nodes: 65536, component_placement: {a: '0:0-999999999999'}}",
-        f"cluster: {{num_nodes: 1, component_placement: {{a: '{ranks}', b: '{'0-' * 20_000}'}}}}",
-    ):
-        assert read(text).findings
+RANKS = ",".join(str(i) for i in range(20_000, 0, -1))
+GROUPS = ",".join(f"{{label: a{i}, node_ranks: all}}" for i in range(7_000))
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        "num_nodes: 999999999999, component_placement: {}",
+        "num_nodes: 65536, component_placement: {a: '0:0-999999999999'}",
+        f"num_nodes: 9999, component_placement: {{a: '{RANKS}', b: '{'0-' * 20_000}'}}",
+        f"num_nodes: 1000, component_placement: {{}}, node_groups: [{GROUPS}]",
+        f"num_nodes: 65536, component_placement: {{{','.join(f'a{i}: all' for i in range(2_000))}}}",
+        f"num_nodes: 10, component_placement: {{{','.join(f'b{i}: {{node_group: x{i}, placement: 0}}' for i in range(5_000))}}}",
+    ],
+)
+def test_sizes_beyond_all_sense_are_refused_quickly(read, cluster: str) -> None:
+    assert read(f"cluster: {{{cluster}}}").findings
