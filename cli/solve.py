@@ -30,7 +30,9 @@ OK, FINDINGS, UNUSABLE, UNDECIDED = 0, 1, 2, 3
 @dialect_option
 @click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON.")
 @click.option("--write", is_flag=True, help="Write the placements into FILE itself; without it the difference is only shown.")
-@click.option("--limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Deterministic seconds of search.")
+@click.option(
+    "--limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Deterministic seconds of search."
+)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same plan.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")

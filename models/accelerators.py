@@ -49,9 +49,7 @@ def memory_of(model: str) -> int | None:
     return None
 
 
-def accelerators(
-    count: int, model: str = GENERIC, memory: int | None = None, ids: tuple[str, ...] = ()
-) -> tuple[Accelerator, ...]:
+def accelerators(count: int, model: str = GENERIC, memory: int | None = None, ids: tuple[str, ...] = ()) -> tuple[Accelerator, ...]:
     """`count` equal accelerators. `model` may name the vendor too, as RLinf does: ``NV_GPU:H100``.
 
     `memory` in MiB overrides what is known of the model; `ids` are the physical ids (default 0, 1, ...).

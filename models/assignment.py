@@ -97,9 +97,7 @@ def seats(runs: Iterable[Run]) -> Iterator[tuple[int, list[tuple[Seat, str, str]
         yield rank, held[rank]
 
 
-def compress(
-    processes: Iterable[tuple[int, Iterable[Seat]]], kind: str = ACCELERATOR, node_group: str = CLUSTER_LABEL
-) -> tuple[Run, ...]:
+def compress(processes: Iterable[tuple[int, Iterable[Seat]]], kind: str = ACCELERATOR, node_group: str = CLUSTER_LABEL) -> tuple[Run, ...]:
     """Runs from (rank, its resources) in rank order: the one way from lists to runs."""
     runs: list[Run] = []
     open_run = False

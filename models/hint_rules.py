@@ -78,8 +78,12 @@ def _component(component: Component, choices: tuple[Parallel, ...], colocated: b
         asked = str(least) if least == most else f"{least}-{most}"
         lower, upper = least // step * step, -(-least // step) * step
         fit = f"{lower} or {upper}" if lower else str(upper)
-        message = f"`{name}` asks for {asked} accelerators, which hold no multiple of {step} ({choices[0]}, {component.per_process} a process)"
-        yield error("PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=f"ask for {fit}", amount=least % step)
+        message = (
+            f"`{name}` asks for {asked} accelerators, which hold no multiple of {step} ({choices[0]}, {component.per_process} a process)"
+        )
+        yield error(
+            "PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=f"ask for {fit}", amount=least % step
+        )
 
 
 def _step(component: Component, parallel: Parallel) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import Annotated, Mapping as MappingType
+from typing import Annotated
+from typing import Mapping as MappingType
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, StrictBool
 
@@ -132,7 +133,9 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         if label not in cluster.groups:
             exist = ", ".join(f"`{each}`" for each in cluster.groups)
             message = f"`{name}` names node group `{label}`, which does not exist"
-            raise UnusableInput([error("PW107", name, message, spans.get("node_group"), label="not declared", help=f"write one of {exist}")])
+            raise UnusableInput(
+                [error("PW107", name, message, spans.get("node_group"), label="not declared", help=f"write one of {exist}")]
+            )
     if len(set(groups)) < len(groups):
         message = f"`{name}` names node group `{groups[0]}` twice"
         raise UnusableInput([error("PW121", name, message, spans.get("node_group"), help="name each group once")])

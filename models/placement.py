@@ -64,8 +64,18 @@ def placements(cluster: Cluster, runs: Iterable[Run], isolate_accelerator: bool 
         order.setdefault(node_rank, len(order))
         result.append(
             Placement(
-                rank, node_rank, node.name, order[node_rank], first, node.accelerator_type, seen[node_rank], sizes[node_rank],
-                visible, isolate_accelerator, local, label,
+                rank,
+                node_rank,
+                node.name,
+                order[node_rank],
+                first,
+                node.accelerator_type,
+                seen[node_rank],
+                sizes[node_rank],
+                visible,
+                isolate_accelerator,
+                local,
+                label,
             )  # fmt: skip
         )
         seen[node_rank] += 1

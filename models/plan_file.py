@@ -99,7 +99,9 @@ def read_plan(path: str | Path) -> Plan:
         message = f"`{path}` is not a plan: {place}: {first['msg']}"
         raise UnusableInput([error("PW008", "", message, help="make it again with `placewright solve FILE -o plan.json`")]) from None
     except ValueError as problem:
-        raise UnusableInput([error("PW008", "", f"`{path}` is not a plan: {problem}", help="make it again with `placewright solve`")]) from None
+        raise UnusableInput(
+            [error("PW008", "", f"`{path}` is not a plan: {problem}", help="make it again with `placewright solve`")]
+        ) from None
     if plan.digest != form.digest:
         message = f"`{path}` was changed after it was made: its digest is {plan.digest[:19]}, it says {form.digest[:19]}"
         raise UnusableInput([error("PW009", "", message, help="make it again with `placewright solve FILE -o plan.json`")])

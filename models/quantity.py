@@ -6,7 +6,17 @@ import re
 
 _RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
 _MEMORY = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*(TiB|GiB|MiB|TB|GB|MB|T|G|M)?\s*", re.IGNORECASE)
-_MIB = {"tib": 1024 * 1024, "gib": 1024, "mib": 1, "t": 1024 * 1024, "g": 1024, "m": 1, "tb": 1e12 / 2**20, "gb": 1e9 / 2**20, "mb": 1e6 / 2**20}
+_MIB = {
+    "tib": 1024 * 1024,
+    "gib": 1024,
+    "mib": 1,
+    "t": 1024 * 1024,
+    "g": 1024,
+    "m": 1,
+    "tb": 1e12 / 2**20,
+    "gb": 1e9 / 2**20,
+    "mb": 1e6 / 2**20,
+}
 
 
 def read_range(text: str) -> tuple[int, int]:

@@ -154,7 +154,9 @@ def _segment(piece: str, position: int, size: int | None, what: str) -> Segment:
         raise RankError("form", message, start, end, "more than one colon")
     resources = parse_ranks(sides[0], size, what, position)
     if not resources.ranges:
-        raise RankError("empty", f"`{piece.strip()[:40]}` names no {what}", start, end, "nothing before the colon" if len(sides) > 1 else "")
+        raise RankError(
+            "empty", f"`{piece.strip()[:40]}` names no {what}", start, end, "nothing before the colon" if len(sides) > 1 else ""
+        )
     if len(sides) == 1:
         return Segment(resources, None, start, end)
     processes = parse_ranks(sides[1], None, "process", position + len(sides[0]) + 1)

@@ -14,9 +14,7 @@ from .terminal import escape, paint
 _HOW = {"given": "all ranks are given", "greedy": "greedy meets the bound", "search": "proved by search"}
 
 
-def render(
-    reading: Reading, answer: Answer, edits: list[Edit], placements: bool, written: bool, output: str, colour: bool = False
-) -> str:
+def render(reading: Reading, answer: Answer, edits: list[Edit], placements: bool, written: bool, output: str, colour: bool = False) -> str:
     """Everything about one answer that has a plan. `written` and `output` say what was done with it."""
     plan = answer.plan
     if plan is None:

@@ -13,7 +13,6 @@ from ..models.problem import AMOUNT, Problem
 from .certificate import Row, counting_row
 from .rules import RULES
 
-
 Possible = Callable[[Problem], bool]
 
 

@@ -61,7 +61,11 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
     best = min((each for each in found if each.assignment), key=lambda each: each.objective, default=None)
     if best is None or best.assignment is None:
         if all(each.refuted for each in found):
-            return Answer(IMPOSSIBLE, findings=(impossible(alternatives, lambda changed: _one(changed, limit, seed).assignment is not None),), how=found[0].how)
+            return Answer(
+                IMPOSSIBLE,
+                findings=(impossible(alternatives, lambda changed: _one(changed, limit, seed).assignment is not None),),
+                how=found[0].how,
+            )
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     bound = min(each.bound for each in found if not each.refuted)
     status = OPTIMAL if best.objective == bound else FEASIBLE

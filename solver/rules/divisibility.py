@@ -35,7 +35,10 @@ class Divisibility:
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         placed = sum(run.amount for run in assignment.of(component.name))
         parallel = component.parallel
-        for divisor, what in ((parallel.replica, f"tp x pp x cp = {parallel.replica}"), (component.per_process, "accelerators per process")):
+        for divisor, what in (
+            (parallel.replica, f"tp x pp x cp = {parallel.replica}"),
+            (component.per_process, "accelerators per process"),
+        ):
             if placed % divisor:
                 what = what if divisor == parallel.replica else f"{divisor} {what}"
                 message = f"the {placed} accelerators of {component.name} cannot be divided by {what}: {placed % divisor} would be left"

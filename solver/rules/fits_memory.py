@@ -49,7 +49,9 @@ class FitsMemory:
         # Given parts that overlap as they like: every accelerator is known, and with it who is there.
         for node in problem.cluster.nodes:
             for index, accelerator in enumerate(node.accelerators):
-                there = [c for bundle in bundles if variables.layout.fixed[bundle].get(node.rank, 0) >> index & 1 for c in bundle.components]
+                there = [
+                    c for bundle in bundles if variables.layout.fixed[bundle].get(node.rank, 0) >> index & 1 for c in bundle.components
+                ]
                 memory = accelerator.memory
                 variables.require(memory is None or peak(tuple(there)) <= memory, f"accelerator {index} of node {node.rank} is too small")
 

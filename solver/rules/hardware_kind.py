@@ -47,7 +47,9 @@ class HardwareKind:
         for run in assignment.of(component.name):
             found = problem.cluster.nodes[run.node].accelerator_model
             if found != wanted:
-                message = f"rank {run.ranks.start} of {component.name} is on a {found or 'node without accelerators'}; it must be on a {wanted}"
+                message = (
+                    f"rank {run.ranks.start} of {component.name} is on a {found or 'node without accelerators'}; it must be on a {wanted}"
+                )
                 span = component.span("accelerator_model")
                 yield error(self.code, component.name, message, span, witnesses=(run.ranks.start, run.node), amount=run.amount)
                 return

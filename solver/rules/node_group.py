@@ -39,7 +39,9 @@ class NodeGroup:
             run, count = outside[0], sum(len(run.ranks) for run in outside)
             label = ", ".join(component.node_groups)
             message = f"rank {run.ranks.start} of {component.name} is on node {run.node}, outside node group `{label}` ({count} ranks are)"
-            yield error(self.code, component.name, message, component.span("node_group"), witnesses=(run.ranks.start, run.node), amount=count)
+            yield error(
+                self.code, component.name, message, component.span("node_group"), witnesses=(run.ranks.start, run.node), amount=count
+            )
 
     def explain(self, problem: Problem, component: Component) -> Clause:
         count = len(problem.cluster.members(component.node_groups))

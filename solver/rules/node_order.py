@@ -33,7 +33,9 @@ class NodeOrder:
         runs = assignment.of(component.name)
         for before, run in zip(runs, runs[1:]):
             if run.node < before.node:
-                message = f"rank {run.ranks.start} of {component.name} is on node {run.node}, rank {before.ranks.stop - 1} on node {before.node}"
+                message = (
+                    f"rank {run.ranks.start} of {component.name} is on node {run.node}, rank {before.ranks.stop - 1} on node {before.node}"
+                )
                 yield error(
                     self.code, component.name, message + ": RLinf refuses nodes out of order, but only at launch",
                     component.span("node_group"), label="nodes go back here", help="write the node groups in the order of their nodes",

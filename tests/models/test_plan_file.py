@@ -19,7 +19,15 @@ MACHINES = read_shorthand("2x8xH100+1x0")
 assert isinstance(MACHINES, Cluster)
 NODES = (
     *MACHINES.nodes[:2],
-    Node(2, "robot", hardware=(Hardware("Franka", (("robot_ip", "10.0.0.1"),)),), cpus=8, memory=1024, labels={"a": "b"}, topology={"rack": "r1"}),
+    Node(
+        2,
+        "robot",
+        hardware=(Hardware("Franka", (("robot_ip", "10.0.0.1"),)),),
+        cpus=8,
+        memory=1024,
+        labels={"a": "b"},
+        topology={"rack": "r1"},
+    ),
 )
 GROUPS = (
     NodeGroup("a800", (0, 1), "Accelerator", (EnvConfig((0,), (("GLOO_SOCKET_IFNAME", "eth0"),), "/opt/bin/python"),)),

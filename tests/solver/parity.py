@@ -102,7 +102,9 @@ def space(problem: Problem, surplus: bool = False) -> int:
         if component.runs is None and kind != NODE:
             seats, size = problem.cluster.total(kind), component.group_size
             groups = comb(seats, size)
-            result *= sum(comb(groups + count - 1, count) if groups else count == 0 for count in range(_most(problem, component, surplus) // size + 1))
+            result *= sum(
+                comb(groups + count - 1, count) if groups else count == 0 for count in range(_most(problem, component, surplus) // size + 1)
+            )
     return result
 
 

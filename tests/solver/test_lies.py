@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Callable
 
 import pytest
-
 from placewright.models.component import Component
 from placewright.models.problem import Problem
 from placewright.solver import expand, layout, project

@@ -31,7 +31,11 @@ CASES: dict[str, Problem] = {
     "memory": problem(MIXED, component("a", 2, gib=60), component("b", 2, tp=2, gib=30)),
     "memory at its limit": problem(MIXED, component("a", 1, gib=40), component("b", 1, gib=40), component("c", 1, gib=41), together="a+b"),
     "phases take turns": problem(
-        MIXED, component("a", 1, gib=50, phase="train"), component("b", 1, gib=50, phase="generate"), component("c", 1, gib=30), together="a+b c+a"
+        MIXED,
+        component("a", 1, gib=50, phase="train"),
+        component("b", 1, gib=50, phase="generate"),
+        component("c", 1, gib=30),
+        together="a+b c+a",
     ),
     "node group": problem(MIXED, component("a", 2, node_groups=("big",)), component("b", 2, tp=2)),
     "two node groups": problem(MIXED, component("a", 3, node_groups=("big", "end")), component("b", 1, node_groups=("end",))),
@@ -68,13 +72,13 @@ CASES: dict[str, Problem] = {
     "given, uneven": problem(
         TWO, given("a", Run(range(1), 0, first=1), Run(range(1, 2), 1, first=1)), component("b", 2, tp=2), together="b+a"
     ),
-    "given beside contiguous": problem(TWO, given("a", Run(range(1), 0, first=1)), component("c", 2, contiguous=True), component("d", 2, tp=2)),
+    "given beside contiguous": problem(
+        TWO, given("a", Run(range(1), 0, first=1)), component("c", 2, contiguous=True), component("d", 2, tp=2)
+    ),
     "given in pieces, contiguous": problem(
         TWO, given("a", Run(range(1), 0), Run(range(1, 2), 0, first=2)), component("b", 2, contiguous=True), together="b+a"
     ),
-    "given, strided": problem(
-        LARGE, given("a", Run(range(4), 0)), component("b", 4, tp=2, contiguous=True, stride=2), together="b+a"
-    ),
+    "given, strided": problem(LARGE, given("a", Run(range(4), 0)), component("b", 4, tp=2, contiguous=True, stride=2), together="b+a"),
     "given together, disjoint": problem(
         TWO, given("a", Run(range(1), 0)), given("b", Run(range(1), 0)), component("c", 1), apart="a+b", shares=True
     ),
@@ -82,13 +86,23 @@ CASES: dict[str, Problem] = {
         TWO, given("a", Run(range(1), 0)), given("b", Run(range(1), 0, first=1)), component("c", 1), together="a+b", shares=True
     ),
     "given too large for the memory": problem(
-        MIXED, given("a", Run(range(1), 0), memory=30 * 1024), given("b", Run(range(1), 0), memory=30 * 1024), component("c", 1), shares=True
+        MIXED,
+        given("a", Run(range(1), 0), memory=30 * 1024),
+        given("b", Run(range(1), 0), memory=30 * 1024),
+        component("c", 1),
+        shares=True,
     ),
     "given that fits the memory": problem(
-        MIXED, given("a", Run(range(1), 1), memory=30 * 1024), given("b", Run(range(1), 1), memory=30 * 1024), component("c", 1), shares=True
+        MIXED,
+        given("a", Run(range(1), 1), memory=30 * 1024),
+        given("b", Run(range(1), 1), memory=30 * 1024),
+        component("c", 1),
+        shares=True,
     ),
     "given in the wrong group": problem(MIXED, given("a", Run(range(1), 0), node_groups=("end",)), component("b", 1)),
-    "robots": problem(ROBOTS, component("env", 2, node_groups=("robots",)), component("a", 2, tp=2), component("agent", 3, node_groups=("node",))),
+    "robots": problem(
+        ROBOTS, component("env", 2, node_groups=("robots",)), component("a", 2, tp=2), component("agent", 3, node_groups=("node",))
+    ),
     "robots, too many": problem(ROBOTS, component("env", 3, 4, node_groups=("robots",)), component("a", 1)),
 }
 
@@ -103,7 +117,12 @@ def random_problem(source: random.Random, most: int = 2_500) -> Problem:
     """A problem with at most `most` Assignments; limits hit capacities often (30 + 50 = 80 GiB)."""
     while True:
         nodes = [
-            {"count": source.choice([1, 2, 3, 4, 4]), "rack": source.choice("ab"), "gib": source.choice([40, 80]), "model": source.choice(["X", "X", "Y"])}
+            {
+                "count": source.choice([1, 2, 3, 4, 4]),
+                "rack": source.choice("ab"),
+                "gib": source.choice([40, 80]),
+                "model": source.choice(["X", "X", "Y"]),
+            }
             for _ in range(source.choice([2, 2, 3]))
         ]
         for each in nodes:

@@ -101,7 +101,9 @@ def test_the_same_digest_in_every_process(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_explicit_parts_stay_and_hints_go_around_them() -> None:
-    question = problem(cluster({"count": 4}, {"count": 4}), given("a", Run(range(3), 0, first=1)), component("b", 4, tp=4), component("c", 1))
+    question = problem(
+        cluster({"count": 4}, {"count": 4}), given("a", Run(range(3), 0, first=1)), component("b", 4, tp=4), component("c", 1)
+    )
     plan = solve(question).plan
     assert plan is not None
     assert plan.assignment.of("a") == question["a"].runs
@@ -187,7 +189,10 @@ def test_infeasible_without_a_row_needs_two_searches_that_agree(monkeypatch: pyt
 
     # Two ranges of 3 in 2+2+2 fit by counting, but no third component of tp 2 fits beside them: no row sees it.
     question = problem(
-        cluster({"count": 2}, {"count": 2}, {"count": 2}), component("a", 3, contiguous=True), component("b", 1, contiguous=True), component("c", 2, tp=2)
+        cluster({"count": 2}, {"count": 2}, {"count": 2}),
+        component("a", 3, contiguous=True),
+        component("b", 1, contiguous=True),
+        component("c", 2, tp=2),
     )
     assert solve(question).plan is not None
     tight = problem(cluster({"count": 3}, {"count": 3}), component("a", 4, contiguous=True), component("b", 2, tp=2))

@@ -98,7 +98,9 @@ def _written(value: Value) -> Cluster:
             raise UnusableInput([error("PW011", "", f"{problem}", value.span, help="write it like `cluster: 2x8xH100`")]) from None
         if isinstance(found, AsDeclared):
             message = f"`{value.text}` does not say how many nodes there are"
-            raise UnusableInput([error("PW011", "", message, value.span, help=f"write `cluster: 2{value.text}`", edit=Edit(value.span, f"2{value.text}"))])
+            raise UnusableInput(
+                [error("PW011", "", message, value.span, help=f"write `cluster: 2{value.text}`", edit=Edit(value.span, f"2{value.text}"))]
+            )
         return found
     form = fill(ClusterForm, value, "", "the cluster", {"extra_forbidden": "PW011", "missing": "PW011"})
     try:
