@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Sequence, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from .finding import Finding, UnusableInput, error
+from .nearest import nearest
 from .span import Edit, Span
 from .tree import Mapping, Value, find, plain
 
@@ -41,9 +41,9 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
     path = ".".join(map(str, place))
     if kind == "extra_forbidden":
         span, known = _key(value, place), _known(form, place)
-        close = get_close_matches(str(place[-1]), known, n=1)
-        edit = Edit(span, close[0]) if close else None
-        advice = f"write `{close[0]}`" if close else "known keys are " + ", ".join(known)
+        close = nearest(str(place[-1]), known)
+        edit = Edit(span, close) if close else None
+        advice = f"write `{close}`" if close else "known keys are " + ", ".join(known)
         return error(codes.get(kind, "PW104"), subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
     if kind == "missing":
         return error(codes.get(kind, "PW101"), subject, f"{where} need `{path}`", _deepest(value, place), help=f"add `{path}:`")

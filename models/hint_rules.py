@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Iterator, Mapping, Sequence
 
 from .cluster import Cluster
 from .component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from .finding import Finding, error
+from .nearest import nearest
 from .node_group import NODE
 from .span import Edit
 
@@ -37,9 +37,9 @@ def _relation(relation: Relation, by_name: Mapping[str, Component], cluster: Clu
     name, other = relation.components
     key = "colocate_with" if relation.kind == COLOCATED else "disjoint_from"
     if other not in by_name:
-        close = get_close_matches(other, by_name, n=1)
-        edit = Edit(relation.span, close[0]) if close and relation.span else None
-        advice = f"write `{close[0]}`" if close else "name one of " + ", ".join(f"`{each}`" for each in by_name if each != name)
+        close = nearest(other, by_name)
+        edit = Edit(relation.span, close) if close and relation.span else None
+        advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{each}`" for each in by_name if each != name)
         message = f"`{name}` names `{other}` in `{key}`, which is no component"
         yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
     elif other == name:

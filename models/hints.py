@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import Annotated
+from typing import Annotated, Iterator
 from typing import Mapping as MappingType
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, StrictBool
@@ -15,10 +15,11 @@ from .component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Rela
 from .finding import Finding, UnusableInput, error
 from .forms import fill
 from .hint_rules import consistent
+from .interpolation import UNRESOLVED
 from .node_group import CLUSTER_LABEL, NODE
 from .quantity import read_range
 from .span import Span
-from .tree import Mapping, Value
+from .tree import Mapping, Scalar, Sequence, Value
 
 MAX_CHOICES = 64
 Relations = tuple[Relation, ...]
@@ -82,26 +83,47 @@ class ComponentForm(_Strict):
 _FIELDS = {"accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process"}
 
 
-def add_hints(
+def add_block(
     block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding]
 ) -> tuple[tuple[Component, ...], Relations, Choices]:
-    """The components that are already known with what a block of hints says of them, and those that it adds.
-
-    Parameters
-    ----------
-    block : a map with the key `components`: name -> hints.
-    components : components whose ranks were given elsewhere; hints about them are checked, not searched.
-    findings : gets every fault of the block.
-    """
+    """As `add_hints`, from the block `placewright:` of a framework's file, whose only key is `components`."""
     inner = block.get("components") if isinstance(block, Mapping) else None
     if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
         span = inner.span if inner is not None else block.span
-        findings.append(error("PW105", "", "hints are a map `components: {actor: {accelerators: 8}}`", span, help="write that map"))
+        message = "the block `placewright` holds a map `components` of hints"
+        findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
         return components, (), {}
+    for entry in block:
+        if entry.key.text != "components":
+            message = f"`{entry.key.text}` is no key of the block `placewright`"
+            findings.append(error("PW104", "", message, entry.key.span, label="not known", help="its only key is `components`"))
+    known, relations, choices = add_hints(inner, cluster, components, findings)
+    for component in known:
+        if component.runs is None and "placement" in component.spans and component.name not in {each.name for each in components}:
+            message = f"the ranks of `{component.name}` belong into the framework's own section, not into its hints"
+            findings.append(error("PW121", component.name, message, component.spans["placement"], help="move them there"))
+    return known, relations, choices
+
+
+def add_hints(
+    inner: Mapping, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding]
+) -> tuple[tuple[Component, ...], Relations, Choices]:
+    """The components that are already known with what hints say of them, and those that the hints add.
+
+    Parameters
+    ----------
+    inner : name -> hints.
+    components : components whose ranks were given elsewhere; hints about them are checked, not searched.
+    findings : gets every fault of the block.
+    """
     known = {component.name: component for component in components}
     found, relations, choices = dict(known), list[Relation](), dict[str, tuple[Parallel, ...]]()
     for entry in inner:
         name = entry.key.text
+        if open_values := [value for value in _scalars(entry.value) if value.tag == UNRESOLVED]:
+            message = f"the hints of `{name}` need a value that is not known here: `{open_values[0].text}`"
+            findings.append(error("PW120", name, message, open_values[0].span, help="write the value"))
+            continue
         try:
             form = fill(ComponentForm, entry.value, name, f"the hints of `{name}`")
             component = _component(form, name, entry.value, cluster, known.get(name))
@@ -142,6 +164,7 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     each, least, most = _amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     if known and "amount" not in spans:
         least, most = known.least, known.most
+        each = each if form.accelerators_per_process else known.per_process
     component = Component(
         name, groups, least, most, each, form.parallel.choices()[0], form.memory, form.phase, form.accelerator or "", form.contiguous, form.stride,
         known.runs if known else None, {**(known.spans if known else {}), **spans},
@@ -182,3 +205,11 @@ def _relations(form: ComponentForm, name: str, value: Value) -> list[Relation]:
         entry = value.entry(key) if isinstance(value, Mapping) else None
         found += [Relation(kind, (name, other), entry.value.span if entry else None) for other in names]
     return found
+
+
+def _scalars(value: Value) -> Iterator[Scalar]:
+    """Every leaf of a value."""
+    if isinstance(value, Scalar):
+        yield value
+    for inner in (entry.value for entry in value) if isinstance(value, Mapping) else value.items if isinstance(value, Sequence) else ():
+        yield from _scalars(inner)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Iterator
 
 MAX_TEXT = 65_536
+CODES_BY_REASON = {"form": "PW103", "range": "PW102", "order": "PW109", "empty": "PW112"}
 _INTEGER = re.compile(r"\s*\+?\d+(?:_\d+)*\s*", re.ASCII)
 
 

@@ -3,19 +3,73 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Iterator
 
+from ...assignment import Run, Seat, compress, seats
 from ...cluster import Cluster
-from ...component import Component
-from ...finding import Finding
+from ...component import UNBOUNDED, Component
+from ...finding import Finding, error
+from ...node_group import NODE
+from ...notation.mapping import runs_of
+from ...notation.mend import mended
+from ...notation.numbered import numbered
+from ...notation.placement_text import read_placement
+from ...notation.scalar_text import plain_or_quoted
+from ...source import Source
+from ...span import Edit, Span
 from ...tree import Scalar
 
+MAX_PROCESSES = 1 << 20
 
-def placed(component: Component, written: Scalar, cluster: Cluster, findings: list[Finding]) -> Component:
-    """The component with its runs; without them, and with findings, where the placement cannot be."""
-    from ...segments import place
 
+def placed(component: Component, written: Scalar, source: Source, cluster: Cluster, findings: list[Finding]) -> Component:
+    """The component with its runs; with none, and with findings, where the placement cannot be."""
+    labels = component.node_groups
+    found = read_placement(written.text, numbered(cluster, labels))
     spans = {**component.spans, "placement": written.span}
-    runs = place(component.name, written, cluster.numbering(component.node_groups), component.node_groups, findings)
-    if runs is None:
+    if found.faults or found.processes > MAX_PROCESSES:
+        better = mended(written.text, numbered(cluster, labels))
+        edit = Edit(written.span, plain_or_quoted(better)) if better is not None and written.origin is None else None
+        advice = f"write `{edit.text}`" if edit else "write `ranks`, or `ranks:processes`, such as `0-3:0-7`"
+        for fault in found.faults:
+            span, message = _place(written, source, fault.start, fault.end), f"`{component.name}`: {fault.message}"
+            findings.append(
+                error(fault.code, component.name, message, span, label=fault.label, help=advice, edit=edit, origin=written.origin)
+            )
+        if not found.faults:
+            message = f"`{component.name}` has {found.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
+            findings.append(error("PW102", component.name, message, written.span, help="name fewer processes"))
         return replace(component, runs=(), spans=spans)
+    runs = runs_of(found.pairs, cluster, labels)
+    if component.unit > component.group_size:
+        runs = compress(_strided(component, runs), cluster.kind(labels), labels[0])
+    sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
+    each = 1 if cluster.kind(labels) == NODE or len(sizes) > 1 else sizes.pop()
+    amount = found.processes * each
+    if "amount" not in component.spans and component.most == UNBOUNDED:
+        component = replace(component, least=amount, most=amount)
+    if "per_process" not in component.spans:
+        component = replace(component, per_process=each)
     return replace(component, runs=runs, spans=spans)
+
+
+def _strided(component: Component, runs: tuple[Run, ...]) -> Iterator[tuple[int, list[Seat]]]:
+    """The same resources, dealt out to groups that interleave as the component's stride says."""
+    held = [seat for _, its in seats(runs) for seat, _, _ in its]
+    size, rank = component.group_size, 0
+    for start in range(0, len(held), component.unit):
+        block = held[start : start + component.unit]
+        for position in range(component.stride):
+            group = block[position :: component.stride]
+            for first in range(0, size, component.per_process):
+                yield rank, group[first : first + component.per_process]
+                rank += 1
+
+
+def _place(written: Scalar, source: Source, start: int, end: int) -> Span:
+    """Where the characters of a placement stand; all of it where that cannot be said."""
+    text = source.text[written.span.start : written.span.end]
+    shift = 0 if text == written.text else 1 if text[1:-1] == written.text else -1
+    if shift < 0 or written.origin is not None:
+        return written.span
+    return written.span.part(shift + start, shift + max(end, start + 1))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from difflib import get_close_matches
 
 from ...cluster import Cluster
 from ...cluster_file import ClusterForm
-from ...component import Component
-from ...finding import Finding, Unchecked, UnusableInput, error, warning
+from ...finding import Finding, UnusableInput, error, warning
 from ...forms import fill
 from ...hints import add_hints
+from ...interpolation import Interpolator
 from ...job import Job
+from ...nearest import nearest
 from ...problem import Problem
 from ...reading import Reading
 from ...shorthand import AsDeclared, read_shorthand
@@ -30,32 +30,37 @@ def read(source: Source, machines: Machines) -> Reading:
     root, findings = source.root, list[Finding]()
     for entry in root:
         if entry.key.text not in KEYS:
-            close = get_close_matches(entry.key.text, KEYS, n=1)
-            edit = Edit(entry.key.span, close[0]) if close else None
-            advice = f"write `{close[0]}`" if close else "a native file has `cluster` and `components`"
+            close = nearest(entry.key.text, KEYS)
+            edit = Edit(entry.key.span, close) if close else None
+            advice = f"write `{close}`" if close else "a native file has `cluster` and `components`"
             message = f"`{entry.key.text}` is no key of a native file"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
-    cluster = _cluster(root, machines, source, findings)
-    if cluster is None:
-        return Reading(source, NAME, None, tuple(findings))
-    components, relations, choices = add_hints(root, cluster, (), findings)
-    inner, unchecked = root.get("components"), list[Unchecked]()
-    kept: list[Component] = []
+    interpolator = Interpolator(root)
+    resolved = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
+    cluster = _cluster(resolved.get("cluster"), machines, source, findings)
+    problem = None if cluster is None else _problem(resolved.get("components"), cluster, source, findings)
+    return Reading(source, NAME, problem, (*interpolator.findings, *findings), tuple(interpolator.unchecked))
+
+
+def _problem(written: Value | None, cluster: Cluster, source: Source, findings: list[Finding]) -> Problem:
+    if not isinstance(written, Mapping):
+        span = source.whole() if written is None else written.span
+        findings.append(
+            error("PW105", "", "`components` must be a map of components", span, help="write `components: {actor: {accelerators: 8}}`")
+        )
+        return Problem(cluster, Job(()))
+    components, relations, choices = add_hints(written, cluster, (), findings)
+    kept = []
     for component in components:
-        hints = inner.get(component.name) if isinstance(inner, Mapping) else None
-        written = hints.get("placement") if isinstance(hints, Mapping) else None
-        kept.append(placed(component, written, cluster, findings) if isinstance(written, Scalar) else component)
-    job = Job(tuple(kept), relations, choices={name: its for name, its in choices.items() if _open(kept, name)})
-    return Reading(source, NAME, Problem(cluster, job), tuple(findings), tuple(unchecked))
+        hints = written.get(component.name)
+        placement = hints.get("placement") if isinstance(hints, Mapping) else None
+        kept.append(placed(component, placement, source, cluster, findings) if isinstance(placement, Scalar) else component)
+    given = {component.name for component in kept if component.runs is not None}
+    return Problem(cluster, Job(tuple(kept), relations, choices={name: its for name, its in choices.items() if name not in given}))
 
 
-def _open(components: list[Component], name: str) -> bool:
-    return any(component.name == name and component.runs is None for component in components)
-
-
-def _cluster(root: Mapping, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
+def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
     """The machines that were given, else those of the file; None (with findings) if there are none."""
-    written = root.get("cluster")
     own = None
     if written is not None:
         try:

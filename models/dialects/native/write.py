@@ -1,11 +1,72 @@
-"""An answer into a native file: a `placement:` for every component that had none."""
+"""An answer into a native file: a `placement:` for every component that has none, every other byte unchanged."""
 
 from __future__ import annotations
 
-from ...assignment import Assignment
+from ...assignment import Assignment, Run, seats
+from ...component import Component
+from ...finding import UnusableInput, error
+from ...notation.runs_text import placement_text
+from ...notation.scalar_text import plain_or_quoted
+from ...notation.splice import at_line_end, indent_of, line_end, point
+from ...problem import Problem
+from ...ranks import merge, write_ranks
 from ...reading import Reading
-from ...span import Edit
+from ...source import Source
+from ...span import Edit, apply_edits
+from ...tree import Mapping
+from .read import read
 
 
 def write(reading: Reading, assignment: Assignment) -> list[Edit]:
-    raise NotImplementedError
+    """The edits that give every component of the assignment its place, where the file gives it none.
+
+    Raises UnusableInput (PW603) where a placement text cannot say the place of one, and where the text, read back,
+    would not give the same Assignment.
+    """
+    problem, written = reading.problem, reading.source.root.get("components")
+    if problem is None or not isinstance(written, Mapping):
+        raise _refused("", "the file has no `components:` map that could be edited")
+    edits = []
+    for component in problem.hinted:
+        hints = written.get(component.name)
+        if not isinstance(hints, Mapping):
+            raise _refused(component.name, "its hints are written elsewhere, through an interpolation")
+        edits.append(_edit(reading.source, hints, _text(problem, component, assignment.of(component.name))))
+    _check(reading, assignment, edits)
+    return edits
+
+
+def _text(problem: Problem, component: Component, runs: tuple[Run, ...]) -> str:
+    if component.unit == component.group_size:
+        return plain_or_quoted(placement_text(component.name, runs, problem.cluster, component.node_groups))
+    # The component's own stride says how its range is dealt out.
+    first = problem.cluster.numbering(component.node_groups).first
+    ranks = [first[node] + index for _, its in seats(runs) for (node, index), _, _ in its]
+    text = write_ranks(merge([range(rank, rank + 1) for rank in ranks]))
+    if component.per_process > 1:
+        text += f":0-{len(ranks) // component.per_process - 1}"
+    return plain_or_quoted(text)
+
+
+def _edit(source: Source, hints: Mapping, text: str) -> Edit:
+    if not hints.flow:
+        indent = indent_of(source, hints.entries[0].key.span)
+        return at_line_end(source, hints.span.end, f"{line_end(source)}{indent}placement: {text}")
+    shown = f'"{text}"' if "," in text or (":" in text and not text.startswith('"')) else text
+    if not hints.entries:
+        return Edit(point(source, hints.span.start + 1), f"placement: {shown}")
+    return Edit(point(source, hints.entries[-1].value.span.end), f", placement: {shown}")
+
+
+def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
+    """The edited text must say exactly this Assignment, of the same cluster."""
+    problem = reading.problem
+    again = read(Source(reading.source.name, apply_edits(reading.source.text, edits)), problem.cluster if problem else None).problem
+    found = {component.name: component.runs or () for component in again.components} if again else {}
+    for name, runs in assignment.runs.items():
+        if list(seats(found.get(name, ()))) != list(seats(runs)):
+            raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+
+
+def _refused(name: str, why: str) -> UnusableInput:
+    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])

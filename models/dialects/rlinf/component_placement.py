@@ -12,15 +12,16 @@ from ...assignment import Run
 from ...cluster import Cluster
 from ...component import UNBOUNDED, Component
 from ...node_group import ACCELERATOR, CLUSTER_LABEL, NODE
+from ...notation.mapping import runs_of
+from ...notation.mend import mended
+from ...notation.placement_text import Fault, Numbered, PlacementText, read_placement
+from ...notation.scalar_text import plain_or_quoted
 from ...span import Span
 from ...tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .capabilities import MAX_PROCESSES, MAX_RUNS
 from .groups_of import numbered_by, read_labels
-from .mapping import runs_of
-from .mend import mended
 from .node_groups import DeclaredGroups
-from .notes import Notes, Text, is_unknown, plain_or_quoted
-from .placement_text import Fault, Numbered, PlacementText, read_placement
+from .notes import Notes, Text, is_unknown
 
 MAX_FAULTS = 20
 """How many faults of one placement are shown."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...cluster import Cluster
-from ...node_group import ACCELERATOR, NODE
+from ...nearest import nearest
+from ...notation.numbered import is_counted, numbered
+from ...notation.placement_text import Numbered
+from ...notation.scalar_text import plain_or_quoted
 from ...span import Edit, Span
 from ...tree import Scalar, Sequence, Value
 from .node_groups import DeclaredGroups
-from .notes import Notes, Text, is_unknown, nearest, plain_or_quoted
-from .placement_text import Numbered
+from .notes import Notes, Text, is_unknown
 
 MAX_SUGGESTIONS = 200
 """After so many findings no likely name is looked for any more."""
@@ -70,26 +74,13 @@ def _known(notes: Notes, label: str, name: str, at: Span | Scalar, cluster: Clus
 
 def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
     """What the ranks of a placement on these groups count."""
-    where = ", ".join(f"`{label}`" for label in labels)
     if cluster is None:
-        return Numbered(None, "resource", where, "")
-    kind = cluster.kind(labels)
-    what = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
-    if not cluster.counted and any(cluster.groups[label].kind == ACCELERATOR for label in labels):
-        return Numbered(None, what, where, "")
-    numbering = cluster.numbering(labels)
+        return Numbered(None, "resource", ", ".join(f"`{label}`" for label in labels), "")
+    if not is_counted(cluster, labels):
+        return numbered(cluster, labels)
     counted = _counted(cluster, labels)
-    size = min(numbering.size, counted)
-    if not size:
-        return Numbered(0, what, where, f"there is no {what}")
-    exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
-    counts = {stretch.count for stretch in numbering.stretches}
-    nodes = len(numbering.stretches)
-    each = counts.pop() if len(counts) == 1 else 0
-    amount = f"{nodes} node{'s' * (nodes != 1)}"
-    if kind != NODE:
-        amount += f" x {each} {what}{'s' * (each != 1)}" if each else f", {size} {what}s"
-    return Numbered(size, what, where, f"{amount}, {exist}", counted - size)
+    found = numbered(cluster, labels, counted)
+    return replace(found, excess=counted - (found.size or 0)) if found.size else found
 
 
 def _counted(cluster: Cluster, labels: tuple[str, ...]) -> int:

@@ -9,10 +9,11 @@ import json
 from dataclasses import dataclass
 
 from ...cluster import Hardware
+from ...nearest import nearest
 from ...span import Edit
 from ...tree import Mapping, Scalar, Sequence, Value, kind_of, plain
 from .hardware_types import HARDWARE_TYPES, HardwareType
-from .notes import Notes, is_unknown, nearest
+from .notes import Notes, is_unknown
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...finding import UnusableInput, error
+from ...notation.scalar_text import plain_or_quoted
+from ...notation.splice import at_line_end, indent_of, line_end, point
 from ...source import Source
-from ...span import Edit, Span
+from ...span import Edit
 from ...tree import Entry, Mapping, Scalar
-from .notes import plain_or_quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def insert_lines(source: Source, section: Mapping, lines: list[Line]) -> list[Ed
         text = _nested(source, section, entry, lines)
         if value.span.length:
             return [Edit(value.span, text)]
-        return [_at_line_end(source, entry.key.span.end, text)]
+        return [at_line_end(source, entry.key.span.end, text)]
     message = "the answer cannot be written into this file: `component_placement` is written elsewhere"
     raise UnusableInput([error("PW603", "", message, value.span, help="write `component_placement:` as a map here")])
 
@@ -67,61 +68,38 @@ def insert_lines(source: Source, section: Mapping, lines: list[Line]) -> list[Ed
 def _into_flow(source: Source, value: Mapping, lines: list[Line]) -> Edit:
     text = ", ".join(line.flow() for line in lines)
     if not value.entries:
-        return Edit(_point(source, value.span.start + 1), text)
-    return Edit(_point(source, value.entries[-1].value.span.end), ", " + text)
+        return Edit(point(source, value.span.start + 1), text)
+    return Edit(point(source, value.entries[-1].value.span.end), ", " + text)
 
 
 def _into_block(source: Source, section: Mapping, value: Mapping, lines: list[Line]) -> Edit:
     first = value.entries[0].key.span
-    indent = _before(source, first)
-    return _at_line_end(source, value.span.end, _text(source, lines, indent, _step(source, section)))
+    indent = indent_of(source, first)
+    return at_line_end(source, value.span.end, _text(source, lines, indent, _step(source, section)))
 
 
 def _new_key(source: Source, section: Mapping, lines: list[Line]) -> Edit:
     if section.flow:
         text = "component_placement: {" + ", ".join(line.flow() for line in lines) + "}"
         at = section.entries[-1].value.span.end if section.entries else section.span.start + 1
-        return Edit(_point(source, at), (", " if section.entries else "") + text)
-    indent, step = _before(source, section.entries[0].key.span), _step(source, section)
-    text = f"{_line_end(source)}{indent}component_placement:" + _text(source, lines, indent + step, step)
-    return _at_line_end(source, section.span.end, text)
+        return Edit(point(source, at), (", " if section.entries else "") + text)
+    indent, step = indent_of(source, section.entries[0].key.span), _step(source, section)
+    text = f"{line_end(source)}{indent}component_placement:" + _text(source, lines, indent + step, step)
+    return at_line_end(source, section.span.end, text)
 
 
 def _nested(source: Source, section: Mapping, entry: Entry, lines: list[Line]) -> str:
     if section.flow:
         return "{" + ", ".join(line.flow() for line in lines) + "}"
     step = _step(source, section)
-    return _text(source, lines, _before(source, entry.key.span) + step, step)
+    return _text(source, lines, indent_of(source, entry.key.span) + step, step)
 
 
 def _text(source: Source, lines: list[Line], indent: str, step: str) -> str:
-    end = _line_end(source)
+    end = line_end(source)
     return "".join(end + text for line in lines for text in line.block(indent, step))
 
 
 def _step(source: Source, section: Mapping) -> str:
     """One level of indentation: that of the keys in `cluster`, which stands at the top."""
-    return _before(source, section.entries[0].key.span) if not section.flow and section.entries else "  "
-
-
-def _before(source: Source, span: Span) -> str:
-    """What stands before it on its line, as spaces."""
-    return " " * (span.column - 1)
-
-
-def _line_end(source: Source) -> str:
-    first = source.text.find("\n")
-    return "\r\n" if first > 0 and source.text[first - 1] == "\r" else "\n"
-
-
-def _at_line_end(source: Source, position: int, text: str) -> Edit:
-    """An insertion where the line of the last character before `position` ends, after its comment."""
-    while position and source.text[position - 1] in " \t\r\n":
-        position -= 1
-    ends = [found for found in (source.text.find(mark, position) for mark in ("\r", "\n")) if found >= 0]
-    return Edit(_point(source, min(ends, default=len(source.text))), text)
-
-
-def _point(source: Source, position: int) -> Span:
-    before = source.text[:position]
-    return Span(source.name, position, position, before.count("\n") + 1, position - before.rfind("\n"))
+    return indent_of(source, section.entries[0].key.span) if not section.flow and section.entries else "  "

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from ...ranks import RankError, Ranks, merge, parse_ranks, write_ranks
+from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, write_ranks
 from ...span import Edit
 from ...tree import Scalar, Sequence, Value
 from .notes import Notes, is_unknown
-
-CODES_BY_REASON = {"form": "PW103", "range": "PW102", "order": "PW109", "empty": "PW112"}
 
 
 def read_node_ranks(notes: Notes, value: Value, subject: str, size: int | None, whole: Ranks | None = None) -> Ranks | None:

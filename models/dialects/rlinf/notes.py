@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import Iterable
 
 from ...finding import Finding, Severity, Unchecked
 from ...interpolation import UNRESOLVED
+from ...nearest import nearest
+from ...notation.scalar_text import plain_or_quoted
 from ...source import Source
 from ...span import Edit, Span
 from ...tree import Entry, Mapping, Scalar, Value, kind_of
-
-MAX_COMPARED = 64
-"""With how many known names a wrong one is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +39,6 @@ class Text:
         if self.shift == 1:
             return Edit(self.scalar.span.part(1, self.scalar.span.length - 1), text)
         return Edit(self.scalar.span, plain_or_quoted(text))
-
-
-def plain_or_quoted(text: str) -> str:
-    """The text as a YAML scalar that RLinf gets as this very text: quoted only where it must be."""
-    from ...yaml_reader import read_yaml
-
-    if text and text == text.strip() and all(letter.isalnum() or letter in "-,:_. " for letter in text) and text[0].isalnum():
-        value = read_yaml(Source("", text))
-        if isinstance(value, Scalar) and value.text == text and str(value.value) == text and not value.is_null:
-            return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 class Notes:
@@ -136,15 +123,6 @@ class Notes:
         help = f"write `{close}`" if close else f"keys are {', '.join(f'`{name}`' for name in known)}"
         edit = Edit(entry.key.span, close) if close else None
         self._add(Severity.ERROR if refused else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant."""
-    from difflib import get_close_matches
-
-    lowered = {each.lower(): each for each in islice(known, MAX_COMPARED)}
-    found = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.7)
-    return lowered[found[0]] if found else None
 
 
 def is_unknown(value: Value) -> bool:

@@ -77,10 +77,10 @@ def _problem(notes: Notes, interpolator: Interpolator, root: Mapping, machines: 
     relations: tuple[Relation, ...] = ()
     choices: dict[str, tuple[Parallel, ...]] = {}
     if hints and hinted is not None:
-        from ...hints import add_hints
+        from ...hints import add_block
 
         block = interpolator.tree(hinted, (HINTS,))
-        components, relations, found = add_hints(block, cluster, components, notes.findings)
+        components, relations, found = add_block(block, cluster, components, notes.findings)
         choices = dict(found)
     return Problem(cluster, Job(components, relations, CAPABILITIES, choices))
 

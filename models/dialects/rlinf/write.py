@@ -6,14 +6,14 @@ from ...assignment import Assignment, seats
 from ...component import Component
 from ...finding import UnusableInput, error
 from ...node_group import CLUSTER_LABEL
+from ...notation.runs_text import labels_used, placement_text
+from ...notation.scalar_text import plain_or_quoted
 from ...reading import Reading
 from ...source import Source
 from ...span import Edit, apply_edits
 from ...tree import Mapping
 from .insert import Line, insert_lines
-from .notes import plain_or_quoted
 from .read import read_with
-from .runs_text import labels_used, placement_text
 
 
 def write(reading: Reading, assignment: Assignment) -> list[Edit]:

@@ -1,4 +1,4 @@
-"""Runs as RLinf's placement text: the inverse of mapping, where RLinf has words for it."""
+"""Runs as placement text: the inverse of mapping, where the text has words for it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Iterable, Iterator
 
-from ...assignment import Run
-from ...cluster import Cluster
-from ...finding import UnusableInput, error
-from ...node_group import NODE
+from ..assignment import Run
+from ..cluster import Cluster
+from ..finding import UnusableInput, error
+from ..node_group import NODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def labels_used(runs: tuple[Run, ...], named: tuple[str, ...]) -> tuple[str, ...
 def placement_text(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: tuple[str, ...]) -> str:
     """Such as `0-7,16-23`, `0-7:0-3` or `0-3:0-31`.
 
-    Raises UnusableInput (PW603) where RLinf cannot say it: a stride, holes or a disorder inside one process, resources
+    Raises UnusableInput (PW603) where the text cannot say it: a stride, holes or a disorder inside one process, resources
     that do not ascend from process to process, several resources of one process that another one shares.
     """
     if not runs:
@@ -110,5 +110,5 @@ def _range(start: int, stop: int) -> str:
 
 
 def _unsayable(name: str, why: str) -> UnusableInput:
-    message = f"RLinf's placement text cannot say where `{name}` is: {why}"
+    message = f"a placement text cannot say where `{name}` is: {why}"
     return UnusableInput([error("PW603", name, message, help="launch from the plan itself, or ask for a contiguous placement")])

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Iterable, Iterator
 
-from ...assignment import Run
-from ...cluster import Cluster
-from ...node_group import NODE, Numbering
+from ..assignment import Run
+from ..cluster import Cluster
+from ..node_group import NODE, Numbering
 from .placement_text import Pair
 
 

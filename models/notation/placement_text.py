@@ -8,8 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from ...ranks import RankError, Ranks, Segment, parse_ranks, parse_segments
-from .node_ranks import CODES_BY_REASON
+from ..ranks import CODES_BY_REASON, RankError, Ranks, Segment, parse_ranks, parse_segments
 
 
 @dataclass(frozen=True, slots=True)
