@@ -13,11 +13,14 @@ def greedy(layout: Layout) -> Values | None:
     free = dict(layout.free)
     values: Values = {}
     for bundle in sorted(layout.ranged, key=lambda each: -each.unit * each.least):
-        place = next(iter(free_places(layout, bundle, free)), None)
+        numbering = layout.numbering(bundle)
+        found = free_places(layout, bundle, free)
+        # The largest that may be, on the fewest nodes, at the lowest ranks.
+        place = min(found, key=lambda at: (-at[1], len(list(numbering.pieces(at[0], at[0] + at[1] * bundle.unit))), at[0]), default=None)
         if place is None:
             return None
         values[bundle] = place
-        for stretch, first, count in layout.numbering(bundle).pieces(place[0], place[0] + place[1] * bundle.unit):
+        for stretch, first, count in numbering.pieces(place[0], place[0] + place[1] * bundle.unit):
             free[stretch.node_rank, bundle.kind] &= ~(((1 << count) - 1) << first)
     room = {(node, kind): mask.bit_count() for (node, kind), mask in free.items()}
     for bundle in sorted(layout.counted, key=lambda each: (-each.unit, len(_allowed(layout, each)))):

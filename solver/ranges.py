@@ -50,6 +50,10 @@ class Ranges:
                 its.append(self._at[place])
         return cp_model.LinearExpr.sum(its) if its else 0
 
+    def nodes_covered(self) -> cp_model.LinearExpr:
+        """On how many nodes it lies."""
+        return cp_model.LinearExpr.weighted_sum(list(self._at.values()), [len(self._pieces[place]) for place in self._at])
+
     def interval(self) -> cp_model.IntervalVar:
         """The stretch of its numbering that it holds, as an interval."""
         literals = list(self._at.values())

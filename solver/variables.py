@@ -85,6 +85,10 @@ class Variables:
         """Only these."""
         self._ranges[bundle].only(set(starts))
 
+    def nodes_covered(self, bundle: Bundle) -> Amount:
+        """How many nodes a contiguous bundle lies on."""
+        return self._ranges[bundle].nodes_covered()
+
     def slots(self, cell: Cell, kind: str, size: int) -> Amount:
         """How many pieces of `size` fit in the cell beside the contiguous bundles: the sum of floor(left / size) over its nodes."""
         key = (cell, kind, size)

@@ -8,8 +8,9 @@ from ...models.problem import Problem
 from ..rule import Objective
 from .domains_touched import DomainsTouched
 from .idle import Idle
+from .nodes_of_ranges import NodesOfRanges
 
-OBJECTIVES: tuple[Objective, ...] = (Idle(), DomainsTouched())
+OBJECTIVES: tuple[Objective, ...] = (Idle(), DomainsTouched(), NodesOfRanges())
 
 
 def weights(problem: Problem) -> list[int]:

@@ -1,4 +1,4 @@
-"""Racks that a component is spread over: its collectives cross the slower network between them."""
+"""Racks that a component is spread over beyond its first: its collectives cross the slower network between them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ LEVEL = "rack"
 
 
 class DomainsTouched:
-    """The number of racks, summed over the components whose place is searched; those on the same accelerators count once."""
+    """Racks beyond the first of each component whose place is searched; those on the same accelerators count once."""
 
-    name: ClassVar[str] = "racks touched"
+    name: ClassVar[str] = "extra racks"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         searched = variables.layout.searched
-        return variables.total(variables.touches(bundle, LEVEL, name) for bundle in searched for name in domains(problem.cluster, LEVEL))
+        touched = (variables.touches(bundle, LEVEL, name) for bundle in searched for name in domains(problem.cluster, LEVEL))
+        return variables.total(touched) - len(searched)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         count = 0
@@ -31,11 +32,11 @@ class DomainsTouched:
             if problem.kind(members[0]) == NODE or any(component.runs is not None for component in members):
                 continue
             nodes = {run.node for run in assignment.of(members[0].name)}
-            count += len({domain(problem.cluster.nodes[node], LEVEL) for node in nodes})
+            count += len({domain(problem.cluster.nodes[node], LEVEL) for node in nodes}) - 1
         return count
 
     def bound(self, layout: Layout) -> int:
-        return sum(self._fewest(layout, bundle) for bundle in layout.searched)
+        return sum(self._fewest(layout, bundle) - 1 for bundle in layout.searched)
 
     def most(self, problem: Problem) -> int:
         return len(domains(problem.cluster, LEVEL)) * len(problem.colocated_sets)

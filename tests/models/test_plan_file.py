@@ -43,7 +43,7 @@ PLAN = Plan(
         }
     ),
     OPTIMAL,
-    (Term("racks touched", 2, 2, 1),),
+    (Term("extra racks", 2, 2, 1),),
     bound=2,
     seed=1,
     seconds=0.25,
