@@ -82,9 +82,9 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names from a file must not break an ASCII terminal
     try:
-        code = cli.main(list(arguments), prog_name="placewright", standalone_mode=False)
+        code = _invoke(arguments)
         sys.stdout.flush()
-        return int(code or OK)
+        return code
     except click.exceptions.Abort:
         return INTERRUPTED
     except click.ClickException as problem:
@@ -95,9 +95,7 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         return INTERRUPTED
-    except SystemExit:  # so click ends a command whose output nobody reads any more
-        return BROKEN_PIPE
-    except BrokenPipeError:  # as above, where it is only noticed now; nothing may be left to flush at exit
+    except BrokenPipeError:  # nobody reads the output any more; nothing may be left to flush at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except Exception as problem:
@@ -106,6 +104,17 @@ def run(arguments: Sequence[str]) -> int:
         what = " ".join(f"{type(problem).__name__}: {problem}".split())
         click.echo(f"placewright itself failed: {what[:300]}\nset PLACEWRIGHT_DEBUG=1 to see where, and please report it", err=True)
         return OUR_FAULT
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    """Runs the verb; its exit code. Not by click's own `main`, which takes a broken pipe for an ordinary failure."""
+    if "_PLACEWRIGHT_COMPLETE" in os.environ:  # a shell asks how a line could go on
+        cli.main(list(arguments), prog_name="placewright")
+    try:
+        with cli.make_context("placewright", list(arguments)) as context:
+            return int(cli.invoke(context) or OK)
+    except click.exceptions.Exit as done:
+        return done.exit_code
 
 
 def _unusable(problem: UnusableInput) -> int:

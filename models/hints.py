@@ -182,7 +182,7 @@ def _amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> tuple
     if on_nodes:
         if accelerators or each:
             raise refuse(f"`{name}` asks for accelerators in a group that numbers nodes", "write `processes:`, or name another node group")
-        least, most = processes or (1, 1)
+        least, most = processes or (1, UNBOUNDED)
         return 1, least, most
     if accelerators and processes and each is None and accelerators[0] == accelerators[1] and processes[0] == processes[1]:
         if accelerators[0] % processes[0]:

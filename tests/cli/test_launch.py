@@ -50,7 +50,7 @@ def test_a_missing_file_is_unusable_input(tmp_path: Path, capsys: pytest.Capture
 
 def test_a_plan_that_was_changed_is_not_launched(plan_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(plan_file.read_text())
-    data["components"]["actor"][0]["first"] = 1
+    data["components"]["actor"][0]["node_group"] = "node"
     plan_file.write_text(json.dumps(data))
     assert run(["launch", str(plan_file)]) == 2
     assert "error[PW009]" in capsys.readouterr().err

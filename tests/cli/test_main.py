@@ -84,7 +84,10 @@ def test_an_interrupt_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_reader_that_leaves_is_no_fault(tmp_path: Path) -> None:
     text = "components:\n" + "".join(f"  c{number}: {{placement: 9-1}}\n" for number in range(3000))
     (tmp_path / "many.yaml").write_text("cluster: 2x8\n" + text)
-    with subprocess.Popen([*RUN, "verify", "many.yaml"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    # Unbuffered, Python itself forgets what a pipe did not take, and never learns that it broke.
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*RUN, "verify", "many.yaml"], cwd=tmp_path, stdout=pipe, stderr=pipe, env=buffered) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(10)

@@ -22,8 +22,8 @@ from ...tree import Scalar
 MAX_PROCESSES = 1 << 20
 
 
-def placed(component: Component, written: Scalar, source: Source, cluster: Cluster, findings: list[Finding]) -> Component:
-    """The component with its runs; with none, and with findings, where the placement cannot be."""
+def placed(component: Component, written: Scalar, source: Source, cluster: Cluster, findings: list[Finding]) -> Component | None:
+    """The component with its runs; None, and findings, where the placement cannot be."""
     labels = component.node_groups
     found = read_placement(written.text, numbered(cluster, labels))
     spans = {**component.spans, "placement": written.span}
@@ -39,7 +39,7 @@ def placed(component: Component, written: Scalar, source: Source, cluster: Clust
         if not found.faults:
             message = f"`{component.name}` has {found.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
             findings.append(error("PW102", component.name, message, written.span, help="name fewer processes"))
-        return replace(component, runs=(), spans=spans)
+        return None
     runs = runs_of(found.pairs, cluster, labels)
     if component.unit > component.group_size:
         runs = compress(_strided(component, runs), cluster.kind(labels), labels[0])

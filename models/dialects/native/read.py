@@ -54,7 +54,9 @@ def _problem(written: Value | None, cluster: Cluster, source: Source, findings: 
     for component in components:
         hints = written.get(component.name)
         placement = hints.get("placement") if isinstance(hints, Mapping) else None
-        kept.append(placed(component, placement, source, cluster, findings) if isinstance(placement, Scalar) else component)
+        found = placed(component, placement, source, cluster, findings) if isinstance(placement, Scalar) else component
+        if found is not None:
+            kept.append(found)
     given = {component.name for component in kept if component.runs is not None}
     return Problem(cluster, Job(tuple(kept), relations, choices={name: its for name, its in choices.items() if name not in given}))
 
