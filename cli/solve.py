@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.dialects.load import dialect_named, load
-from ..models.finding import UnusableInput, error
+from ..models.finding import Finding, UnusableInput, error
 from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..models.span import Edit, apply_edits
 from ..report.terminal import escape, wants_colour
@@ -57,21 +57,22 @@ def solve(
     answer = search(reading.problem, limit, seed)
     if answer.plan is None:
         return _no_plan(file, answer, form)
-    edits = _edits(reading, answer)
+    edits, unwritable = _edits(reading, answer)
     if output:
         _save(output, answer)
     if write and edits:
         _write(file, reading, edits)
+    code = FINDINGS if write and unwritable else OK
     if form == "json":
         from ..models.plan_file import plan_to_json
 
         click.echo(plan_to_json(answer.plan), nl=False)
-        return OK
+        return code
     from ..report.solution import render
 
     colour = wants_colour(sys.stdout)
-    click.echo(render(reading, answer, edits, placements, written=write, output=output or "", colour=colour), color=True)
-    return OK
+    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour), color=True)
+    return code
 
 
 def _read(file: str, machines: Cluster | AsDeclared | None, dialect: str) -> tuple[Reading | None, int]:
@@ -108,11 +109,12 @@ def _no_plan(file: str, answer: Answer, form: str) -> int:
     return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
 
 
-def _edits(reading: Reading, answer: Answer) -> list[Edit]:
-    """What would write the plan into the file. Raises UnusableInput where the dialect cannot say it."""
-    if answer.plan is None:
-        return []
-    return dialect_named(reading.dialect).write(reading, answer.plan.assignment)
+def _edits(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Finding, ...]]:
+    """What would write the plan into the file, or why its dialect cannot say it."""
+    try:
+        return dialect_named(reading.dialect).write(reading, answer.plan.assignment) if answer.plan else [], ()
+    except UnusableInput as problem:
+        return [], problem.findings
 
 
 def _save(output: str, answer: Answer) -> None:

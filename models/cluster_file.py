@@ -15,7 +15,9 @@ from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 
 
 def _memory(value: object) -> object:
-    return read_memory(str(value)) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else value
+    if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is no amount of memory")
+    return read_memory(str(value))
 
 
 Mebibytes = Annotated[int, BeforeValidator(_memory)]

@@ -19,7 +19,7 @@ from .interpolation import UNRESOLVED
 from .node_group import CLUSTER_LABEL, NODE
 from .quantity import read_range
 from .span import Span
-from .tree import Mapping, Scalar, Sequence, Value
+from .tree import Mapping, Scalar, Sequence, Value, kind_of
 
 MAX_CHOICES = 64
 Relations = tuple[Relation, ...]
@@ -27,7 +27,9 @@ Choices = MappingType[str, tuple[Parallel, ...]]
 
 
 def _range(value: object) -> object:
-    return read_range(str(value)) if isinstance(value, (str, int)) and not isinstance(value, bool) else value
+    if value is None or not isinstance(value, (str, int)) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is neither a number nor a range")
+    return read_range(str(value))
 
 
 def _several(value: object) -> object:
@@ -123,6 +125,11 @@ def add_hints(
         if open_values := [value for value in _scalars(entry.value) if value.tag == UNRESOLVED]:
             message = f"the hints of `{name}` need a value that is not known here: `{open_values[0].text}`"
             findings.append(error("PW120", name, message, open_values[0].span, help="write the value"))
+            continue
+        if not isinstance(entry.value, Mapping):
+            message = f"the hints of `{name}` are {kind_of(entry.value)}, not a map"
+            advice = "write hints such as `{accelerators: 8}`, or `{placement: 0-7}`"
+            findings.append(error("PW105", name, message, entry.value.span, label=kind_of(entry.value), help=advice))
             continue
         try:
             form = fill(ComponentForm, entry.value, name, f"the hints of `{name}`")

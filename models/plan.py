@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Mapping
 
 from .assignment import Assignment, Run
 from .cluster import Cluster
 from .cluster_data import cluster_to_data
+from .component import Parallel
 from .placement import Placement, placements
 
 VERIFIED, OPTIMAL, FEASIBLE = "verified", "optimal", "feasible"
@@ -30,7 +32,8 @@ class Plan:
     """Where every process of every component goes.
 
     `status` is ``verified`` (the ranks were given), ``optimal`` (proved) or ``feasible`` (within `gap` of the bound).
-    `seconds` is the time it took and no part of the digest.
+    `seconds` is the time it took and no part of the digest. `degrees` are the parallel degrees that were chosen where a
+    choice was left.
     """
 
     cluster: Cluster
@@ -41,6 +44,7 @@ class Plan:
     seed: int = 0
     seconds: float = 0.0
     isolate_accelerator: bool = True
+    degrees: Mapping[str, Parallel] = field(default_factory=dict)
 
     @property
     def objective(self) -> int:
@@ -68,6 +72,7 @@ class Plan:
             "status": self.status,
             "isolate_accelerator": self.isolate_accelerator,
             "cluster": cluster_to_data(self.cluster),
+            **({"degrees": {name: _degrees(its) for name, its in self.degrees.items()}} if self.degrees else {}),
             "components": {name: [_run_to_data(run) for run in runs] for name, runs in self.assignment.runs.items()},
         }
 
@@ -76,6 +81,10 @@ class Plan:
         """sha256 of the canonical form: the same input and seed give the same digest, in any process."""
         text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _degrees(parallel: Parallel) -> dict[str, int]:
+    return {"tp": parallel.tp, "pp": parallel.pp, "cp": parallel.cp, "ep": parallel.ep}
 
 
 def _run_to_data(run: Run) -> dict[str, object]:

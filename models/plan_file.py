@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from .assignment import Assignment, Run
 from .cluster import Cluster
 from .cluster_file import ClusterForm
+from .component import Parallel
 from .finding import UnusableInput, error
 from .node_group import NODE
 from .plan import Plan, Term
@@ -37,6 +38,13 @@ class _RunForm(_Strict):
     node_group: str
 
 
+class _DegreesForm(_Strict):
+    tp: Count
+    pp: Count
+    cp: Count
+    ep: Count
+
+
 class _TermForm(_Strict):
     name: str
     value: int
@@ -49,6 +57,7 @@ class _PlanForm(_Strict):
     status: Literal["verified", "optimal", "feasible"]
     isolate_accelerator: bool
     cluster: ClusterForm
+    degrees: dict[str, _DegreesForm] = {}
     components: dict[str, tuple[_RunForm, ...]]
     terms: tuple[_TermForm, ...]
     bound: int
@@ -120,7 +129,8 @@ def _build(form: _PlanForm) -> Plan:
     if sum(len(run.ranks) for its in runs.values() for run in its) > MAX_PROCESSES:
         raise ValueError(f"it has more than {MAX_PROCESSES:,} processes")
     terms = tuple(Term(t.name, t.value, t.bound, t.weight) for t in form.terms)
-    return Plan(cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator)
+    degrees = {name: Parallel(its.tp, its.pp, its.cp, its.ep) for name, its in form.degrees.items()}
+    return Plan(cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator, degrees)
 
 
 def _must_exist(cluster: Cluster, name: str, run: Run) -> None:

@@ -68,7 +68,10 @@ class Problem:
     @property
     def explicit(self) -> Problem:
         """The same question about the components alone whose ranks are given."""
-        return replace(self, job=replace(self.job, components=tuple(c for c in self.components if c.runs is not None)))
+        components = tuple(component for component in self.components if component.runs is not None)
+        names = {component.name for component in components}
+        choices = {name: its for name, its in self.job.choices.items() if name in names}
+        return replace(self, job=replace(self.job, components=components, choices=choices))
 
     @property
     def hinted(self) -> tuple[Component, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from ..models.answer import Answer
+from ..models.finding import Finding
 from ..models.plan import OPTIMAL, VERIFIED, Plan
 from ..models.reading import Reading
 from ..models.span import Edit
@@ -14,17 +17,32 @@ from .terminal import escape, paint
 _HOW = {"given": "all ranks are given", "greedy": "greedy meets the bound", "search": "proved by search"}
 
 
-def render(reading: Reading, answer: Answer, edits: list[Edit], placements: bool, written: bool, output: str, colour: bool = False) -> str:
-    """Everything about one answer that has a plan. `written` and `output` say what was done with it."""
+def render(
+    reading: Reading,
+    answer: Answer,
+    edits: list[Edit],
+    unwritable: Sequence[Finding],
+    placements: bool,
+    written: bool,
+    output: str,
+    colour: bool = False,
+) -> str:
+    """Everything about one answer that has a plan.
+
+    `written` and `output` say what was done with it, `unwritable` why the file cannot say it.
+    """
     plan = answer.plan
     if plan is None:
         raise ValueError("an answer without a plan has nothing to show")
     blocks = [grid(plan), components_table(plan)]
     blocks += [placements_table(plan, name) for name in plan.components if placements]
+    if plan.degrees:
+        blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
     if plan.terms:
         blocks.append(_terms(plan))
     if edits:
         blocks.append(f"{escape(reading.source.name)}: written" if written else diff(reading.source, edits, colour))
+    blocks += [f"{paint('note', 'cyan', colour)}: {escape(finding.message)}" for finding in unwritable]
     blocks.append(_verdict(reading, answer, plan, output, colour))
     return "\n\n".join(blocks)
 

@@ -17,7 +17,7 @@ from .greedy import greedy
 from .impossible import impossible
 from .layout import Layout
 from .objectives import OBJECTIVES, terms, weights
-from .verify import check
+from .verify import check, check_given
 
 SEED = 1
 LIMIT = 10.0
@@ -31,6 +31,7 @@ class WrongAnswer(Exception):
 class _Found:
     """The best answer to one choice of parallel degrees; `bound` is proved for that choice."""
 
+    problem: Problem
     assignment: Assignment | None
     terms: tuple[Term, ...]
     bound: int
@@ -51,7 +52,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
     seed : the same problem and seed give the same plan, in any process.
     """
     began = time.perf_counter()
-    faults = [f for f in check(problem.explicit, problem.given()) if f.severity is Severity.ERROR]
+    faults = [finding for finding in check_given(problem) if finding.severity is Severity.ERROR]
     if faults:
         return Answer(IMPOSSIBLE, findings=tuple(faults), how="given")
     if not problem.hinted:
@@ -70,7 +71,8 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
     bound = min(each.bound for each in found if not each.refuted)
     status = OPTIMAL if best.objective == bound else FEASIBLE
     seconds = time.perf_counter() - began
-    plan = Plan(problem.cluster, best.assignment, status, best.terms, bound, seed, seconds)
+    degrees = {name: best.problem[name].parallel for name in problem.job.choices}
+    plan = Plan(problem.cluster, best.assignment, status, best.terms, bound, seed, seconds, degrees=degrees)
     return Answer(status, plan, how=best.how)
 
 
@@ -83,13 +85,13 @@ def _best_first(alternatives: Iterable[Problem], limit: float, seed: int) -> lis
         found.append(_one(problem, limit, seed))
         if found[-1].assignment and found[-1].objective == floor:
             break
-    return [*found, *(_Found(None, (), floor, "bound") for _ in problems[len(found) :])]
+    return [*found, *(_Found(problem, None, (), floor, "bound") for problem in problems[len(found) :])]
 
 
 def _one(problem: Problem, limit: float, seed: int) -> _Found:
     """One choice of degrees: a counting row against it, a greedy answer that meets the bound, or a search."""
     if counting_row(problem):
-        return _Found(None, (), 0, "counting", refuted=True)
+        return _Found(problem, None, (), 0, "counting", refuted=True)
     layout = Layout(problem)
     bounds = _bounds(layout)
     values = greedy(layout)
@@ -101,7 +103,7 @@ def _one(problem: Problem, limit: float, seed: int) -> _Found:
         if assignment and not list(check(problem, assignment)):
             its = terms(problem, assignment, bounds)
             if all(term.value == term.bound for term in its):
-                return _Found(assignment, its, _bound(problem, bounds), "greedy")
+                return _Found(problem, assignment, its, _bound(problem, bounds), "greedy")
     return _searched(problem, bounds, limit, seed)
 
 
@@ -114,15 +116,15 @@ def _searched(problem: Problem, bounds: list[int], limit: float, seed: int) -> _
     if outcome.status is Status.INFEASIBLE:
         # One "infeasible" is no proof (or-tools 5274, 5295): it must say so again without presolve.
         again = run(compile(problem), limit, seed, presolve=False)
-        return _Found(None, (), _bound(problem, bounds), "search", refuted=again.status is Status.INFEASIBLE)
+        return _Found(problem, None, (), _bound(problem, bounds), "search", refuted=again.status is Status.INFEASIBLE)
     if outcome.values is None:
-        return _Found(None, (), _bound(problem, bounds), "search")
+        return _Found(problem, None, (), _bound(problem, bounds), "search")
     assignment = expand(variables.layout, outcome.values)
     faults = list(check(problem, assignment))
     if faults:
         raise WrongAnswer("; ".join(f"{fault.code} {fault.message}" for fault in faults))
     its = terms(problem, assignment, bounds)
-    found = _Found(assignment, its, max(outcome.bound, _bound(problem, bounds)), "search")
+    found = _Found(problem, assignment, its, max(outcome.bound, _bound(problem, bounds)), "search")
     if found.objective != outcome.objective:
         raise WrongAnswer(f"the solver's objective is {outcome.objective}, that of its answer {found.objective}")
     if outcome.status is Status.OPTIMAL:

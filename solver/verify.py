@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..models.assignment import Assignment
-from ..models.finding import Finding, Unchecked
+from ..models.finding import Finding, Severity, Unchecked
 from ..models.plan import VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.reading import Reading
@@ -20,15 +20,25 @@ def check(problem: Problem, assignment: Assignment) -> Iterator[Finding]:
             yield from rule.check(problem, subject, assignment)
 
 
+def check_given(problem: Problem) -> tuple[Finding, ...]:
+    """What the rules have against the components whose ranks are given, with the choice of degrees that suits them best."""
+    first: tuple[Finding, ...] | None = None
+    for alternative in problem.explicit.alternatives():
+        found = tuple(check(alternative, problem.given()))
+        if not any(finding.severity is Severity.ERROR for finding in found):
+            return found
+        first = found if first is None else first
+    return first or ()
+
+
 def verify(reading: Reading) -> Report:
     """The verdict on a file: what reading it found, and what the rules say of the components whose ranks are given."""
     findings, unchecked = list(reading.findings), list(reading.unchecked)
     plan, pending, problem = None, tuple[str, ...](), reading.problem
     if problem is not None:
-        explicit, given = problem.explicit, problem.given()
-        findings += check(explicit, given)
-        unchecked += _unchecked(explicit)
-        pending = tuple(component.name for component in problem.hinted)
+        findings += check_given(problem)
+        unchecked += _unchecked(problem.explicit)
+        pending = tuple(component.name for component in problem.hinted) if problem.cluster.counted else ()
     report = Report(reading.source.name, reading.dialect, _in_order(findings), tuple(unchecked), None, pending, reading.source.text)
     if problem is not None and not report.errors:
         plan = Plan(problem.cluster, problem.given(), VERIFIED)

@@ -37,7 +37,9 @@ class AllPlaced:
         for start, stop in sorted((run.ranks.start, run.ranks.stop) for run in assignment.of(component.name)):
             if start > expected:
                 message = f"ranks {expected}-{start - 1} of {component.name} have no place"
-                yield error(self.code, component.name, message, span, witnesses=(expected,), amount=start - expected)
+                yield error(
+                    self.code, component.name, message, span, help="place every rank", witnesses=(expected,), amount=start - expected
+                )
             expected = max(expected, stop)
         nodes = problem.kind(component) == NODE
         placed = expected if nodes else expected * component.per_process
@@ -45,7 +47,8 @@ class AllPlaced:
             unit = "process" if nodes else "accelerator"
             short = component.least - placed if placed < component.least else component.most - placed
             message = f"{component.name} asks for {amount_of(component)} {plural(unit, component.least)}, {placed} are placed"
-            yield error(self.code, component.name, message, span, witnesses=(placed,), amount=short)
+            advice = f"place {component.least if short > 0 else component.most}, or ask for {placed}"
+            yield error(self.code, component.name, message, span, help=advice, witnesses=(placed,), amount=short)
 
     def explain(self, problem: Problem, component: Component) -> Clause:
         kind = problem.kind(component)

@@ -46,7 +46,8 @@ class Contiguous:
         outside = [node for node in masks if node not in first]
         if outside:
             message = f"{component.name} is on node {outside[0]}, which its node groups do not number"
-            yield error(self.code, component.name, message, span, witnesses=(outside[0],), amount=len(outside))
+            advice = "name the node groups that it may use"
+            yield error(self.code, component.name, message, span, help=advice, witnesses=(outside[0],), amount=len(outside))
         if outside or not masks:
             return
         low = min(first[node] + lowest(mask) for node, mask in masks.items())
@@ -54,13 +55,15 @@ class Contiguous:
         used = sum(mask.bit_count() for mask in masks.values())
         if used != high - low:
             message = f"{component.name} uses {used} of the ranks {low}-{high - 1}; it must be one solid range"
-            yield error(self.code, component.name, message, span, witnesses=(low, high - 1), amount=high - low - used)
+            advice = f"write one range such as `{low}-{low + used - 1}`, or drop `contiguous`"
+            yield error(self.code, component.name, message, span, help=advice, witnesses=(low, high - 1), amount=high - low - used)
         before = 0
         for run in assignment.of(component.name):
             block = (first[run.node] + run.within[0] - low) // component.unit
             if block < before:
                 message = f"rank {run.ranks.start} of {component.name} comes before lower ranks in its range"
-                yield error(self.code, component.name, message, span, witnesses=(run.ranks.start,), amount=1)
+                advice = "write the ranks in ascending order"
+                yield error(self.code, component.name, message, span, help=advice, witnesses=(run.ranks.start,), amount=1)
                 return
             before = block
 

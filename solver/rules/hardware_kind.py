@@ -39,7 +39,15 @@ class HardwareKind:
         for run in assignment.of(component.name):
             if run.kind not in kinds:
                 message = f"rank {run.ranks.start} of {component.name} holds a {run.kind}; its node groups number {kind}s"
-                yield error(self.code, component.name, message, span, witnesses=(run.ranks.start, run.kind), amount=len(run.ranks))
+                yield error(
+                    self.code,
+                    component.name,
+                    message,
+                    span,
+                    help="name the node group of that hardware",
+                    witnesses=(run.ranks.start, run.kind),
+                    amount=len(run.ranks),
+                )
                 return
         wanted = component.accelerator_model
         if not wanted or kind != ACCELERATOR:
@@ -51,7 +59,15 @@ class HardwareKind:
                     f"rank {run.ranks.start} of {component.name} is on a {found or 'node without accelerators'}; it must be on a {wanted}"
                 )
                 span = component.span("accelerator_model")
-                yield error(self.code, component.name, message, span, witnesses=(run.ranks.start, run.node), amount=run.amount)
+                yield error(
+                    self.code,
+                    component.name,
+                    message,
+                    span,
+                    help="place it on nodes of that model",
+                    witnesses=(run.ranks.start, run.node),
+                    amount=run.amount,
+                )
                 return
 
     def explain(self, problem: Problem, component: Component) -> Clause:

@@ -40,7 +40,13 @@ class NodeGroup:
             label = ", ".join(component.node_groups)
             message = f"rank {run.ranks.start} of {component.name} is on node {run.node}, outside node group `{label}` ({count} ranks are)"
             yield error(
-                self.code, component.name, message, component.span("node_group"), witnesses=(run.ranks.start, run.node), amount=count
+                self.code,
+                component.name,
+                message,
+                component.span("node_group"),
+                help="place it on nodes of that group, or name another group",
+                witnesses=(run.ranks.start, run.node),
+                amount=count,
             )
 
     def explain(self, problem: Problem, component: Component) -> Clause:

@@ -47,7 +47,15 @@ class Strided:
             if rank != expected:
                 message = f"accelerator {position % size} of group {position // size} of {component.name} is rank {rank}"
                 message += f"; with stride {stride} it is {expected}"
-                yield error(self.code, component.name, message, component.span("stride"), witnesses=(position, rank), amount=1)
+                yield error(
+                    self.code,
+                    component.name,
+                    message,
+                    component.span("stride"),
+                    help=f"use whole blocks of {size * stride} ranks, or drop `stride`",
+                    witnesses=(position, rank),
+                    amount=1,
+                )
                 return
 
     def explain(self, problem: Problem, component: Component) -> Clause:

@@ -42,6 +42,16 @@ def placed(component: Component, written: Scalar, source: Source, cluster: Clust
         return None
     runs = runs_of(found.pairs, cluster, labels)
     if component.unit > component.group_size:
+        held = sum(run.amount for run in runs)
+        if held % component.unit:
+            message = f"the {held} accelerators of `{component.name}` are no whole blocks of {component.unit}, so its stride cannot be kept"
+            advice = f"give it a multiple of {component.unit}"
+            findings.append(
+                error(
+                    "PW206", component.name, message, written.span, label=f"{held} accelerators", help=advice, amount=held % component.unit
+                )
+            )
+            return None
         runs = compress(_strided(component, runs), cluster.kind(labels), labels[0])
     sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
     each = 1 if cluster.kind(labels) == NODE or len(sizes) > 1 else sizes.pop()

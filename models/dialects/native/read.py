@@ -57,8 +57,8 @@ def _problem(written: Value | None, cluster: Cluster, source: Source, findings: 
         found = placed(component, placement, source, cluster, findings) if isinstance(placement, Scalar) else component
         if found is not None:
             kept.append(found)
-    given = {component.name for component in kept if component.runs is not None}
-    return Problem(cluster, Job(tuple(kept), relations, choices={name: its for name, its in choices.items() if name not in given}))
+    names = {component.name for component in kept}
+    return Problem(cluster, Job(tuple(kept), relations, choices={name: its for name, its in choices.items() if name in names}))
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
