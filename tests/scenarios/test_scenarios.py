@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from placewright.models.codes import CODES
 from scenario import Outcome, Scenario
 
 HERE = Path(__file__).parent
+PLACEWRIGHT = "from placewright.cli.main import main; main()"
 FILES = sorted(HERE.rglob("*.scenario"))
 
 
@@ -24,6 +27,9 @@ def test_scenario(
     monkeypatch.chdir(tmp_path)
 
     def play(arguments: list[str]) -> Outcome:
+        if arguments[0] == "launch":  # in a process of its own: this one may be connected to a Ray cluster of other tests
+            done = subprocess.run([sys.executable, "-c", PLACEWRIGHT, *arguments], capture_output=True, text=True, timeout=100)
+            return Outcome(done.returncode, done.stdout, done.stderr)
         code = run(arguments)
         captured = capsys.readouterr()
         return Outcome(code, captured.out, captured.err)
