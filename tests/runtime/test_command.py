@@ -35,7 +35,7 @@ def running(mark: str) -> list[str]:
         if process.name.isdecimal() and int(process.name) != os.getpid():
             try:
                 if mark.encode() in (process / "environ").read_bytes():
-                    found.append((process / "cmdline").read_text().replace("\0", " ")[:80])
+                    found.append((process / "cmdline").read_text().replace("\0", " ")[:400])
             except OSError:
                 continue
     return found
