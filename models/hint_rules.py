@@ -62,7 +62,7 @@ def _component(component: Component, choices: tuple[Parallel, ...], colocated: b
         yield error("PW121", name, message, component.span("stride"), help="add `contiguous: true`, or drop `stride`")
     if cluster.kind(component.node_groups) == NODE:
         return
-    if component.runs is None and not colocated and not {"amount", "placement"} & component.spans.keys():
+    if component.runs is None and not colocated and not {"amount", "placement", "colocate_with"} & component.spans.keys():
         message = f"nobody says how large `{name}` is"
         yield error("PW101", name, message, component.span("name"), label="no amount", help="add `accelerators:` or `processes:`")
     for parallel in choices:

@@ -1,0 +1,156 @@
+"""What a user says instead of ranks becomes components, relations and choices; what contradicts itself is found before a search."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
+from placewright.models.finding import Finding
+from placewright.models.hints import add_block, add_hints
+from placewright.models.interpolation import Interpolator
+from placewright.models.shorthand import read_shorthand
+from placewright.models.source import Source
+from placewright.models.tree import Mapping
+
+from ..solver.cases import GIB, cluster, given
+
+MACHINES = cluster({"count": 8, "model": "H100"}, {"count": 8, "model": "H100", "robots": 2}, h100=(0,), robots=(1,))
+
+
+def hints(
+    text: str, *known: Component
+) -> tuple[dict[str, Component], tuple[Relation, ...], dict[str, tuple[Parallel, ...]], list[Finding]]:
+    """Components by name, relations, choices and findings of the text `components: {...}` without its first key."""
+    findings: list[Finding] = []
+    components, relations, choices = add_hints(Source("job.yaml", text).root, MACHINES, known, findings)
+    return {component.name: component for component in components}, relations, dict(choices), findings
+
+
+def only(text: str) -> Component:
+    """The single component of a text without faults."""
+    components, _, _, findings = hints(text)
+    assert findings == []
+    (component,) = components.values()
+    return component
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most", "each"),
+    [
+        ("{accelerators: 16}", 16, 16, 1),
+        ("{accelerators: 8-32}", 8, 32, 1),
+        ('{accelerators: "8 - 32"}', 8, 32, 1),
+        ("{processes: 4, accelerators_per_process: 2}", 8, 8, 2),
+        ("{processes: 2-4, accelerators_per_process: 2}", 4, 8, 2),
+        ("{accelerators: 8, processes: 2}", 8, 8, 4),
+        ("{accelerators: 4-16, processes: 8}", 8, 8, 1),
+        ("{node_group: node, processes: 64}", 64, 64, 1),
+        ("{node_group: node, processes: 8-32}", 8, 32, 1),
+        ("{node_group: robots, processes: 2}", 2, 2, 1),
+        ("{placement: 0-3}", 1, UNBOUNDED, 1),
+    ],
+)
+def test_amounts(text: str, least: int, most: int, each: int) -> None:
+    component = only(f"a: {text}")
+    assert (component.least, component.most, component.per_process) == (least, most, each)
+
+
+def test_everything_else_that_can_be_said() -> None:
+    component = only(
+        "a: {accelerators: 8, parallel: {tp: 4, pp: 2}, memory: 70GiB, phase: train, node_group: h100, accelerator: H100, contiguous: true, stride: 2}"
+    )
+    assert component.parallel == Parallel(4, 2)
+    assert component.memory == 70 * GIB
+    assert (component.phase, component.node_groups, component.accelerator_model) == ("train", ("h100",), "H100")
+    assert (component.contiguous, component.stride, component.group_size, component.unit, component.step) == (True, 2, 4, 8, 8)
+
+
+@pytest.mark.parametrize(("text", "mib"), [("70GiB", 71680), ("70", 71680), ("512MiB", 512), ("80GB", 76294), ("1.5 GiB", 1536), ("0", 0)])
+def test_memory(text: str, mib: int) -> None:
+    assert only(f"a: {{accelerators: 1, memory: {text}}}").memory == mib
+
+
+def test_relations_and_choices() -> None:
+    _, relations, choices, findings = hints(
+        "a: {accelerators: 8, parallel: {tp: [4, 2], pp: [1, 2]}}\nb: {colocate_with: a}\nc: {accelerators: 1, disjoint_from: [a, b]}"
+    )
+    assert findings == []
+    assert relations == (Relation(COLOCATED, ("b", "a")), Relation(DISJOINT, ("c", "a")), Relation(DISJOINT, ("c", "b")))
+    assert choices == {"a": (Parallel(4), Parallel(4, 2), Parallel(2), Parallel(2, 2))}
+
+
+def test_hints_about_a_component_with_ranks_are_kept_beside_them() -> None:
+    known = given("a", per_process=2)
+    components, *_, findings = hints("a: {memory: 1GiB}", known)
+    assert findings == []
+    assert components["a"].runs == known.runs
+    assert (components["a"].memory, components["a"].least, components["a"].per_process) == (GIB, known.least, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message", "line_column"),
+    [
+        ("a: {accelerators: 12, parallel: {tp: 8}}", "PW208", "`a` asks for 12 accelerators, which hold no multiple of 8", (1, 19)),
+        ("a: {accelerators: 9-15, parallel: {tp: [8, 16]}}", "PW208", "`a` asks for 9-15 accelerators", (1, 19)),
+        ("a: {acelerators: 8}", "PW104", "`acelerators` is no key of the hints of `a`", (1, 5)),
+        ("a: {accelerators: 8, parallel: {dp: 2}}", "PW104", "`parallel.dp` is no key", (1, 33)),
+        ("a: {accelerators: 0}", "PW105", "`accelerators` of the hints of `a`: `0` is less than 1", (1, 19)),
+        ("a: {}", "PW101", "nobody says how large `a` is", (1, 1)),
+        ("a: {accelerators: 1, node_group: h10}", "PW107", "`a` names node group `h10`, which does not exist", (1, 34)),
+        ("a: {accelerators: 1, node_group: [h100, h100]}", "PW121", "`a` names node group `h100` twice", (1, 34)),
+        ("a: {node_group: node, accelerators: 4}", "PW121", "`a` asks for accelerators in a group that numbers nodes", (1, 37)),
+        ("a: {accelerators: 7, processes: 2}", "PW121", "7 accelerators of `a` do not divide among 2 processes", (1, 33)),
+        ("a: {accelerators: 4, stride: 2}", "PW121", "`a` has stride 2 but is not contiguous", (1, 30)),
+        ("a: {accelerators: 6, accelerators_per_process: 3, parallel: {tp: 2}}", "PW121", "do not nest in `a`", (1, 61)),
+        ("a: {accelerators: 4, colocate_with: b}", "PW121", "`a` names `b` in `colocate_with`, which is no component", (1, 37)),
+        ("a: {accelerators: 4, disjoint_from: a}", "PW121", "`a` names itself in `disjoint_from`", (1, 37)),
+        ("a: {accelerators: 4}\nb: {node_group: robots, processes: 1, colocate_with: a}", "PW121", "they cannot be compared", (2, 54)),
+        ("a: {accelerators: 8, parallel: {tp: [1,2,4,8], pp: [1,2,4,8], cp: [1,2,4,8], ep: [1,2]}}", "PW121", "128 combinations", (1, 1)),
+    ],
+)
+def test_faults_and_where_they_stand(text: str, code: str, message: str, line_column: tuple[int, int]) -> None:
+    *_, findings = hints(text)
+    (finding,) = findings
+    assert finding.code == code
+    assert message in finding.message
+    assert finding.span is not None
+    assert (finding.span.line, finding.span.column) == line_column
+    assert finding.help
+
+
+def test_hints_that_need_a_value_that_is_not_known_are_refused() -> None:
+    interpolator = Interpolator(Source("job.yaml", "a:\n  accelerators: ${oc.env:N}").root)
+    resolved = interpolator.tree(interpolator.root, ())
+    assert isinstance(resolved, Mapping)
+    findings: list[Finding] = []
+    add_hints(resolved, MACHINES, (), findings)
+    assert [(finding.code, finding.subject) for finding in findings] == [("PW120", "a")]
+
+
+@pytest.mark.parametrize("edit", ["a: {acelerators: 8}", "actor: {accelerators: 8}\nb: {colocate_with: actr}"])
+def test_a_fix_that_is_an_edit_mends_the_text(edit: str) -> None:
+    from placewright.models.span import apply_edits
+
+    *_, findings = hints(edit)
+    (finding,) = findings
+    assert finding.edit is not None
+    *_, left = hints(apply_edits(edit, [finding.edit]))
+    assert left == []
+
+
+def test_a_block_in_a_framework_file_holds_components_and_nothing_else() -> None:
+    findings: list[Finding] = []
+    add_block(Source("x", "components: {a: {accelerators: 1}}\nclusters: 4x8").root, MACHINES, (), findings)
+    assert [finding.code for finding in findings] == ["PW104"]
+    findings = []
+    add_block(Source("x", "components: 3").root, MACHINES, (), findings)
+    assert [finding.code for finding in findings] == ["PW105"]
+    findings = []
+    add_block(Source("x", "components: {a: {placement: 0-3}}").root, MACHINES, (), findings)
+    assert [finding.code for finding in findings] == ["PW121"]
+
+
+def test_a_shorthand_cluster_has_no_other_groups() -> None:
+    machines = read_shorthand("2x8")
+    findings: list[Finding] = []
+    add_hints(Source("x", "a: {accelerators: 1, node_group: a800}").root, machines, (), findings)  # type: ignore[arg-type]
+    assert [finding.code for finding in findings] == ["PW107"]
