@@ -20,6 +20,7 @@ from placewright.solver import compile as compile_module
 from placewright.solver import expand as expand_module
 from placewright.solver import objectives as objectives_module
 from placewright.solver import project as project_module
+from placewright.solver.cuts.cut import Cut
 from placewright.solver.layout import Layout, Values
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
@@ -51,9 +52,11 @@ class _All(cp_model.CpSolverSolutionCallback):
         self.seen.add(key_of(self.variables.values(lambda variable: self.value(variable))))
 
 
-def encoded(problem: Problem, rules: Iterable[Rule[Any]]) -> set[Key]:
+def encoded(problem: Problem, rules: Iterable[Rule[Any]], cuts: Iterable[Cut] = ()) -> set[Key]:
     """Every value of the decision variables that the encodings of these rules accept, among those that are enumerated."""
     variables = compile_module.compile(problem, rules, minimise=False)
+    for cut in cuts:
+        cut.encode(problem, variables)
     surplus = space(problem, surplus=True) <= SURPLUS
     for bundle in variables.layout.counted:
         room = min(_most(problem, component, surplus) for component in bundle.components) // bundle.unit

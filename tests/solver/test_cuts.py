@@ -1,0 +1,42 @@
+"""A cut that calls itself implied removes no value; one that is too tight is noticed."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from placewright.solver.cuts import CUTS, racks_of_subsets
+from placewright.solver.cuts.racks_of_subsets import RacksOfSubsets, rows
+from placewright.solver.layout import Layout
+from placewright.solver.rules import RULES
+
+from . import parity
+from .cases import cluster, component, problem
+from .test_parity import CASES, random_problem
+
+RACKS = problem(
+    cluster({"count": 2, "rack": "a"}, {"count": 2, "rack": "b"}, {"count": 1, "rack": "c"}),
+    component("a", 2),
+    component("b", 2),
+    component("c", 1),
+)
+
+
+@pytest.mark.parametrize("cut", [cut for cut in CUTS if cut.implied], ids=lambda cut: type(cut).__name__)
+def test_an_implied_cut_removes_no_value(cut: racks_of_subsets.RacksOfSubsets) -> None:
+    source = random.Random(11)
+    for question in (RACKS, *CASES.values(), *(random_problem(source, most=400) for _ in range(30))):
+        assert parity.encoded(question, RULES, [cut]) == parity.encoded(question, RULES)
+
+
+def test_what_must_be_in_several_racks() -> None:
+    names = {("+".join(bundle.name for bundle in members), fewest) for members, fewest in rows(Layout(RACKS))}
+    assert names == set()  # a, b and c need three racks: no more than one each
+    wide = problem(RACKS.cluster, component("a", 3), component("b", 2))
+    assert {("+".join(bundle.name for bundle in members), fewest) for members, fewest in rows(Layout(wide))} == {("a", 2), ("a+b", 3)}
+
+
+def test_a_cut_that_is_too_tight_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    fewest = racks_of_subsets._fewest
+    monkeypatch.setattr(racks_of_subsets, "_fewest", lambda rooms, demand: fewest(rooms, demand) + 1)
+    assert parity.encoded(RACKS, RULES, [RacksOfSubsets()]) < parity.encoded(RACKS, RULES)
