@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from .source import Source
 if TYPE_CHECKING:
     from .cluster import Cluster
 
-CODE = "PW011"
 _HELP = "a cluster file is `nodes: [{repeat: 2, accelerators: {count: 8, model: H100}}]`"
 
 
@@ -26,13 +24,8 @@ def cluster_of(source: Source) -> Cluster:
     from .cluster_file import ClusterForm
     from .forms import fill
 
-    root = source.root
-    try:
-        form = fill(ClusterForm, root, "", "a cluster file")
-    except UnusableInput as problem:
-        # without a cluster nothing can be judged: each fault makes the whole input unusable
-        raise UnusableInput(replace(finding, code=CODE) for finding in problem.findings) from None
+    form = fill(ClusterForm, source.root, "", "a cluster file", "PW011")
     try:
         return form.build()
     except ValueError as problem:
-        raise UnusableInput([error(CODE, "", f"the cluster cannot be: {problem}", source.whole(), help=_HELP)]) from None
+        raise UnusableInput([error("PW011", "", f"the cluster cannot be: {problem}", source.whole(), help=_HELP)]) from None

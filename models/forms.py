@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 Form = TypeVar("Form", bound=BaseModel)
 
 
-def fill(form: type[Form], value: Value, subject: str, where: str, codes: dict[str, str] | None = None) -> Form:
+def fill(form: type[Form], value: Value, subject: str, where: str, code: str = "") -> Form:
     """The form with what a value says. Raises UnusableInput with a Finding for every fault.
 
-    `subject` is what the value is about and `where` how to call it in messages, such as "the hints of actor"; `codes`
-    overrides the codes of the Findings by pydantic's type of error.
+    `subject` is what the value is about and `where` how to call it in messages, such as "the hints of actor". The codes are
+    PW101, PW104 and PW105, or all of them `code`.
     """
     try:
         return form.model_validate(plain(value))
     except ValidationError as problem:
         details = [each for each in problem.errors(include_url=False) if each["type"] != "too_short" or not _holds_faults(each, problem)]
-        raise UnusableInput(_finding(form, value, each, subject, where, codes or {}) for each in details) from None
+        raise UnusableInput(_finding(form, value, each, subject, where, code) for each in details) from None
 
 
 def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
@@ -36,7 +36,7 @@ def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
     return any(len(each["loc"]) > len(place) and each["loc"][: len(place)] == place for each in problem.errors(include_url=False))
 
 
-def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, codes: dict[str, str]) -> Finding:
+def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, code: str) -> Finding:
     place, kind = details["loc"], details["type"]
     path = ".".join(map(str, place))
     if kind == "extra_forbidden":
@@ -44,12 +44,12 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
         close = nearest(str(place[-1]), known)
         edit = Edit(span, close) if close else None
         advice = f"write `{close}`" if close else "known keys are " + ", ".join(known)
-        return error(codes.get(kind, "PW104"), subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
+        return error(code or "PW104", subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
     if kind == "missing":
-        return error(codes.get(kind, "PW101"), subject, f"{where} need `{path}`", _deepest(value, place), help=f"add `{path}:`")
+        return error(code or "PW101", subject, f"{where} need `{path}`", _deepest(value, place), help=f"add `{path}:`")
     reason = details["msg"].removeprefix("Value error, ")
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
-    return error(codes.get(kind, "PW105"), subject, message, _deepest(value, place), help=_described(form, place))
+    return error(code or "PW105", subject, message, _deepest(value, place), help=_described(form, place))
 
 
 def _deepest(root: Value, place: Sequence[int | str]) -> Span:

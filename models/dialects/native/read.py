@@ -109,7 +109,7 @@ def _written(value: Value) -> Cluster:
                 [error("PW011", "", message, value.span, help=f"write `cluster: 2{value.text}`", edit=Edit(value.span, f"2{value.text}"))]
             )
         return found
-    form = fill(ClusterForm, value, "", "the cluster", {"extra_forbidden": "PW011", "missing": "PW011"})
+    form = fill(ClusterForm, value, "", "the cluster", "PW011")
     try:
         return form.build()
     except ValueError as problem:
