@@ -9,7 +9,7 @@ from ..models.node_group import ACCELERATOR, CLUSTER_LABEL
 from ..models.placement import Placement
 from ..models.plan import Plan
 from ..models.ranks import merge, write_ranks
-from .terminal import cells, escape
+from .terminal import escape
 
 MAX_CELL = 60
 
@@ -77,16 +77,19 @@ def _ranges(mask: int, offset: int) -> list[range]:
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """Columns two spaces apart, the first row being the header; columns in `right` are right-aligned. Long cells are cut."""
-    shown = [[_cut(escape(cell)) for cell in row] for row in rows]
-    widths = [max(cells(row[column]) for row in shown) for column in range(len(shown[0]))]
-    lines = []
-    for row in shown:
-        padded = []
-        for column, cell in enumerate(row):
-            space = " " * (widths[column] - cells(cell))
-            padded.append(space + cell if column in right else cell + space)
-        lines.append("  ".join(padded).rstrip())
-    return "\n".join(lines)
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in range(len(rows[0])):
+        grid.add_column(justify="right" if column in right else "left", no_wrap=True)
+    for row in rows:
+        grid.add_row(*(Text(_cut(escape(cell))) for cell in row))
+    console = Console(width=(MAX_CELL + 2) * len(rows[0]), color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(grid)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def _cut(text: str) -> str:

@@ -37,13 +37,9 @@ def cells(text: str) -> int:
     """How many columns a terminal gives to a text that `escape` has made: two for wide characters, none for combining ones."""
     if text.isascii():
         return len(text)
-    return sum(_columns(character) for character in text)
+    from rich.cells import cell_len
 
-
-def _columns(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+    return cell_len(text)
 
 
 def wants_colour(stream: TextIO) -> bool:

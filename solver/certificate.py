@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from math import lcm
+from typing import Iterable, Mapping
 
 from ..models.component import Component
 from ..models.node_group import ACCELERATOR
@@ -12,8 +12,6 @@ from ..models.problem import Problem
 from .layout import Bundle, Layout
 from .rules.fits_memory import peak
 from .wording import listed, plural
-
-MAX_KINDS = 8
 
 
 @dataclass(frozen=True)
@@ -32,21 +30,20 @@ class Row:
 def counting_row(problem: Problem) -> Row | None:
     """A sum that proves the problem impossible, or None if no such sum does.
 
-    For every set of bundles and every size: what they need, against what the nodes that any of them may use have
-    (Hall's condition over the distinct sets of nodes).
+    For every size of piece: what each bundle needs flows to the nodes that it may use. What cannot flow is short, and the
+    minimal cut names the bundles and the nodes (Hall's condition).
     """
     layout = Layout(problem)
     for bundle in layout.bundles:
         if row := _own_amount(layout, bundle):
             return row
-    may = {bundle: _eligible(layout, bundle) for bundle in layout.searched}
     for kind in dict.fromkeys(bundle.kind for bundle in layout.searched):
-        bundles = [bundle for bundle in layout.searched if bundle.kind == kind]
-        kinds = list(dict.fromkeys(may[bundle] for bundle in bundles))[:MAX_KINDS]
-        for size in range(1, len(kinds) + 1):
-            for chosen in combinations(kinds, size):
-                if row := _shortage(layout, kind, [b for b in bundles if may[b] <= frozenset().union(*chosen)], frozenset().union(*chosen)):
-                    return row
+        may = {bundle: _eligible(layout, bundle) for bundle in layout.searched if bundle.kind == kind}
+        for size in sorted({bundle.unit for bundle in may} | {1}):
+            # Only pieces that this size divides can be counted in it.
+            needs = {bundle: bundle.unit // size * bundle.least for bundle in may if bundle.unit % size == 0}
+            if row := _shortage(layout, kind, size, needs, may):
+                return row
     return None
 
 
@@ -89,16 +86,49 @@ def _eligible(layout: Layout, bundle: Bundle) -> frozenset[int]:
     )
 
 
-def _shortage(layout: Layout, kind: str, bundles: list[Bundle], nodes: frozenset[int]) -> Row | None:
-    for size in sorted({bundle.unit for bundle in bundles} | {1}):
-        # Only pieces that this size divides can be counted in it.
-        large = [bundle for bundle in bundles if bundle.unit % size == 0]
-        need = sum(bundle.unit // size * bundle.least for bundle in large)
-        have = sum(layout.free[node, kind].bit_count() // size for node in nodes)
-        if large and need > have:
-            members = tuple(component for bundle in large for component in bundle.components)
-            return Row(members, need, have, _sentence(layout, members, kind, size, need, have, len(nodes)))
-    return None
+def _shortage(layout: Layout, kind: str, size: int, needs: Mapping[Bundle, int], may: Mapping[Bundle, frozenset[int]]) -> Row | None:
+    room = {node.rank: layout.free[node.rank, kind].bit_count() // size for node in layout.problem.cluster.nodes}
+
+    def short(bundles: Iterable[Bundle]) -> int:
+        chosen = tuple(bundles)
+        nodes = frozenset().union(*(may[bundle] for bundle in chosen))
+        return sum(needs[bundle] for bundle in chosen) - sum(room[node] for node in nodes)
+
+    # Most often one bundle alone is too large, or all together are: then no flow is needed to see it.
+    members = next(([bundle] for bundle in needs if short([bundle]) > 0), [])
+    if not members:
+        members = _cut(needs, may, room)
+    for bundle in list(members):
+        rest = [other for other in members if other is not bundle]
+        if rest and short(rest) > 0:
+            members = rest
+    if not members:
+        return None
+    need = sum(needs[bundle] for bundle in members)
+    components = tuple(component for bundle in members for component in bundle.components)
+    nodes = frozenset().union(*(may[bundle] for bundle in members))
+    have = need - short(members)
+    return Row(components, need, have, _sentence(layout, components, kind, size, need, have, len(nodes)))
+
+
+def _cut(needs: Mapping[Bundle, int], may: Mapping[Bundle, frozenset[int]], room: Mapping[int, int]) -> list[Bundle]:
+    """The bundles that together need more than the nodes that any of them may use have; none if everything can flow."""
+    import networkx
+
+    alike: dict[frozenset[Bundle], int] = {}
+    for node, pieces in room.items():
+        users = frozenset(bundle for bundle in needs if node in may[bundle])
+        alike[users] = alike.get(users, 0) + pieces
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(("need", "have"))
+    for bundle, need in needs.items():
+        graph.add_edge("need", bundle, capacity=need)
+    for users, pieces in alike.items():
+        graph.add_edge(users, "have", capacity=pieces)
+        for bundle in users:
+            graph.add_edge(bundle, users)
+    flow, (reached, _) = networkx.minimum_cut(graph, "need", "have")
+    return [bundle for bundle in needs if bundle in reached] if flow < sum(needs.values()) else []
 
 
 def _sentence(layout: Layout, members: tuple[Component, ...], kind: str, size: int, need: int, have: int, nodes: int) -> str:

@@ -89,22 +89,29 @@ def _best_first(alternatives: Iterable[Problem], limit: float, seed: int) -> lis
 
 
 def _one(problem: Problem, limit: float, seed: int) -> _Found:
-    """One choice of degrees: a counting row against it, a greedy answer that meets the bound, or a search."""
-    if counting_row(problem):
-        return _Found(problem, None, (), 0, "counting", refuted=True)
+    """One choice of degrees: a greedy answer that meets the bound, a counting row against it, or a search."""
     layout = Layout(problem)
     bounds = _bounds(layout)
-    values = greedy(layout)
-    if values is not None:
-        try:
-            assignment = expand(layout, values)
-        except ExpansionFailed:
-            assignment = None
-        if assignment and not list(check(problem, assignment)):
-            its = terms(problem, assignment, bounds)
-            if all(term.value == term.bound for term in its):
-                return _Found(problem, assignment, its, _bound(problem, bounds), "greedy")
+    if found := _greedy(problem, layout, bounds):
+        return found
+    if counting_row(problem):
+        return _Found(problem, None, (), 0, "counting", refuted=True)
     return _searched(problem, bounds, limit, seed)
+
+
+def _greedy(problem: Problem, layout: Layout, bounds: list[int]) -> _Found | None:
+    """The greedy answer, if it passes every check and no answer can be better."""
+    values = greedy(layout)
+    if values is None:
+        return None
+    try:
+        assignment = expand(layout, values)
+    except ExpansionFailed:  # a guess that does not fit; the search knows better
+        return None
+    its = terms(problem, assignment, bounds)
+    if any(check(problem, assignment)) or any(term.value != term.bound for term in its):
+        return None
+    return _Found(problem, assignment, its, _bound(problem, bounds), "greedy")
 
 
 def _searched(problem: Problem, bounds: list[int], limit: float, seed: int) -> _Found:

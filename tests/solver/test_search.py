@@ -176,6 +176,17 @@ def test_what_is_impossible_names_a_counting_row_and_fixes_that_work(question: P
     assert answer.findings[0].help == help_text
 
 
+def test_a_shortage_that_only_several_components_show_is_found() -> None:
+    where = cluster({"count": 4}, {"count": 4}, {"count": 4}, one=(0, 1), two=(1, 2), three=(0, 2))
+    amounts = {"a": ("one", 5), "b": ("two", 5), "c": ("three", 3), "d": ("cluster", 1)}
+    components = [component(name, amount, node_groups=(group,)) for name, (group, amount) in amounts.items()]
+    (finding,) = solve(problem(where, *components)).findings
+    assert finding.message == "impossible: a, b and c need 13 accelerators, the cluster has 12"
+    assert finding.notes == tuple(
+        f"{name} asks for {amount} {'accelerators'} (the cluster has 12)" for name, (_, amount) in list(amounts.items())[:3]
+    )
+
+
 def test_every_row_of_a_relation_can_be_given_up() -> None:
     question = problem(cluster({"count": 8}), component("a", 4), component("b", 6), together="b+a")
     assert Relation(COLOCATED, ("b", "a")) in question.job.relations
