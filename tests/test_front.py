@@ -1,0 +1,110 @@
+"""The front door: the verbs as functions, loaded when they are first used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import placewright as pw
+import pytest
+
+HINTS = (
+    "cluster: 2x4xH100\ncomponents:\n  actor: {accelerators: 4, parallel: {tp: 4}}\n  rollout: {accelerators: 4, disjoint_from: actor}\n"
+)
+RLINF = "cluster:\n  num_nodes: 2\n  component_placement:\n    actor: 0-7\n    rollout: 8-15\n"
+
+
+@pytest.fixture
+def hints(tmp_path: Path) -> Path:
+    path = tmp_path / "hints.yaml"
+    path.write_text(HINTS)
+    return path
+
+
+@pytest.fixture
+def rlinf(tmp_path: Path) -> Path:
+    path = tmp_path / "train.yaml"
+    path.write_text(RLINF)
+    return path
+
+
+def test_every_name_of_the_front_door_opens() -> None:
+    for name in pw.__all__:
+        assert getattr(pw, name) is not None
+    assert set(pw.__all__) <= set(dir(pw))
+    with pytest.raises(AttributeError, match="no attribute 'sovle'"):
+        pw.sovle  # noqa: B018
+
+
+def test_importing_it_loads_next_to_nothing() -> None:
+    script = "import sys, placewright; print(*sorted(name for name in sys.modules if name.split('.')[0] in ('yaml', 'pydantic', 'ray', 'ortools')))"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == ""
+
+
+def test_load_keeps_what_is_wrong_for_later(tmp_path: Path) -> None:
+    reading = pw.load(tmp_path / "none.yaml")
+    assert reading.problem is None
+    assert [finding.code for finding in reading.findings] == ["PW001"]
+
+
+def test_verify_takes_machines_as_an_object_or_in_one_word(rlinf: Path) -> None:
+    assert pw.verify(rlinf, cluster="x8").verdict == "ok"
+    assert pw.verify(rlinf, cluster=pw.cluster("2x8xH100")).verdict == "ok"  # type: ignore[arg-type]
+    report = pw.verify(rlinf, cluster="1x8")
+    assert [finding.code for finding in report.errors] == ["PW114"]
+    assert pw.verify(pw.load(rlinf, cluster="x8")).plan is not None
+
+
+def test_a_shorthand_that_is_none_is_a_value_error(rlinf: Path) -> None:
+    with pytest.raises(ValueError, match="NODESxACCELERATORS"):
+        pw.verify(rlinf, cluster="2x8x")
+
+
+def test_solve_gives_a_plan_that_survives_its_file(hints: Path, tmp_path: Path) -> None:
+    answer = pw.solve(hints)
+    assert answer.verdict == "optimal"
+    assert answer.plan is not None
+    assert isinstance(answer.plan, pw.Plan)
+    pw.write_plan(answer.plan, tmp_path / "plan.json")
+    assert pw.read_plan(tmp_path / "plan.json").digest == answer.plan.digest
+    (first, *_) = answer.plan.placements("rollout")
+    assert isinstance(first, pw.Placement)
+    assert (first.node_rank, first.visible_accelerators) == (1, ("0",))
+
+
+def test_solve_takes_a_problem(hints: Path) -> None:
+    problem = pw.load(hints).problem
+    assert problem is not None
+    assert pw.solve(problem).verdict == "optimal"
+
+
+def test_solve_says_why_not(tmp_path: Path) -> None:
+    (tmp_path / "large.yaml").write_text(HINTS.replace("accelerators: 4", "accelerators: 8"))
+    answer = pw.solve(tmp_path / "large.yaml")
+    assert (answer.verdict, answer.plan) == ("impossible", None)
+    assert answer.findings[0].code == "PW601"
+
+
+def test_solve_raises_for_a_configuration_with_errors(rlinf: Path) -> None:
+    with pytest.raises(pw.UnusableInput) as caught:
+        pw.solve(rlinf, cluster="1x8")
+    assert [finding.code for finding in caught.value.findings] == ["PW114"]
+
+
+def test_launch_raises_before_anything_starts_if_there_is_no_plan(tmp_path: Path) -> None:
+    (tmp_path / "large.yaml").write_text(HINTS.replace("accelerators: 4", "accelerators: 8"))
+    with pytest.raises(pw.UnusableInput) as caught:
+        pw.launch(tmp_path / "large.yaml", simulate=True)
+    assert [finding.code for finding in caught.value.findings] == ["PW601"]
+
+
+def test_without_ray_only_launching_fails(hints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from placewright.runtime import ray_compat
+    from placewright.runtime.failure import LaunchFailed
+
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(LaunchFailed) as caught:
+        ray_compat.need_ray()
+    assert [finding.code for finding in caught.value.findings] == ["PW708"]
+    assert pw.solve(hints).verdict == "optimal"
