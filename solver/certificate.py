@@ -10,6 +10,7 @@ from ..models.component import Component
 from ..models.node_group import ACCELERATOR
 from ..models.problem import Problem
 from .layout import Bundle, Layout
+from .places import longest_free
 from .rules.fits_memory import peak
 from .wording import listed, plural
 
@@ -36,6 +37,9 @@ def counting_row(problem: Problem) -> Row | None:
     layout = Layout(problem)
     for bundle in layout.bundles:
         if row := _own_amount(layout, bundle):
+            return row
+    for bundle in layout.ranged:
+        if row := _own_range(layout, bundle):
             return row
     for kind in dict.fromkeys(bundle.kind for bundle in layout.searched):
         may = {bundle: _eligible(layout, bundle) for bundle in layout.searched if bundle.kind == kind}
@@ -67,6 +71,18 @@ def _own_amount(layout: Layout, bundle: Bundle) -> Row | None:
         amounts = str(least) if least == most else f"{least} to {most}"
         return Row(members, -(-least // step) * step, most, f"{shared}{amounts} holds no multiple of {step}")
     return None
+
+
+def _own_range(layout: Layout, bundle: Bundle) -> Row | None:
+    """No free range is long enough, even if the bundle were alone."""
+    longest = longest_free(layout, bundle)
+    if longest >= bundle.least:
+        return None
+    need, have = bundle.least * bundle.unit, longest * bundle.unit
+    pieces = f" in whole groups of {bundle.unit}" if bundle.unit > 1 else ""
+    names = listed([component.name for component in bundle.components])
+    verb = "needs" if len(bundle.components) == 1 else "need"
+    return Row(bundle.components, need, have, f"{names} {verb} one free range of {need} accelerators{pieces}, the longest has {have}")
 
 
 def _eligible(layout: Layout, bundle: Bundle) -> frozenset[int]:

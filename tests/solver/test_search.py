@@ -176,6 +176,26 @@ def test_what_is_impossible_names_a_counting_row_and_fixes_that_work(question: P
     assert answer.findings[0].help == help_text
 
 
+@pytest.mark.parametrize(
+    ("question", "message", "help_text"),
+    [
+        (
+            problem(cluster({"count": 8, "taken": 0b100}, {"count": 8, "taken": 0b100000}), component("a", 12, contiguous=True)),
+            "impossible: a needs one free range of 12 accelerators, the longest has 10",
+            "ask for 10 instead of 12 for a; or drop `contiguous` of a",
+        ),
+        (
+            problem(cluster(*[{"count": 6}] * 3), component("a", 12, tp=4, contiguous=True)),
+            "impossible: a needs one free range of 12 accelerators in whole groups of 4, the longest has 8",
+            "ask for 8 instead of 12 for a; or drop `contiguous` of a",
+        ),
+    ],
+)
+def test_a_range_that_is_too_long_names_the_longest(question: Problem, message: str, help_text: str) -> None:
+    (finding,) = solve(question).findings
+    assert (finding.message, finding.help) == (message, help_text)
+
+
 def test_a_shortage_that_only_several_components_show_is_found() -> None:
     where = cluster({"count": 4}, {"count": 4}, {"count": 4}, one=(0, 1), two=(1, 2), three=(0, 2))
     amounts = {"a": ("one", 5), "b": ("two", 5), "c": ("three", 3), "d": ("cluster", 1)}
