@@ -22,8 +22,9 @@ from placewright.solver.search import solve
 from study import Rows, Study
 
 LIMIT = 30.0
-QUICK, FULL = (16, 32, 64, 128), (16, 32, 64, 128, 256, 512, 1024)
+QUICK, FULL = (32, 64, 128), (32, 64, 128, 256, 512, 1024)
 NAIVE_UP_TO = 512
+PROVED = ("optimal", "infeasible", "impossible")
 SHARES = (("actor", 8, 0.4), ("rollout", 4, 0.25), ("critic", 4, 0.15), ("reward", 2, 0.1), ("env", 1, 0.05))
 
 
@@ -116,7 +117,7 @@ def draw(rows: Rows, path: Path) -> None:
         its = [row for row in rows if row["way"] == way]
         (line,) = axes.plot([row["accelerators"] for row in its], [row["cpu_seconds"] for row in its], label=way)
         for row in its:
-            face = line.get_color() if row["status"] == "optimal" else "white"
+            face = line.get_color() if row["status"] in PROVED else "white"
             axes.plot(row["accelerators"], row["cpu_seconds"], "o", color=line.get_color(), markerfacecolor=face)
     axes.set(xscale="log", yscale="log", xlabel="accelerators", ylabel="CPU seconds (hollow: not proved)")
     axes.legend()

@@ -187,7 +187,7 @@ def test_what_is_impossible_names_a_counting_row_and_fixes_that_work(question: P
         (
             problem(cluster(*[{"count": 6}] * 3), component("a", 12, tp=4, contiguous=True)),
             "impossible: a needs one free range of 12 accelerators in whole groups of 4, the longest has 8",
-            "ask for 8 instead of 12 for a; or drop `contiguous` of a",
+            "ask for 8 instead of 12 for a; or drop `parallel` of a; or drop `contiguous` of a",
         ),
     ],
 )
