@@ -8,7 +8,7 @@ from typing import Iterable
 import click
 
 from ..models.finding import Finding, UnusableInput
-from ..models.source import Source
+from ..models.text.source import Source
 from ..report.terminal import wants_colour
 from ..report.text import render_findings
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .finding import UnusableInput, error
-from .source import Source
+from .text.source import Source
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -22,7 +22,7 @@ def read_cluster(path: str | Path) -> Cluster:
 def cluster_of(source: Source) -> Cluster:
     """The cluster that a text describes. Raises UnusableInput with every fault of the text."""
     from .cluster_file import ClusterForm
-    from .forms import fill
+    from .text.forms import fill
 
     form = fill(ClusterForm, source.root, "", "a cluster file", "PW011")
     try:

@@ -8,9 +8,9 @@ from typing import Iterator, Mapping, Sequence
 from .cluster import Cluster
 from .component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
 from .finding import Finding, error
-from .nearest import nearest
 from .node_group import NODE
 from .span import Edit
+from .text.nearest import nearest
 
 
 def consistent(

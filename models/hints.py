@@ -13,13 +13,13 @@ from .cluster import Cluster
 from .cluster_file import Mebibytes, Name, Word
 from .component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
 from .finding import Finding, UnusableInput, error
-from .forms import fill
 from .hint_rules import consistent
-from .interpolation import UNRESOLVED
 from .node_group import CLUSTER_LABEL, NODE
 from .quantity import read_range
 from .span import Span
-from .tree import Mapping, Scalar, Sequence, Value, kind_of
+from .text.forms import fill
+from .text.interpolation import UNRESOLVED
+from .text.tree import Mapping, Scalar, Sequence, Value, kind_of
 
 MAX_CHOICES = 64
 Relations = tuple[Relation, ...]

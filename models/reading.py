@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .finding import Finding, Severity, Unchecked
 from .problem import Problem
-from .source import Source
+from .text.source import Source
 
 
 @dataclass(frozen=True)

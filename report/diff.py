@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from difflib import unified_diff
 
-from ..models.source import Source
 from ..models.span import Edit, apply_edits
+from ..models.text.source import Source
 from .terminal import escape, paint
 
 CONTEXT = 2

@@ -8,9 +8,9 @@ from ..assignment import Assignment
 from ..cluster import Cluster
 from ..reading import Reading
 from ..shorthand import AsDeclared
-from ..source import Source
 from ..span import Edit
-from ..tree import Mapping
+from ..text.source import Source
+from ..text.tree import Mapping
 
 Machines = Union[Cluster, AsDeclared, None]
 """What the user said of the machines: all of them, how many accelerators the declared nodes have, or nothing."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from ..finding import UnusableInput, error
 from ..reading import Reading
-from ..source import Source
-from ..tree import Mapping
+from ..text.source import Source
+from ..text.tree import Mapping
 
 if TYPE_CHECKING:
     from .dialect import Dialect, Machines

@@ -17,13 +17,13 @@ from placewright.models.finding import Severity, UnusableInput
 from placewright.models.node_group import NODE, NodeGroup
 from placewright.models.placement import Placement, placements
 from placewright.models.reading import Reading
-from placewright.models.source import Source
 from placewright.models.strategies import (
     FlexiblePlacementStrategy,
     NodePlacementStrategy,
     PackedPlacementStrategy,
     PlacementStrategy,
 )
+from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf" / "golden"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.cluster_source import cluster_of
 from placewright.models.finding import UnusableInput
-from placewright.models.source import Source
+from placewright.models.text.source import Source
 
 GOOD = """\
 nodes:

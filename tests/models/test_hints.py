@@ -6,10 +6,10 @@ import pytest
 from placewright.models.component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
 from placewright.models.finding import Finding
 from placewright.models.hints import add_block, add_hints
-from placewright.models.interpolation import Interpolator
 from placewright.models.shorthand import read_shorthand
-from placewright.models.source import Source
-from placewright.models.tree import Mapping
+from placewright.models.text.interpolation import Interpolator
+from placewright.models.text.source import Source
+from placewright.models.text.tree import Mapping
 
 from ..solver.cases import GIB, cluster, given
 

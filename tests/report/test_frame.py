@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.finding import Finding, Severity, error, warning
-from placewright.models.source import Source
 from placewright.models.span import Span
-from placewright.models.tree import Scalar, find
+from placewright.models.text.source import Source
+from placewright.models.text.tree import Scalar, find
 from placewright.report.frame import WIDTH, excerpt, frame
 from placewright.report.terminal import cells
 

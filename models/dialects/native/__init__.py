@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...tree import Mapping
+from ...text.tree import Mapping
 from .read import NAME, read
 from .write import write
 

@@ -14,10 +14,10 @@ from ...notation.mapping import runs_of
 from ...notation.mend import mended
 from ...notation.numbered import numbered
 from ...notation.placement_text import read_placement
-from ...notation.scalar_text import plain_or_quoted
-from ...source import Source
 from ...span import Edit, Span
-from ...tree import Scalar
+from ...text.scalar_text import plain_or_quoted
+from ...text.source import Source
+from ...text.tree import Scalar
 
 MAX_PROCESSES = 1 << 20
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 from ...cluster import Cluster
 from ...cluster_file import ClusterForm
 from ...finding import Finding, UnusableInput, error, warning
-from ...forms import fill
 from ...hints import add_hints
-from ...interpolation import Interpolator
 from ...job import Job
-from ...nearest import nearest
 from ...problem import Problem
 from ...reading import Reading
 from ...shorthand import AsDeclared, read_shorthand
-from ...source import Source
 from ...span import Edit
-from ...tree import Mapping, Scalar, Value
+from ...text.forms import fill
+from ...text.interpolation import Interpolator
+from ...text.nearest import nearest
+from ...text.source import Source
+from ...text.tree import Mapping, Scalar, Value
 from ..dialect import Machines
 from .placement import placed
 

@@ -6,14 +6,14 @@ from ...assignment import Assignment, Run, seats
 from ...component import Component
 from ...finding import UnusableInput, error
 from ...notation.runs_text import placement_text
-from ...notation.scalar_text import plain_or_quoted
-from ...notation.splice import at_line_end, indent_of, line_end, point
 from ...problem import Problem
 from ...ranks import merge, write_ranks
 from ...reading import Reading
-from ...source import Source
 from ...span import Edit, apply_edits
-from ...tree import Mapping
+from ...text.scalar_text import plain_or_quoted
+from ...text.source import Source
+from ...text.splice import at_line_end, indent_of, line_end, point
+from ...text.tree import Mapping
 from .read import read
 
 

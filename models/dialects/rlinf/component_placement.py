@@ -15,9 +15,9 @@ from ...node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...notation.mapping import runs_of
 from ...notation.mend import mended
 from ...notation.placement_text import Fault, Numbered, PlacementText, read_placement
-from ...notation.scalar_text import plain_or_quoted
 from ...span import Span
-from ...tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
+from ...text.scalar_text import plain_or_quoted
+from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .capabilities import MAX_PROCESSES, MAX_RUNS
 from .groups_of import numbered_by, read_labels
 from .node_groups import DeclaredGroups

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...node_group import EnvConfig
 from ...ranks import Ranks
-from ...tree import Mapping, Scalar, Sequence, Value, kind_of
+from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
 from .node_ranks import read_node_ranks
 from .notes import Notes, is_unknown
 

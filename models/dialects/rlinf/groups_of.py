@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...cluster import Cluster
-from ...nearest import nearest
 from ...notation.numbered import is_counted, numbered
 from ...notation.placement_text import Numbered
-from ...notation.scalar_text import plain_or_quoted
 from ...span import Edit, Span
-from ...tree import Scalar, Sequence, Value
+from ...text.nearest import nearest
+from ...text.scalar_text import plain_or_quoted
+from ...text.tree import Scalar, Sequence, Value
 from .node_groups import DeclaredGroups
 from .notes import Notes, Text, is_unknown
 

@@ -9,9 +9,9 @@ import json
 from dataclasses import dataclass
 
 from ...cluster import Hardware
-from ...nearest import nearest
 from ...span import Edit
-from ...tree import Mapping, Scalar, Sequence, Value, kind_of, plain
+from ...text.nearest import nearest
+from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain
 from .hardware_types import HARDWARE_TYPES, HardwareType
 from .notes import Notes, is_unknown
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...finding import UnusableInput, error
-from ...notation.scalar_text import plain_or_quoted
-from ...notation.splice import at_line_end, indent_of, line_end, point
-from ...source import Source
 from ...span import Edit
-from ...tree import Entry, Mapping, Scalar
+from ...text.scalar_text import plain_or_quoted
+from ...text.source import Source
+from ...text.splice import at_line_end, indent_of, line_end, point
+from ...text.tree import Entry, Mapping, Scalar
 
 
 @dataclass(frozen=True, slots=True)

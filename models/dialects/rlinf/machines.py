@@ -8,7 +8,7 @@ from ...accelerators import accelerators
 from ...cluster import Cluster, Hardware, Node
 from ...node_group import NODE, NodeGroup
 from ...shorthand import AsDeclared
-from ...tree import Value
+from ...text.tree import Value
 from .node_groups import DeclaredGroup
 from .notes import Notes
 

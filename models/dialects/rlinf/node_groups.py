@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ...node_group import EnvConfig
 from ...ranks import Ranks
-from ...tree import Mapping, Scalar, Sequence, Value, kind_of
+from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
 from .capabilities import RESERVED_LABELS
 from .env_configs import read_env_configs
 from .hardware import GroupHardware, read_hardware

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, write_ranks
 from ...span import Edit
-from ...tree import Scalar, Sequence, Value
+from ...text.tree import Scalar, Sequence, Value
 from .notes import Notes, is_unknown
 
 

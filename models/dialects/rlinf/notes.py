@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Iterable
 
 from ...finding import Finding, Severity, Unchecked
-from ...interpolation import UNRESOLVED
-from ...nearest import nearest
-from ...notation.scalar_text import plain_or_quoted
-from ...source import Source
 from ...span import Edit, Span
-from ...tree import Entry, Mapping, Scalar, Value, kind_of
+from ...text.interpolation import UNRESOLVED
+from ...text.nearest import nearest
+from ...text.scalar_text import plain_or_quoted
+from ...text.source import Source
+from ...text.tree import Entry, Mapping, Scalar, Value, kind_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ Source: RLinf, rlinf/scheduler/cluster/config.py and its profiling backends (com
 
 from __future__ import annotations
 
-from ...nearest import nearest
-from ...tree import Mapping, Scalar, Sequence, Value, kind_of
+from ...text.nearest import nearest
+from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
 from .notes import Notes, is_unknown
 
 _COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")

@@ -7,14 +7,14 @@ import os
 from ...cluster import Cluster
 from ...component import Parallel, Relation
 from ...finding import error
-from ...interpolation import Interpolator
 from ...job import Job
 from ...problem import Problem
 from ...reading import Reading
 from ...shorthand import MAX_NODES, AsDeclared
-from ...source import Source
 from ...span import Edit
-from ...tree import Mapping, Scalar, Value, kind_of
+from ...text.interpolation import Interpolator
+from ...text.source import Source
+from ...text.tree import Mapping, Scalar, Value, kind_of
 from .capabilities import CAPABILITIES, ENVIRONMENT
 from .component_placement import Context, read_components
 from .machines import merge

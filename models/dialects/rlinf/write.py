@@ -7,11 +7,11 @@ from ...component import Component
 from ...finding import UnusableInput, error
 from ...node_group import CLUSTER_LABEL
 from ...notation.runs_text import labels_used, placement_text
-from ...notation.scalar_text import plain_or_quoted
 from ...reading import Reading
-from ...source import Source
 from ...span import Edit, apply_edits
-from ...tree import Mapping
+from ...text.scalar_text import plain_or_quoted
+from ...text.source import Source
+from ...text.tree import Mapping
 from .insert import Line, insert_lines
 from .read import read_with
 

@@ -14,8 +14,8 @@ from placewright.models.finding import UnusableInput
 from placewright.models.node_group import NODE
 from placewright.models.reading import Reading
 from placewright.models.shorthand import AsDeclared, read_shorthand
-from placewright.models.source import Source
 from placewright.models.span import apply_edits
+from placewright.models.text.source import Source
 from placewright.solver.search import solve
 from placewright.solver.verify import verify
 

@@ -9,7 +9,7 @@ from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
 from placewright.models.reading import Reading
 from placewright.models.shorthand import AsDeclared, read_shorthand
-from placewright.models.source import Source
+from placewright.models.text.source import Source
 
 Read = Callable[..., Reading]
 

@@ -7,7 +7,7 @@ from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
 from placewright.models.finding import Severity
 from placewright.models.shorthand import read_shorthand
-from placewright.models.source import Source
+from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 
 SEED = """cluster:

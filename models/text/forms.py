@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Sequence, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from .finding import Finding, UnusableInput, error
+from ..finding import Finding, UnusableInput, error
+from ..span import Edit, Span
 from .nearest import nearest
-from .span import Edit, Span
 from .tree import Mapping, Value, find, plain
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Mapping as Environment
 
-from .finding import Finding, Unchecked, error
+from ..finding import Finding, Unchecked, error
 from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
 from .resolvers import RESOLVERS, CannotCompute, Plain, ProvedWrong, as_scalar, compute, primitive
 from .tree import Entry, Mapping, Scalar, Sequence, Value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.interpolation import UNRESOLVED, Interpolator
-from placewright.models.source import Source
-from placewright.models.tree import Scalar, find, plain
+from placewright.models.text.interpolation import UNRESOLVED, Interpolator
+from placewright.models.text.source import Source
+from placewright.models.text.tree import Scalar, find, plain
 
 BASE = """
 a: {b: 3, c: "${.b}", d: "${..e.0}", n: "x${.b}y${a.b}"}

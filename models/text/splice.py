@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..source import Source
 from ..span import Edit, Span
+from .source import Source
 
 
 def indent_of(source: Source, span: Span) -> str:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from .finding import UnusableInput, error
-from .span import Span
-from .tree import Mapping, Value
+from ..finding import UnusableInput, error
+from ..span import Span
+from .tree import Mapping
+from .yaml_reader import read_yaml
 
 MAX_BYTES = 1 << 20
 
@@ -44,9 +45,7 @@ class Source:
     @cached_property
     def root(self) -> Mapping:
         """The top-level map. Raises UnusableInput if the text is not one YAML map within the limits."""
-        from .yaml_reader import read_yaml
-
-        value: Value = read_yaml(self)
+        value = read_yaml(self.name, self.text)
         if not isinstance(value, Mapping):
             message = f"`{self.name}` does not hold a map at its top level"
             raise UnusableInput([error("PW003", "", message, value.span, help="a configuration starts with keys such as `cluster:`")])

@@ -6,16 +6,13 @@ numbers of at most 19 digits, unique keys. PyYAML's C parser is used where it is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import Any, Iterator
 
 import yaml
 
-from .finding import Finding, UnusableInput, error
-from .span import Span
+from ..finding import Finding, UnusableInput, error
+from ..span import Span
 from .tree import Entry, Mapping, Scalar, Sequence, Value
-
-if TYPE_CHECKING:
-    from .source import Source
 
 MAX_DEPTH = 64
 MAX_VALUES = 100_000
@@ -26,26 +23,30 @@ _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 
-def read_yaml(source: Source) -> Value:
-    """The one document of the text. Raises UnusableInput with the place and the reason."""
+def read_yaml(name: str, text: str) -> Value:
+    """The one document of a text, called `name` in every span. Raises UnusableInput with the place and the reason."""
     try:
-        return _Reader(source).read()
+        return _Reader(name, text).read()
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
-        span = _point(source, mark) if mark else source.whole()
+        span = _point(name, mark) if mark else _start(name)
         detail = " ".join(part for part in (problem.context, problem.problem) if part)
         raise _unusable(error("PW003", "", f"this is not YAML: {detail}", span, help="mend the text at this place")) from None
     except yaml.YAMLError as problem:
         message = "this is not YAML: " + " ".join(str(problem).split())
-        raise _unusable(error("PW003", "", message, source.whole(), help="name a YAML text file")) from None
+        raise _unusable(error("PW003", "", message, _start(name), help="name a YAML text file")) from None
 
 
 def _unusable(finding: Finding) -> UnusableInput:
     return UnusableInput([finding])
 
 
-def _point(source: Source, mark: Any) -> Span:
-    return Span(source.name, mark.index, mark.index + 1, mark.line + 1, mark.column + 1)
+def _start(name: str) -> Span:
+    return Span(name, 0, 0, 1, 1)
+
+
+def _point(name: str, mark: Any) -> Span:
+    return Span(name, mark.index, mark.index + 1, mark.line + 1, mark.column + 1)
 
 
 class _Open:
@@ -61,8 +62,8 @@ class _Open:
 
 
 class _Reader:
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
         self.values = 0
 
     def read(self) -> Value:
@@ -92,11 +93,11 @@ class _Reader:
             else:
                 root = value
         if root is None:
-            raise _unusable(error("PW003", "", f"`{self.source.name}` is empty", self.source.whole(), help="name a configuration file"))
+            raise _unusable(error("PW003", "", f"`{self.name}` is empty", _start(self.name), help="name a configuration file"))
         return root
 
     def _events(self) -> Iterator[Any]:
-        loader = _LOADER(self.source.text)
+        loader = _LOADER(self.text)
         try:
             while loader.check_event():
                 yield loader.get_event()
@@ -141,14 +142,14 @@ class _Reader:
         children = collection.children
         end = event.end_mark.index if collection.flow else collection.last
         start = collection.start
-        span = Span(self.source.name, start.index, end, start.line + 1, start.column + 1)
+        span = Span(self.name, start.index, end, start.line + 1, start.column + 1)
         if not collection.is_map:
             return Sequence(tuple(children), span)
         pairs = zip(children[::2], children[1::2])
         return Mapping(tuple(Entry(key, value) for key, value in pairs if isinstance(key, Scalar)), span, collection.flow)
 
     def _span(self, start: Any, end: Any) -> Span:
-        return Span(self.source.name, start.index, max(start.index, end.index), start.line + 1, start.column + 1)
+        return Span(self.name, start.index, max(start.index, end.index), start.line + 1, start.column + 1)
 
     def _refuse(self, code: str, message: str, event: Any) -> UnusableInput:
         span = self._span(event.start_mark, event.end_mark)
