@@ -1,7 +1,8 @@
 """placewright: which process runs on which accelerator of which node.
 
 The front door: ``load``, ``verify``, ``solve``, ``launch`` and the words ``Cluster``, ``Placement``, ``Plan``, ``Finding``,
-``Report``, ``Reading``, ``Answer``, and what is raised: ``UnusableInput``, ``LaunchFailed``. Everything is loaded when it is first used.
+``Report``, ``Reading``, ``Answer``, RLinf's three placement strategies, and what is raised: ``UnusableInput``,
+``LaunchFailed``. Everything is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ if TYPE_CHECKING:
     from .models.problem import Problem
     from .models.reading import Reading
     from .models.report import Report
+    from .models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .runtime.failure import LaunchFailed
 
 _HOMES = {
     "Answer": ".models.answer",
     "Cluster": ".models.cluster",
     "Finding": ".models.finding",
+    "FlexiblePlacementStrategy": ".models.strategies",
     "LaunchFailed": ".runtime.failure",
+    "NodePlacementStrategy": ".models.strategies",
+    "PackedPlacementStrategy": ".models.strategies",
     "Placement": ".models.placement",
     "Plan": ".models.plan",
     "Problem": ".models.problem",
@@ -43,7 +48,8 @@ _HOMES = {
 }
 
 __all__ = [
-    "Answer", "Cluster", "Finding", "LaunchFailed", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
+    "Answer", "Cluster", "Finding", "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy",
+    "PackedPlacementStrategy", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
     "cluster", "launch", "load", "read_plan", "solve", "verify", "write_plan",
 ]  # fmt: skip
 

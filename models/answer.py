@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .finding import Finding
+from .finding import Finding, Unchecked
 from .plan import Plan
 
 IMPOSSIBLE, UNDECIDED = "impossible", "undecided"
@@ -16,10 +16,12 @@ class Answer:
 
     `verdict` is the plan's status (``verified``, ``optimal``, ``feasible``), or ``impossible`` (proved), or
     ``undecided`` (neither found nor refuted within the limit). `findings` say why there is no plan. `how` says what
-    decided: ``given`` ranks, ``greedy`` meeting its bound, or ``search``.
+    decided: ``given`` ranks, ``greedy`` meeting its bound, or ``search``. `unchecked` is what the rules could not judge
+    of the plan.
     """
 
     verdict: str
     plan: Plan | None = None
     findings: tuple[Finding, ...] = ()
     how: str = ""
+    unchecked: tuple[Unchecked, ...] = ()

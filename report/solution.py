@@ -13,6 +13,7 @@ from .diff import diff
 from .grid import grid
 from .table import components_table, placements_table, table
 from .terminal import escape, paint
+from .text import render_unchecked
 
 _HOW = {"given": "all ranks are given", "greedy": "greedy meets the bound", "search": "proved by search"}
 
@@ -43,6 +44,7 @@ def render(
     if edits:
         blocks.append(f"{escape(reading.source.name)}: written" if written else diff(reading.source, edits, colour))
     blocks += [f"{paint('note', 'cyan', colour)}: {escape(finding.message)}" for finding in unwritable]
+    blocks += [render_unchecked(answer.unchecked)] if answer.unchecked else []
     blocks.append(_verdict(reading, answer, plan, output, colour))
     return "\n\n".join(blocks)
 

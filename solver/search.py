@@ -17,6 +17,7 @@ from .greedy import greedy
 from .impossible import impossible
 from .layout import Layout
 from .objectives import OBJECTIVES, terms, weights
+from .unchecked import unchecked
 from .verify import check, check_given
 
 SEED = 1
@@ -56,7 +57,8 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
     if faults:
         return Answer(IMPOSSIBLE, findings=tuple(faults), how="given")
     if not problem.hinted:
-        return Answer(VERIFIED, Plan(problem.cluster, problem.given(), VERIFIED, seconds=time.perf_counter() - began), how="given")
+        plan = Plan(problem.cluster, problem.given(), VERIFIED, seconds=time.perf_counter() - began)
+        return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
     alternatives = list(problem.alternatives())
     found = _best_first(alternatives, limit, seed)
     best = min((each for each in found if each.assignment), key=lambda each: each.objective, default=None)
@@ -73,7 +75,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
     seconds = time.perf_counter() - began
     degrees = {name: best.problem[name].parallel for name in problem.job.choices}
     plan = Plan(problem.cluster, best.assignment, status, best.terms, bound, seed, seconds, degrees=degrees)
-    return Answer(status, plan, how=best.how)
+    return Answer(status, plan, how=best.how, unchecked=tuple(unchecked(problem, best.assignment)))
 
 
 def _best_first(alternatives: Iterable[Problem], limit: float, seed: int) -> list[_Found]:

@@ -82,7 +82,12 @@ def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path: object) -> Non
     assert source.lines[:3] == ["a: 1", "b: [2,", " 3]"]
 
 
-SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=12))
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**9), 10**9),
+    st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=12),
+)
 TREES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abcde", min_size=1), inner, max_size=3), max_leaves=12
 )

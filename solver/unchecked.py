@@ -1,0 +1,25 @@
+"""What the rules could not judge about an Assignment, and why."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..models.assignment import Assignment
+from ..models.finding import Unchecked
+from ..models.node_group import ACCELERATOR
+from ..models.problem import Problem
+
+
+def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
+    """Memory that nobody stated: of the processes, or of the accelerators that they are on."""
+    silent, unknown = [], []
+    for component in problem.components:
+        nodes = {run.node for run in assignment.of(component.name) if run.kind == ACCELERATOR}
+        if nodes and not component.memory:
+            silent.append(component.name)
+        elif any(problem.cluster.nodes[node].accelerator_memory is None for node in nodes):
+            unknown.append(component.name)
+    if silent:
+        yield Unchecked("PW501", ", ".join(silent), "no memory given")
+    if unknown:
+        yield Unchecked("PW501", ", ".join(unknown), "the memory of the accelerators is not known")
