@@ -168,6 +168,10 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     if len(set(groups)) < len(groups):
         message = f"`{name}` names node group `{groups[0]}` twice"
         raise UnusableInput([error("PW121", name, message, spans.get("node_group"), help="name each group once")])
+    for amount in (form.accelerators, form.processes):
+        if amount and amount[1] >= UNBOUNDED:
+            message = f"`{name}` asks for {amount[1]:,}; {UNBOUNDED - 1:,} is the most that is read"
+            raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
     each, least, most = _amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     if known and "amount" not in spans:
         least, most = known.least, known.most

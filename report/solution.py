@@ -39,8 +39,8 @@ def render(
     blocks += [placements_table(plan, name) for name in plan.components if placements]
     if plan.degrees:
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
-    if plan.terms:
-        blocks.append(_terms(plan))
+    if plan.status != VERIFIED:
+        blocks.append(_terms(plan) if plan.terms else "objective: nothing to weigh, every placement that holds is as good")
     if edits:
         blocks.append(f"{escape(reading.source.name)}: written" if written else diff(reading.source, edits, colour))
     blocks += [f"{paint('note', 'cyan', colour)}: {escape(finding.message)}" for finding in unwritable]

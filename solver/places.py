@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import lcm
 from typing import Iterator, Mapping
 
 from .layout import Bundle, Layout
@@ -10,10 +11,27 @@ Place = tuple[int, int]
 """(first resource rank, units)."""
 
 
-def whole_places(layout: Layout, bundle: Bundle) -> list[Place]:
-    """Every place in the bundle's numbering, of least to most units, that cuts no unit between nodes."""
+MAX_LENGTHS = 32
+
+
+def all_lengths(layout: Layout, bundle: Bundle) -> range:
+    """Every number of units that the bundle may have: whole replicas and processes of all its members."""
+    step = lcm(bundle.unit, *(component.step for component in bundle.components)) // bundle.unit
     largest = min(bundle.most, layout.numbering(bundle).size // bundle.unit)
-    return [place for units in range(bundle.least, largest + 1) for place in _places(layout, bundle, units)]
+    return range(-(-bundle.least // step) * step, largest + 1, step)
+
+
+def lengths(layout: Layout, bundle: Bundle) -> tuple[int, ...]:
+    """Those that are searched: all of them, or MAX_LENGTHS spread evenly, the smallest and the largest among them."""
+    every = all_lengths(layout, bundle)
+    if len(every) <= MAX_LENGTHS:
+        return tuple(every)
+    return tuple(every[position * (len(every) - 1) // (MAX_LENGTHS - 1)] for position in range(MAX_LENGTHS))
+
+
+def whole_places(layout: Layout, bundle: Bundle) -> list[Place]:
+    """Every place in the bundle's numbering, of the lengths that are searched, that cuts no unit between nodes."""
+    return [place for units in lengths(layout, bundle) for place in _places(layout, bundle, units)]
 
 
 def free_places(layout: Layout, bundle: Bundle, free: Mapping[tuple[int, str], int]) -> Iterator[Place]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..models.assignment import Assignment, seats
 from ..models.component import Component
 from .layout import Bundle, Count, Layout, Values
+from .places import lengths
 
 
 def project(layout: Layout, assignment: Assignment) -> Values | None:
@@ -72,4 +73,4 @@ def _range(layout: Layout, bundle: Bundle, masks: dict[int, int]) -> Values | No
     if ranks != list(range(ranks[0], ranks[0] + len(ranks))):
         return None
     units = len(ranks) // bundle.unit
-    return {bundle: (ranks[0], units)} if bundle.least <= units <= bundle.most else None
+    return {bundle: (ranks[0], units)} if units in lengths(layout, bundle) else None

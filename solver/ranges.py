@@ -10,6 +10,7 @@ from typing import Callable, Union
 from ortools.sat.python import cp_model
 
 from .layout import Bundle, Layout
+from .objectives.nodes_of_ranges import fewest_nodes
 from .places import whole_places
 
 
@@ -50,9 +51,10 @@ class Ranges:
                 its.append(self._at[place])
         return cp_model.LinearExpr.sum(its) if its else 0
 
-    def nodes_covered(self) -> cp_model.LinearExpr:
-        """On how many nodes it lies."""
-        return cp_model.LinearExpr.weighted_sum(list(self._at.values()), [len(self._pieces[place]) for place in self._at])
+    def extra_nodes(self) -> cp_model.LinearExpr:
+        """On how many nodes it lies beyond the fewest that could hold it."""
+        extra = [len(pieces) - fewest_nodes(self.numbering, place[1] * self.bundle.unit) for place, pieces in self._pieces.items()]
+        return cp_model.LinearExpr.weighted_sum(list(self._at.values()), extra)
 
     def interval(self) -> cp_model.IntervalVar:
         """The stretch of its numbering that it holds, as an interval."""

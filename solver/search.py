@@ -17,6 +17,7 @@ from .greedy import greedy
 from .impossible import impossible
 from .layout import Layout
 from .objectives import OBJECTIVES, terms, weights
+from .places import MAX_LENGTHS, all_lengths
 from .unchecked import unchecked
 from .verify import check, check_given
 
@@ -133,14 +134,20 @@ def _searched(problem: Problem, bounds: list[int], limit: float, seed: int) -> _
     if faults:
         raise WrongAnswer("; ".join(f"{fault.code} {fault.message}" for fault in faults))
     its = terms(problem, assignment, bounds)
-    found = _Found(problem, assignment, its, max(outcome.bound, _bound(problem, bounds)), "search")
+    bound = _bound(problem, bounds) if _thinned(variables.layout) else max(outcome.bound, _bound(problem, bounds))
+    found = _Found(problem, assignment, its, bound, "search")
     if found.objective != outcome.objective:
         raise WrongAnswer(f"the solver's objective is {outcome.objective}, that of its answer {found.objective}")
-    if outcome.status is Status.OPTIMAL:
+    if outcome.status is Status.OPTIMAL and not _thinned(variables.layout):
         # What is proved of the sum is proved of each term as far as no earlier term can give way.
         proved = tuple(replace(term, bound=term.value) for term in its)
         return replace(found, terms=proved, bound=found.objective)
     return found
+
+
+def _thinned(layout: Layout) -> bool:
+    """Were only some of the lengths of a contiguous bundle searched, so that the solver's bound says nothing of the others?"""
+    return any(len(all_lengths(layout, bundle)) > MAX_LENGTHS for bundle in layout.ranged)
 
 
 def _bounds(layout: Layout) -> list[int]:

@@ -85,9 +85,9 @@ class Variables:
         """Only these."""
         self._ranges[bundle].only(set(starts))
 
-    def nodes_covered(self, bundle: Bundle) -> Amount:
-        """How many nodes a contiguous bundle lies on."""
-        return self._ranges[bundle].nodes_covered()
+    def extra_nodes(self, bundle: Bundle) -> Amount:
+        """How many nodes a contiguous bundle lies on beyond the fewest that could hold it."""
+        return self._ranges[bundle].extra_nodes()
 
     def slots(self, cell: Cell, kind: str, size: int) -> Amount:
         """How many pieces of `size` fit in the cell beside the contiguous bundles: the sum of floor(left / size) over its nodes."""

@@ -23,6 +23,9 @@ def weights(problem: Problem) -> list[int]:
 
 
 def terms(problem: Problem, assignment: Assignment, bounds: list[int]) -> tuple[Term, ...]:
-    """Every term with its value for an answer."""
-    pairs = zip(OBJECTIVES, weights(problem), bounds)
-    return tuple(Term(objective.name, objective.value(problem, assignment), bound, weight) for objective, weight, bound in pairs)
+    """Every term that this problem leaves any choice about, with its value for an answer."""
+    return tuple(
+        Term(objective.name, objective.value(problem, assignment), bound, weight)
+        for objective, weight, bound in zip(OBJECTIVES, weights(problem), bounds)
+        if objective.most(problem)
+    )

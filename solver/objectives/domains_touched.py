@@ -39,7 +39,7 @@ class DomainsTouched:
         return sum(self._fewest(layout, bundle) - 1 for bundle in layout.searched)
 
     def most(self, problem: Problem) -> int:
-        return len(domains(problem.cluster, LEVEL)) * len(problem.colocated_sets)
+        return (len(domains(problem.cluster, LEVEL)) - 1) * len(problem.colocated_sets)
 
     def _fewest(self, layout: Layout, bundle: Bundle) -> int:
         """Racks that the least amount needs if the roomiest were all its own."""

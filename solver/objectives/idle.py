@@ -55,7 +55,7 @@ class Idle:
         return fewest * max(0, wanted + needed - free)
 
     def most(self, problem: Problem) -> int:
-        return sum(component.most for component in problem.hinted if component.most < UNBOUNDED)
+        return sum(component.most for component in problem.hinted if least_and_most(problem, component.name))
 
 
 def least_and_most(problem: Problem, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Nodes that contiguous components lie on: a range that could fit one node should not straddle two."""
+"""Nodes that contiguous components lie on beyond what their size needs: a range that could fit one node should not straddle two."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...models.assignment import Assignment
 from ...models.component import Component
-from ...models.node_group import NODE
+from ...models.node_group import NODE, Numbering
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
@@ -15,25 +15,35 @@ if TYPE_CHECKING:
 
 
 class NodesOfRanges:
-    """The number of nodes of each contiguous component whose place is searched; those on the same accelerators count once."""
+    """Nodes beyond the fewest that could hold it, of each contiguous component whose place is searched.
 
-    name: ClassVar[str] = "nodes of contiguous components"
+    The fewest are counted by the largest node of its numbering. Components on the same accelerators count once.
+    """
+
+    name: ClassVar[str] = "extra nodes of contiguous components"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        return variables.total(variables.nodes_covered(bundle) for bundle in variables.layout.ranged)
+        return variables.total(variables.extra_nodes(bundle) for bundle in variables.layout.ranged)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
-        return sum(len({run.node for run in assignment.of(members[0].name)}) for members in _ranged(problem))
+        extra = 0
+        for members in _ranged(problem):
+            lead = next(component for component in members if component.contiguous)
+            runs = assignment.of(lead.name)
+            numbering = problem.cluster.numbering(lead.node_groups)
+            extra += len({run.node for run in runs}) - fewest_nodes(numbering, sum(run.amount for run in runs))
+        return extra
 
     def bound(self, layout: Layout) -> int:
-        fewest = 0
-        for bundle in layout.ranged:
-            largest = max((stretch.count for stretch in layout.numbering(bundle).stretches), default=1)
-            fewest += -(-bundle.least * bundle.unit // largest)
-        return fewest
+        return 0
 
     def most(self, problem: Problem) -> int:
         return len(problem.cluster.nodes) * len(_ranged(problem))
+
+
+def fewest_nodes(numbering: Numbering, amount: int) -> int:
+    """How many nodes so many resources need, if each were as large as the largest."""
+    return -(-amount // max((stretch.count for stretch in numbering.stretches), default=1))
 
 
 def _ranged(problem: Problem) -> list[tuple[Component, ...]]:

@@ -240,3 +240,15 @@ def test_infeasible_without_a_row_needs_two_searches_that_agree(monkeypatch: pyt
     assert told == [True, False]
     assert answer.verdict == "undecided"
     assert answer.findings[0].code == "PW602"
+
+
+def test_of_very_many_lengths_some_are_tried_and_nothing_is_proved_by_them() -> None:
+    where = cluster(*[{"count": 8}] * 8)
+    alone = solve(problem(where, component("a", 1, 60, contiguous=True)))
+    assert alone.plan is not None
+    assert (alone.verdict, alone.how, alone.plan.assignment.world_size("a")) == (OPTIMAL, "greedy", 60)
+    two = solve(problem(where, component("a", 1, 64, contiguous=True), component("b", 1, 64, contiguous=True)))
+    assert two.plan is not None
+    assert two.plan.assignment.world_size("a") + two.plan.assignment.world_size("b") >= 60
+    assert two.plan.bound <= two.plan.objective
+    assert two.verdict == ("optimal" if two.plan.objective == two.plan.bound else "feasible")
