@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from statistics import median
 
 import pytest
 from placewright.cli.main import run
@@ -75,20 +71,3 @@ def test_a_named_dialect_is_believed(capsys: pytest.CaptureFixture[str]) -> None
     assert run(["verify", "good.yaml", "--cluster", "1x8", "--dialect", "rlinf", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["files"][0]["dialect"] == "rlinf"
     assert run(["verify", "good.yaml", "--cluster", "1x8", "--dialect", "native"]) != 0
-
-
-def cpu_seconds(arguments: list[str], folder: Path) -> float:
-    """CPU time of one command in a process of its own, user and system."""
-    code = "from placewright.cli.main import main; main()"
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
-    before = os.times()
-    subprocess.run([sys.executable, "-c", code, *arguments], cwd=folder, env=environment, capture_output=True)
-    after = os.times()
-    return (after.children_user + after.children_system) - (before.children_user + before.children_system)
-
-
-@pytest.mark.parametrize(("arguments", "limit"), [(["--help"], 0.150), (["verify", "good.yaml", "--cluster", "1x8"], 0.250)])
-def test_it_is_done_in_a_blink(arguments: list[str], limit: float, folder: Path) -> None:
-    """The medians that are promised, doubled for a machine that is busy with other things; the first run compiles."""
-    cpu_seconds(arguments, folder)
-    assert median(cpu_seconds(arguments, folder) for _ in range(5)) < 2 * limit

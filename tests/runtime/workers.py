@@ -22,10 +22,10 @@ class Counter:
     def fail(self) -> None:
         if os.environ["RANK"] == "1":
             raise RuntimeError("rank 1 has had enough")
-        time.sleep(30)
+        time.sleep(600)
 
     def sleep(self) -> None:
-        time.sleep(30)
+        time.sleep(600)
 
     def variable(self, name: str) -> str | None:
         return self.environment_at_birth.get(name)
@@ -37,7 +37,7 @@ class RefusesOne:
     def __init__(self) -> None:
         if os.environ["RANK"] == "1":
             raise ValueError("no weights for rank 1")
-        time.sleep(30)
+        time.sleep(600)
 
 
 class Sleeper:
@@ -46,7 +46,7 @@ class Sleeper:
     def __init__(self) -> None:
         directory = Path(os.environ["TEST_DIRECTORY"])
         (directory / f"{os.environ['GROUP_NAME']}-{os.environ['RANK']}").write_text(str(os.getpid()))
-        time.sleep(60)
+        time.sleep(600)
 
 
 class KilledFirst:
@@ -55,14 +55,14 @@ class KilledFirst:
     def __init__(self) -> None:
         if os.environ["RANK"] == "0":
             os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(30)
+        time.sleep(600)
 
 
 class Parent:
     """Leaves a child in a session of its own."""
 
     def __init__(self) -> None:
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
 
     def children(self) -> None:
         """Answers, so that it is known to have started."""
