@@ -14,7 +14,7 @@ from .demand import Demand
 from .job import Job
 
 AMOUNT = "amount"
-_FIELDS = ("node_groups", "parallel", "memory", "accelerator_model", "contiguous", "stride")
+_FIELDS = ("node_groups", "per_process", "parallel", "memory", "accelerator_model", "contiguous", "stride")
 _NEUTRAL = {f.name: f.default for f in fields(Component) if f.name in _FIELDS}
 
 

@@ -94,6 +94,12 @@ def _largest(problem: Problem, component: Component, possible: Possible) -> int:
 def _dropped(demand: Demand) -> str:
     """Giving a demand up, in the keys that the user wrote."""
     one, _, other = demand.component.partition("+")
-    keys = {"node_groups": "node_group", "accelerator_model": "accelerator", "colocated": "colocate_with", "disjoint": "disjoint_from"}
+    keys = {
+        "node_groups": "node_group",
+        "per_process": "accelerators_per_process",
+        "accelerator_model": "accelerator",
+        "colocated": "colocate_with",
+        "disjoint": "disjoint_from",
+    }
     key = keys.get(demand.field, demand.field)
     return f"drop `{key}: {other}` of {one}" if other else f"drop `{key}` of {one}"

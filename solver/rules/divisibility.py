@@ -50,5 +50,10 @@ class Divisibility:
                 return
 
     def explain(self, problem: Problem, component: Component) -> Clause:
-        text = f"the accelerators of {component.name} must be a multiple of {component.step} ({component.parallel})"
-        return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
+        reasons = {}
+        if component.parallel.replica > 1:
+            reasons["parallel"] = str(component.parallel)
+        if component.per_process > 1:
+            reasons["per_process"] = f"{component.per_process} a process"
+        text = f"the accelerators of {component.name} must be a multiple of {component.step} ({', '.join(reasons.values())})"
+        return Clause(text, tuple(Demand(component.name, name, component.span(name)) for name in reasons))
