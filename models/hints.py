@@ -168,6 +168,8 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     if len(set(groups)) < len(groups):
         message = f"`{name}` names node group `{groups[0]}` twice"
         raise UnusableInput([error("PW121", name, message, spans.get("node_group"), help="name each group once")])
+    if fault := _group_fault(form, name, groups, cluster):
+        raise UnusableInput([error("PW121", name, fault, spans.get("node_group"), help="name groups that go together")])
     for amount in (form.accelerators, form.processes):
         if amount and amount[1] >= UNBOUNDED:
             message = f"`{name}` asks for {amount[1]:,}; {UNBOUNDED - 1:,} is the most that is read"
@@ -181,6 +183,17 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         known.runs if known else None, {**(known.spans if known else {}), **spans},
     )  # fmt: skip
     return component
+
+
+def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster) -> str:
+    """Why a component cannot be searched over these groups together; "" if it can."""
+    kinds = dict.fromkeys(cluster.groups[label].kind for label in groups)
+    if len(kinds) > 1:
+        return f"`{name}` may be on groups that number {' and '.join(f'{kind}s' for kind in kinds)}"
+    nodes = [rank for label in groups for rank in cluster.groups[label].node_ranks]
+    if form.contiguous and len(set(nodes)) < len(nodes):
+        return f"`{name}` is contiguous over groups that share nodes, so these are numbered twice"
+    return ""
 
 
 def _amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> tuple[int, int, int]:

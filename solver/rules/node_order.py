@@ -27,7 +27,21 @@ class NodeOrder:
         return problem.components if problem.job.capabilities.nodes_in_order else ()
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        """Expansion gives ranks in the order of the nodes; a contiguous numbering that goes back is refused by its check."""
+        """Expansion gives ranks in the order of the nodes, but for a contiguous bundle, which follows its numbering."""
+        bundle = variables.bundle(component)
+        if component.runs is not None or bundle is None or not bundle.contiguous:
+            return
+        numbering = variables.layout.numbering(bundle)
+        if bundle.fixed:
+            nodes = sorted(variables.layout.fixed[bundle], key=lambda node: numbering.first.get(node, node))
+            variables.require(nodes == sorted(nodes), f"{component.name} goes back to a lower node")
+            return
+        ascending = []
+        for start, units in variables.starts(bundle):
+            nodes = [stretch.node_rank for stretch, _, _ in numbering.pieces(start, start + units * bundle.unit)]
+            if nodes == sorted(nodes):
+                ascending.append((start, units))
+        variables.start_among(bundle, ascending)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         runs = assignment.of(component.name)

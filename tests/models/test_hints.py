@@ -100,6 +100,8 @@ def test_hints_about_a_component_with_ranks_are_kept_beside_them() -> None:
         ("a: {node_group: node, accelerators: 4}", "PW121", "`a` asks for accelerators in a group that numbers nodes", (1, 37)),
         ("a: {accelerators: 7, processes: 2}", "PW121", "7 accelerators of `a` do not divide among 2 processes", (1, 33)),
         ("a: {node_group: node, processes: 99999999}", "PW121", "`a` asks for 99,999,999; 1,048,575 is the most", (1, 34)),
+        ("a: {processes: 1, node_group: [h100, robots]}", "PW121", "groups that number Accelerators and Frankas", (1, 31)),
+        ("a: {accelerators: 4, contiguous: true, node_group: [h100, cluster]}", "PW121", "numbered twice", (1, 52)),
         ("a: {accelerators: 4, stride: 2}", "PW121", "`a` has stride 2 but is not contiguous", (1, 30)),
         ("a: {accelerators: 6, accelerators_per_process: 3, parallel: {tp: 2}}", "PW121", "do not nest in `a`", (1, 61)),
         ("a: {accelerators: 4, colocate_with: b}", "PW121", "`a` names `b` in `colocate_with`, which is no component", (1, 37)),

@@ -40,11 +40,13 @@ def given(name: str, *runs: Run, **more: Any) -> Component:
     return Component(name, least=size, most=size, runs=runs, **more)
 
 
-def problem(where: Cluster, *components: Component, together: str = "", apart: str = "", shares: bool = False) -> Problem:
+def problem(
+    where: Cluster, *components: Component, together: str = "", apart: str = "", shares: bool = False, in_order: bool = False
+) -> Problem:
     """A problem; `together` and `apart` name pairs such as ``"a+b c+d"``."""
     relations = [
         Relation(kind, (pair.split("+")[0], pair.split("+")[1]))
         for kind, text in ((COLOCATED, together), (DISJOINT, apart))
         for pair in text.split()
     ]
-    return Problem(where, Job(components, tuple(relations), Capabilities(shares_accelerators=shares)))
+    return Problem(where, Job(components, tuple(relations), Capabilities(shares_accelerators=shares, nodes_in_order=in_order)))

@@ -23,6 +23,7 @@ from placewright.solver.rules.group_in_node import GroupInNode
 from placewright.solver.rules.hardware_kind import HardwareKind
 from placewright.solver.rules.no_overlap import NoOverlap
 from placewright.solver.rules.node_group import NodeGroup
+from placewright.solver.rules.node_order import NodeOrder
 from placewright.solver.rules.process_on_one_node import ProcessOnOneNode
 from placewright.solver.rules.strided import Strided
 from placewright.solver.variables import Variables
@@ -111,6 +112,7 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "pieces pass as a range": (Contiguous, "check", instead(silent), "given in pieces, contiguous"),
     "pieces are a range": (Contiguous, "encode", instead(silent), "given in pieces, contiguous"),
     "any order has the stride": (Strided, "check", about(lambda c: replace(c, stride=1)), "strided"),
+    "nodes may go back": (NodeOrder, "encode", instead(silent), "nodes in order"),
     "nodes outside the group are inside": (NodeGroup, "encode", instead(silent), "node group"),
     "nodes outside the group pass": (NodeGroup, "check", instead(silent), "node group"),
     "any model is the model": (HardwareKind, "encode", instead(silent), "model"),

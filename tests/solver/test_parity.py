@@ -100,6 +100,19 @@ CASES: dict[str, Problem] = {
         shares=True,
     ),
     "given in the wrong group": problem(MIXED, given("a", Run(range(1), 0), node_groups=("end",)), component("b", 1)),
+    "nodes in order": problem(
+        cluster({"count": 2}, {"count": 3}, late=(1,), early=(0,)),
+        component("a", 2, 3, contiguous=True, node_groups=("late", "early")),
+        component("b", 1),
+        in_order=True,
+    ),
+    "nodes in order, given": problem(
+        cluster({"count": 2}, {"count": 2}, late=(1,), early=(0,)),
+        given("a", Run(range(1), 0), Run(range(1, 2), 1, first=1)),
+        component("b", 2, contiguous=True, node_groups=("late", "early")),
+        together="b+a",
+        in_order=True,
+    ),
     "robots": problem(
         ROBOTS, component("env", 2, node_groups=("robots",)), component("a", 2, tp=2), component("agent", 3, node_groups=("node",))
     ),
