@@ -76,7 +76,7 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
     """Running workers, exactly where the plan says: a context manager that leaves nothing behind.
 
     A configuration is solved first. Options are those of `placewright.runtime.launch.launch`: `address`, `simulate`,
-    `worker`, `timeout`.
+    `worker`, `timeout`, `trusted_env`.
     """
     from .models.plan import Plan
     from .runtime.launch import launch as start

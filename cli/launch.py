@@ -36,11 +36,14 @@ _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), default=300.0, show_default=True, help="Seconds for the workers to start."
 )
+@click.option(
+    "--trust-env", "trusted_env", multiple=True, metavar="NAME", help="Let node groups set this variable, which can run other code."
+)
 @cluster_option
 @dialect_option
 def launch(
     file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, timeout: float,
-    machines: Cluster | AsDeclared | None, dialect: str,
+    trusted_env: tuple[str, ...], machines: Cluster | AsDeclared | None, dialect: str,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
 
@@ -56,7 +59,7 @@ def launch(
     with _heeding_signals() as heard:
         try:
             plan = _plan(file, machines, dialect)
-            return plan if isinstance(plan, int) else _launch(plan, address, worker, method, timeout)
+            return plan if isinstance(plan, int) else _launch(plan, address, worker, method, timeout, trusted_env)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt but the end of this process
             number = heard[0] if heard else signal.SIGINT
@@ -129,12 +132,12 @@ def _refused(file: str, findings: tuple[Finding, ...], code: int) -> int:
     return code
 
 
-def _launch(plan: Plan, address: str | None, worker: str | None, method: str | None, timeout: float) -> int:
+def _launch(plan: Plan, address: str | None, worker: str | None, method: str | None, timeout: float, trusted_env: tuple[str, ...]) -> int:
     from ..runtime.failure import LaunchFailed
     from ..runtime.launch import launch as launched
 
     try:
-        with launched(plan, address=address, worker=worker, timeout=timeout, progress=_progress) as running:
+        with launched(plan, address=address, worker=worker, timeout=timeout, trusted_env=trusted_env, progress=_progress) as running:
             verdict = _show(running, simulated=address is None)
             if method:
                 _progress(f"calling `{method}`")

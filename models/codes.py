@@ -66,4 +66,5 @@ CODES = {
     "PW708": "Ray is not installed",
     "PW709": "a worker raised an exception",
     "PW710": "the simulated cluster did not start",
+    "PW711": "an environment variable could run other code",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..models.finding import Finding, error
 
 UNUSABLE, DIFFERENT = 2, 4
-_OF_THE_INPUT = ("PW011", "PW112", "PW707", "PW708")
+_OF_THE_INPUT = ("PW011", "PW112", "PW707", "PW708", "PW711")
 
 
 class LaunchFailed(Exception):
@@ -24,7 +24,7 @@ class LaunchFailed(Exception):
 
     @property
     def exit_code(self) -> int:
-        """2 where what was to be started cannot be used (PW011, PW112, PW707, PW708), else 4: the world differs from the plan."""
+        """2 where what was to be started cannot be used (PW011, PW112, PW707, PW708, PW711), else 4: the world differs from the plan."""
         return UNUSABLE if all(finding.code in _OF_THE_INPUT for finding in self.findings) else DIFFERENT
 
 

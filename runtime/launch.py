@@ -6,7 +6,7 @@ import os
 import uuid
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Collection, Iterator, Mapping
 
 from ..models.finding import Unchecked
 from ..models.plan import Plan
@@ -20,6 +20,7 @@ from .matching import match, used_nodes
 from .reservation import WAIT_LIMIT, Reservation
 from .shield import shielded
 from .simulate import SimulatedCluster
+from .trust import untrusted
 from .unchecked import unchecked
 from .worker_class import check_worker
 
@@ -67,7 +68,7 @@ class Launch:
 @contextmanager
 def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
-    progress: Callable[[str], None] = _silent,
+    trusted_env: Collection[str] = (), progress: Callable[[str], None] = _silent,
 ) -> Iterator[Launch]:  # fmt: skip
     """The workers of a plan, started all or none, each at its place, and ended with the block.
 
@@ -79,6 +80,7 @@ def launch(
     worker : the class of every worker, constructed without arguments, as `module:Class` or itself; one that only
         knows its environment if not given.
     timeout : seconds for all workers to be ready.
+    trusted_env : variables that node groups may set although they can make a process run other code, such as PYTHONPATH.
     progress : told each step in a few words before it is taken.
 
     Nothing is left when the block has ended, or was never entered: no actor, no placement group, no process.
@@ -88,6 +90,9 @@ def launch(
         raise ValueError("either an address or simulate, not both")
     if not plan.cluster.counted:
         raise failed("PW011", "", "the plan does not say how many accelerators the nodes have", "name the machines with `--cluster`")
+    distrusted = tuple(untrusted(plan, trusted_env))
+    if distrusted:
+        raise LaunchFailed(*distrusted)
     stack = ExitStack()
     try:
         progress("checking the worker class")
