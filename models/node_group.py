@@ -75,6 +75,10 @@ class Numbering:
         position = bisect_right(self._starts, rank) - 1
         return self.stretches[position], rank - self._starts[position]
 
+    def covered(self, start: int, stop: int) -> range:
+        """The positions of the stretches that the ranks `start` to `stop` (exclusive, not empty) lie in."""
+        return range(bisect_right(self._starts, start) - 1, bisect_right(self._starts, stop - 1))
+
     def pieces(self, start: int, stop: int) -> Iterator[tuple[Stretch, int, int]]:
         """(stretch, first local index, count) for each node that the ranks `start` to `stop` (exclusive) cover."""
         position = bisect_right(self._starts, start) - 1 if start < stop else 0

@@ -4,40 +4,46 @@ from __future__ import annotations
 
 from .layout import Bundle, Cell, Count, Layout, Values
 from .objectives.domains_touched import LEVEL
-from .places import free_places
+from .places import Places, lengths
 from .rules.fits_memory import peak
 
 
 def greedy(layout: Layout) -> Values | None:
-    """Decision values that are likely good, or None where this simple way finds none. Whoever uses them must check them."""
+    """Decision values that are likely good, or None where this simple way finds none. Whoever uses them must check them.
+
+    Components with a range of amounts get as much as there is; if then something finds no place, as little as they ask for.
+    """
+    return _values(layout, stretch=True) or _values(layout, stretch=False)
+
+
+def _values(layout: Layout, stretch: bool) -> Values | None:
     free = dict(layout.free)
     values: Values = {}
     for bundle in sorted(layout.ranged, key=lambda each: -each.unit * each.least):
-        numbering = layout.numbering(bundle)
-        found = free_places(layout, bundle, free)
+        places, tried = Places(layout, bundle, free), lengths(layout, bundle)
         # The largest that may be, on the fewest nodes, at the lowest ranks.
-        place = min(found, key=lambda at: (-at[1], len(list(numbering.pieces(at[0], at[0] + at[1] * bundle.unit))), at[0]), default=None)
+        place = next(filter(None, map(places.best_free, tried[::-1] if stretch else tried[:1])), None)
         if place is None:
             return None
         values[bundle] = place
-        for stretch, first, count in numbering.pieces(place[0], place[0] + place[1] * bundle.unit):
-            free[stretch.node_rank, bundle.kind] &= ~(((1 << count) - 1) << first)
+        for piece, first, count in places.numbering.pieces(place[0], place[0] + place[1] * bundle.unit):
+            free[piece.node_rank, bundle.kind] &= ~(((1 << count) - 1) << first)
     room = {(node, kind): mask.bit_count() for (node, kind), mask in free.items()}
     for bundle in sorted(layout.counted, key=lambda each: (-each.unit, len(_allowed(layout, each)))):
-        counts = _place(layout, bundle, room)
+        counts = _place(layout, bundle, room, bundle.most if stretch and bundle.bounded else bundle.least)
         if sum(counts.values()) < bundle.least:
             return None
         values.update({Count(bundle, cell): counts.get(cell, 0) for cell in layout.cells})
     return values
 
 
-def _place(layout: Layout, bundle: Bundle, room: dict[tuple[int, str], int]) -> dict[Cell, int]:
-    """How many units go into which cell; takes them out of `room`. Upper ends of ranges are left to the solver."""
+def _place(layout: Layout, bundle: Bundle, room: dict[tuple[int, str], int], wanted: int) -> dict[Cell, int]:
+    """How many of the wanted units go into which cell; takes them out of `room`."""
     racks: dict[str, list[Cell]] = {}
     for cell in _allowed(layout, bundle):
         racks.setdefault(cell.domain(LEVEL), []).append(cell)
     space = {name: sum(_fit(room, bundle, cell) for cell in cells) for name, cells in racks.items()}
-    left, counts = bundle.most if bundle.bounded else bundle.least, dict[Cell, int]()
+    left, counts = wanted, dict[Cell, int]()
     while left and racks:
         # The smallest rack that holds all that is left; else the roomiest one.
         enough = [name for name in racks if space[name] >= left]

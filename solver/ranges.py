@@ -70,6 +70,11 @@ class Ranges:
         """One of these places is taken."""
         self.model.add_bool_and([literal.negated() for place, literal in self._at.items() if place not in places])
 
+    def hint(self, place: tuple[int, int]) -> None:
+        """This may be the place."""
+        for each, literal in self._at.items():
+            self.model.add_hint(literal, each == place)
+
     def value(self, value: Callable[[cp_model.IntVar], int]) -> tuple[int, int]:
         """The place that is taken, given a way to read one variable."""
         return next(place for place, literal in self._at.items() if value(literal))

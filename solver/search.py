@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Iterable
+from typing import Iterable, Iterator
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ..models.assignment import Assignment
@@ -15,9 +15,9 @@ from .certificate import counting_row
 from .expand import ExpansionFailed, expand
 from .greedy import greedy
 from .impossible import impossible
-from .layout import Layout
+from .layout import Bundle, Count, Layout, Values
 from .objectives import OBJECTIVES, terms, weights
-from .places import MAX_LENGTHS, all_lengths
+from .places import all_lengths, from_node_starts, lengths
 from .unchecked import unchecked
 from .verify import check, check_given
 
@@ -54,13 +54,13 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
     seed : the same problem and seed give the same plan, in any process.
     """
     began = time.perf_counter()
-    faults = [finding for finding in check_given(problem) if finding.severity is Severity.ERROR]
-    if faults:
-        return Answer(IMPOSSIBLE, findings=tuple(faults), how="given")
+    if faults := _errors(check_given(problem)):
+        return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
         plan = Plan(problem.cluster, problem.given(), VERIFIED, seconds=time.perf_counter() - began)
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
-    alternatives = list(problem.alternatives())
+    # Ranks that are given rule out some choices of degrees.
+    alternatives = [each for each in problem.alternatives() if not _errors(check(each.explicit, problem.given()))]
     found = _best_first(alternatives, limit, seed)
     best = min((each for each in found if each.assignment), key=lambda each: each.objective, default=None)
     if best is None or best.assignment is None:
@@ -95,59 +95,77 @@ def _one(problem: Problem, limit: float, seed: int) -> _Found:
     """One choice of degrees: a greedy answer that meets the bound, a counting row against it, or a search."""
     layout = Layout(problem)
     bounds = _bounds(layout)
-    if found := _greedy(problem, layout, bounds):
-        return found
-    if counting_row(problem):
-        return _Found(problem, None, (), 0, "counting", refuted=True)
-    return _searched(problem, bounds, limit, seed)
-
-
-def _greedy(problem: Problem, layout: Layout, bounds: list[int]) -> _Found | None:
-    """The greedy answer, if it passes every check and no answer can be better."""
     values = greedy(layout)
-    if values is None:
-        return None
+    guess = _judged(problem, layout, values, bounds) if values else None
+    if guess and guess.objective == guess.bound:
+        return guess
+    if not guess and counting_row(problem):
+        return _Found(problem, None, (), 0, "counting", refuted=True)
+    found = _searched(problem, bounds, limit, seed, values if guess else None)
+    if guess and (found.assignment is None or found.objective > guess.objective):
+        return replace(guess, bound=max(guess.bound, found.bound))
+    return found
+
+
+def _judged(problem: Problem, layout: Layout, values: Values, bounds: list[int]) -> _Found | None:
+    """The greedy answer, if it passes every check."""
     try:
         assignment = expand(layout, values)
     except ExpansionFailed:  # a guess that does not fit; the search knows better
         return None
-    its = terms(problem, assignment, bounds)
-    if any(check(problem, assignment)) or any(term.value != term.bound for term in its):
+    if any(check(problem, assignment)):
         return None
-    return _Found(problem, assignment, its, _bound(problem, bounds), "greedy")
+    return _Found(problem, assignment, terms(problem, assignment, bounds), _bound(problem, bounds), "greedy")
 
 
-def _searched(problem: Problem, bounds: list[int], limit: float, seed: int) -> _Found:
+def _searched(problem: Problem, bounds: list[int], limit: float, seed: int, start: Values | None) -> _Found:
     from .compile import compile
     from .engine import Status, run
 
     variables = compile(problem)
+    if start:
+        variables.hint({key: start[other] for key, other in _same(variables.layout, start)})
     outcome = run(variables, limit, seed)
+    floor, some = _bound(problem, bounds), _thinned(variables.layout)
     if outcome.status is Status.INFEASIBLE:
         # One "infeasible" is no proof (or-tools 5274, 5295): it must say so again without presolve.
         again = run(compile(problem), limit, seed, presolve=False)
-        return _Found(problem, None, (), _bound(problem, bounds), "search", refuted=again.status is Status.INFEASIBLE)
+        every_start = not any(from_node_starts(variables.layout, bundle) for bundle in variables.layout.ranged)
+        return _Found(problem, None, (), floor, "search", refuted=every_start and again.status is Status.INFEASIBLE)
     if outcome.values is None:
-        return _Found(problem, None, (), _bound(problem, bounds), "search")
+        return _Found(problem, None, (), floor, "search")
     assignment = expand(variables.layout, outcome.values)
-    faults = list(check(problem, assignment))
-    if faults:
+    if faults := list(check(problem, assignment)):
         raise WrongAnswer("; ".join(f"{fault.code} {fault.message}" for fault in faults))
-    its = terms(problem, assignment, bounds)
-    bound = _bound(problem, bounds) if _thinned(variables.layout) else max(outcome.bound, _bound(problem, bounds))
-    found = _Found(problem, assignment, its, bound, "search")
+    found = _Found(problem, assignment, terms(problem, assignment, bounds), floor if some else max(outcome.bound, floor), "search")
     if found.objective != outcome.objective:
         raise WrongAnswer(f"the solver's objective is {outcome.objective}, that of its answer {found.objective}")
-    if outcome.status is Status.OPTIMAL and not _thinned(variables.layout):
+    if outcome.status is Status.OPTIMAL and not some:
         # What is proved of the sum is proved of each term as far as no earlier term can give way.
-        proved = tuple(replace(term, bound=term.value) for term in its)
+        proved = tuple(replace(term, bound=term.value) for term in found.terms)
         return replace(found, terms=proved, bound=found.objective)
     return found
 
 
+def _same(layout: Layout, values: Values) -> Iterator[tuple[object, object]]:
+    """The keys of another layout of the same problem, beside its own."""
+    bundles = {bundle.name: bundle for bundle in layout.bundles}
+    for key in values:
+        if isinstance(key, Count):
+            yield Count(bundles[key.bundle.name], layout.cells[key.cell.index]), key
+        elif isinstance(key, Bundle):
+            yield bundles[key.name], key
+
+
 def _thinned(layout: Layout) -> bool:
-    """Were only some of the lengths of a contiguous bundle searched, so that the solver's bound says nothing of the others?"""
-    return any(len(all_lengths(layout, bundle)) > MAX_LENGTHS for bundle in layout.ranged)
+    """Were only some places of a contiguous bundle searched, so that the solver's bound says nothing of the others?"""
+    return any(
+        len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) or from_node_starts(layout, bundle) for bundle in layout.ranged
+    )
+
+
+def _errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in findings if finding.severity is Severity.ERROR)
 
 
 def _bounds(layout: Layout) -> list[int]:

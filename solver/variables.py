@@ -116,13 +116,14 @@ class Variables:
             for index in range(self.problem.cluster.nodes[node].count(one.kind)):
                 self.require(first.covers(node, index) + second.covers(node, index) <= 1)
 
-    def multiple(self, amount: Amount, step: int) -> None:
-        """The amount is a multiple of `step`."""
-        if isinstance(amount, int):
-            self.require(amount % step == 0, f"{amount} is no multiple of {step}")
+    def multiple(self, bundle: Bundle, step: int) -> None:
+        """The bundle holds a multiple of `step`."""
+        held = self.accelerators(bundle)
+        if isinstance(held, int):
+            self.require(held % step == 0, f"{held} is no multiple of {step}")
         else:
-            times = self.model.new_int_var(0, self.problem.cluster.total() * 64 // step + 1, "times")
-            self.require(amount == step * times)
+            times = self.model.new_int_var(0, self.problem.cluster.total(bundle.kind) // step, "times")
+            self.require(held == step * times)
 
     def total(self, amounts: Iterable[Amount]) -> Amount:
         """The sum of amounts."""
@@ -150,6 +151,14 @@ class Variables:
         found: Values = {count: value(variable) for count, variable in self._counts.items()}
         found.update({bundle: its.value(value) for bundle, its in self._ranges.items()})
         return found
+
+    def hint(self, values: Values) -> None:
+        """A place to start from; it need not be right."""
+        for key, value in values.items():
+            if isinstance(key, Count) and isinstance(value, int):
+                self.model.add_hint(self._by_place[key.bundle, key.cell], value)
+            elif isinstance(key, Bundle) and isinstance(value, tuple):
+                self._ranges[key].hint(value)
 
     def fix(self, values: Values) -> None:
         """The decision variables have exactly these values."""

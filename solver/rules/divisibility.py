@@ -30,7 +30,7 @@ class Divisibility:
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         if bundle := variables.bundle(component):
-            variables.multiple(variables.accelerators(bundle), component.step)
+            variables.multiple(bundle, component.step)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         placed = sum(run.amount for run in assignment.of(component.name))
