@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +50,9 @@ def solve(
     placewright solve train.yaml -o plan.json
     placewright solve train.yaml --cluster 4x8xH100 --write
     """
-    reading, code = _read(file, machines, dialect)
+    if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
+        raise click.UsageError("-o names the configuration itself; name another file for the plan")
+    reading, code = _read(file, machines, dialect, form)
     if reading is None or reading.problem is None:
         return code
     from ..solver.search import solve as search
@@ -75,7 +78,7 @@ def solve(
     return code
 
 
-def _read(file: str, machines: Cluster | AsDeclared | None, dialect: str) -> tuple[Reading | None, int]:
+def _read(file: str, machines: Cluster | AsDeclared | None, dialect: str, form: str) -> tuple[Reading | None, int]:
     """The file, if it can be solved; else the exit code, its findings printed."""
     from ..solver.verify import verify
 
@@ -83,6 +86,10 @@ def _read(file: str, machines: Cluster | AsDeclared | None, dialect: str) -> tup
     report = verify(reading)
     if report.findings:
         echo_findings(report.findings, err=True)
+    if form == "json" and (report.errors or reading.problem is None):
+        from ..report.json import render as render_json
+
+        click.echo(render_json([report]))
     if report.errors or reading.problem is None:
         click.echo(f"{escape(file)}: not solved", err=True)
         return None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS

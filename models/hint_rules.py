@@ -22,15 +22,42 @@ def consistent(
 ) -> Iterator[Component]:
     """The components; `findings` gets what is wrong with them, and relations to components that do not exist are removed."""
     by_name = {component.name: component for component in components}
+    wrong = []
     for relation in list(relations):
         faults = list(_relation(relation, by_name, cluster))
         findings += faults
         if faults:
             relations.remove(relation)
-    related = {name for relation in relations if relation.kind == COLOCATED for name in relation.components}
+            wrong.append(relation)
+    sizes = _sized(components, relations)
     for component in components:
-        findings += _component(component, choices.get(component.name, (component.parallel,)), component.name in related, cluster)
+        sized = component.name in sizes or any(r.kind == COLOCATED and component.name == r.components[0] for r in wrong)
+        findings += _component(component, choices.get(component.name, (component.parallel,)), sized, cluster)
         yield component
+
+
+def _sized(components: Sequence[Component], relations: Sequence[Relation]) -> set[str]:
+    """The components whose size somebody states: their own, or that of one that shares their accelerators."""
+    found = {component.name for component in components if component.runs is not None or {"amount", "placement"} & component.spans.keys()}
+    growing = True
+    while growing:
+        reached = {name for r in relations if r.kind == COLOCATED and found & set(r.components) for name in r.components}
+        growing = not reached <= found
+        found |= reached
+    return found
+
+
+def _without_meaning(component: Component, choices: tuple[Parallel, ...]) -> Iterator[Finding]:
+    """Hints about accelerators, of a component that is counted in processes on nodes."""
+    said = {
+        "accelerator_model": component.accelerator_model, "memory": component.memory, "contiguous": component.contiguous,
+        "parallel": choices != (Parallel(),),
+    }  # fmt: skip
+    for name, value in said.items():
+        if value:
+            key = "accelerator" if name == "accelerator_model" else name
+            message = f"`{key}` has no meaning for `{component.name}`, whose node group numbers nodes"
+            yield error("PW121", component.name, message, component.span(name), help=f"drop `{key}`, or name a group with accelerators")
 
 
 def _relation(relation: Relation, by_name: Mapping[str, Component], cluster: Cluster) -> Iterator[Finding]:
@@ -55,14 +82,17 @@ def _relation(relation: Relation, by_name: Mapping[str, Component], cluster: Clu
             yield error("PW121", name, message, relation.span, help="give both the same `node_group`")
 
 
-def _component(component: Component, choices: tuple[Parallel, ...], colocated: bool, cluster: Cluster) -> Iterator[Finding]:
+def _component(component: Component, choices: tuple[Parallel, ...], sized: bool, cluster: Cluster) -> Iterator[Finding]:
     name = component.name
     if component.stride > 1 and not component.contiguous:
         message = f"`{name}` has stride {component.stride} but is not contiguous"
         yield error("PW121", name, message, component.span("stride"), help="add `contiguous: true`, or drop `stride`")
     if cluster.kind(component.node_groups) == NODE:
+        yield from _without_meaning(component, choices)
         return
-    if component.runs is None and not colocated and not {"amount", "placement", "colocate_with"} & component.spans.keys():
+    if component.runs is not None or "placement" in component.spans:
+        return  # the rules judge what was placed
+    if not sized:
         message = f"nobody says how large `{name}` is"
         yield error("PW101", name, message, component.span("name"), label="no amount", help="add `accelerators:` or `processes:`")
     for parallel in choices:

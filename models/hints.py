@@ -15,7 +15,7 @@ from .component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Rela
 from .finding import Finding, UnusableInput, error
 from .hint_rules import consistent
 from .node_group import CLUSTER_LABEL, NODE
-from .quantity import read_range
+from .quantity import read_range, write_range
 from .span import Span
 from .text.forms import fill
 from .text.interpolation import UNRESOLVED
@@ -217,8 +217,8 @@ def _amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> tuple
     if accelerators and by_process:
         least, most = max(accelerators[0], by_process[0]), min(accelerators[1], by_process[1])
         if least > most:
-            message = f"`{name}` asks for {accelerators[0]} accelerators and for {processes} processes of {each}"
-            raise refuse(message, "write one of the two")
+            asked = f"{write_range(accelerators)} accelerators and for {write_range(by_process)} in processes of {each}"
+            raise refuse(f"`{name}` asks for {asked}", "write one of the two, or `accelerators_per_process` too")
         return each, least, most
     return (each, *(accelerators or by_process or (1, UNBOUNDED)))
 

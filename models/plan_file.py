@@ -76,6 +76,9 @@ def plan_to_json(plan: Plan) -> str:
 def write_whole(path: str | Path, text: str) -> None:
     """Write a text file so that nobody ever sees half of it: a new file beside it takes its place. Raises OSError."""
     target = Path(path)
+    if target.exists() and not target.is_file():  # a pipe or a device takes what it is given, and stays what it is
+        target.write_text(text, encoding="utf-8", newline="")
+        return
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.resolve().parent)
     try:
@@ -126,6 +129,7 @@ def _build(form: _PlanForm) -> Plan:
         )
         for run in runs[name]:
             _must_exist(cluster, name, run)
+        _must_follow(name, runs[name])
     if sum(len(run.ranks) for its in runs.values() for run in its) > MAX_PROCESSES:
         raise ValueError(f"it has more than {MAX_PROCESSES:,} processes")
     terms = tuple(Term(t.name, t.value, t.bound, t.weight) for t in form.terms)
@@ -138,7 +142,18 @@ def _must_exist(cluster: Cluster, name: str, run: Run) -> None:
     if run.node >= len(cluster.nodes):
         raise ValueError(f"`{name}` is on a node that the plan's cluster does not have")
     count, (low, high) = cluster.nodes[run.node].count(run.kind), run.within
-    if not run.ranks or (run.each == 0) != (run.kind == NODE) or low < 0 or high >= count:
+    if (run.step == 0 and run.each > 1) or not run.ranks or (run.each == 0) != (run.kind == NODE) or low < 0 or high >= count:
         raise ValueError(f"`{name}` holds resources that node {run.node} does not have ({run.kind}: {count})")
     if run.node_group not in cluster.groups:
         raise ValueError(f"`{name}` is in node group `{run.node_group}`, which the plan's cluster does not have")
+
+
+def _must_follow(name: str, runs: tuple[Run, ...]) -> None:
+    """Raises ValueError if the ranks of a component are not 0, 1, ... to the last, in order."""
+    following = 0
+    for run in runs:
+        if not following - 1 <= run.ranks.start <= following or (run.ranks.start < following and len(run.ranks) > 1) or not runs:
+            raise ValueError(f"the ranks of `{name}` do not follow each other: {run.ranks.start} where {following} comes next")
+        following = run.ranks.stop
+    if not following:
+        raise ValueError(f"`{name}` has no process")

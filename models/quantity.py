@@ -33,6 +33,11 @@ def read_range(text: str) -> tuple[int, int]:
     return least, most
 
 
+def write_range(amounts: tuple[int, int]) -> str:
+    """`8` or `8-32` of (least, most)."""
+    return str(amounts[0]) if amounts[0] == amounts[1] else f"{amounts[0]}-{amounts[1]}"
+
+
 def read_memory(text: str) -> int:
     """MiB of `70GiB`, `512 MiB`, `80GB` (a bare number is GiB), rounded up. Raises ValueError with a sentence for a person."""
     match = _MEMORY.fullmatch(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .layout import Bundle, Cell, Count, Layout, Values
 from .objectives.domains_touched import LEVEL
 from .places import Places, lengths
-from .rules.fits_memory import peak
+from .reach import eligible
 
 
 def greedy(layout: Layout) -> Values | None:
@@ -29,7 +29,7 @@ def _values(layout: Layout, stretch: bool) -> Values | None:
         for piece, first, count in places.numbering.pieces(place[0], place[0] + place[1] * bundle.unit):
             free[piece.node_rank, bundle.kind] &= ~(((1 << count) - 1) << first)
     room = {(node, kind): mask.bit_count() for (node, kind), mask in free.items()}
-    for bundle in sorted(layout.counted, key=lambda each: (-each.unit, len(_allowed(layout, each)))):
+    for bundle in sorted(layout.counted, key=lambda each: (-each.unit, len(eligible(layout, each)))):
         counts = _place(layout, bundle, room, bundle.most if stretch and bundle.bounded else bundle.least)
         if sum(counts.values()) < bundle.least:
             return None
@@ -40,7 +40,7 @@ def _values(layout: Layout, stretch: bool) -> Values | None:
 def _place(layout: Layout, bundle: Bundle, room: dict[tuple[int, str], int], wanted: int) -> dict[Cell, int]:
     """How many of the wanted units go into which cell; takes them out of `room`."""
     racks: dict[str, list[Cell]] = {}
-    for cell in _allowed(layout, bundle):
+    for cell in eligible(layout, bundle):
         racks.setdefault(cell.domain(LEVEL), []).append(cell)
     space = {name: sum(_fit(room, bundle, cell) for cell in cells) for name, cells in racks.items()}
     left, counts = wanted, dict[Cell, int]()
@@ -59,16 +59,3 @@ def _place(layout: Layout, bundle: Bundle, room: dict[tuple[int, str], int], wan
 
 def _fit(room: dict[tuple[int, str], int], bundle: Bundle, cell: Cell) -> int:
     return sum(room[node.rank, bundle.kind] // bundle.unit for node in cell.nodes)
-
-
-def _allowed(layout: Layout, bundle: Bundle) -> list[Cell]:
-    """The cells in which every member may be and has the memory it needs."""
-    need, found = peak(bundle.components), []
-    inside = [layout.problem.cluster.members(component.node_groups) for component in bundle.components]
-    models = {component.accelerator_model for component in bundle.components if component.accelerator_model}
-    for cell in layout.cells:
-        node = cell.nodes[0]
-        small = node.accelerator_memory is not None and node.accelerator_memory < need
-        if all(node.rank in its for its in inside) and models <= {node.accelerator_model} and not small:
-            found.append(cell)
-    return found

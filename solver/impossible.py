@@ -6,11 +6,12 @@ from dataclasses import replace
 from math import lcm
 from typing import Callable, Iterator, Sequence
 
-from ..models.component import Component
+from ..models.component import COLOCATED, UNBOUNDED, Component
 from ..models.demand import Clause, Demand
 from ..models.finding import Finding, error
 from ..models.problem import AMOUNT, Problem
-from .certificate import Row, counting_row
+from .certificate import counting_row
+from .row import Row
 from .rules import RULES
 
 Possible = Callable[[Problem], bool]
@@ -31,7 +32,8 @@ def impossible(alternatives: Sequence[Problem], possible: Possible) -> Finding:
     fixes = list(_fixes(tried, row, possible))
     message = f"impossible: {row}"
     if len(alternatives) > 1:
-        message += f" (so with each of the {len(alternatives)} choices of parallel degrees; shown for the first)"
+        shown = ", ".join(f"{component.name} {component.parallel}" for component in tried.hinted if component.parallel.replica > 1)
+        message += f" (with {shown}; so too with every other choice of parallel degrees)"
     help_text = "; or ".join(fixes) if fixes else "no single demand is to blame: loosen several, or add nodes"
     subject = row.components[0]
     return error(
@@ -43,7 +45,8 @@ def impossible(alternatives: Sequence[Problem], possible: Possible) -> Finding:
 def _clauses(problem: Problem, row: Row) -> Iterator[Clause]:
     """What was asked of the components in the row and bears on it, in the user's words."""
     names = {component.name for component in row.components}
-    bears = {demand for demand in problem.demands if demand.field == AMOUNT or str(counting_row(problem.without(demand))) != str(row)}
+    own = [demand for demand in problem.demands if names & set(demand.component.split("+"))]
+    bears = {demand for demand in own if demand.field == AMOUNT or str(counting_row(problem.without(demand))) != str(row)}
     seen = set()
     for rule in RULES:
         for subject in rule.subjects(problem):
@@ -64,14 +67,14 @@ def _fixes(problem: Problem, row: Row, possible: Possible) -> Iterator[str]:
             largest = _largest(problem, component, possible)
             if largest:
                 yield f"ask for {largest} instead of {component.least} for {component.name}"
-        elif possible(problem.without(demand)):
+        elif _can_be_dropped(problem, demand) and possible(problem.without(demand)):
             yield _dropped(demand)
 
 
 def _largest(problem: Problem, component: Component, possible: Possible) -> int:
     """The largest smaller amount of this component that works, 0 if none was found.
 
-    What those that share its accelerators ask for is tried first; then amounts of its own step, by bisection.
+    Amounts of its own step are tried by bisection, then what those that share its accelerators ask for.
     """
 
     def works(amount: int) -> bool:
@@ -79,16 +82,26 @@ def _largest(problem: Problem, component: Component, possible: Possible) -> int:
         changed = replace(problem, job=replace(problem.job, components=components))
         return counting_row(changed) is None and possible(changed)
 
-    partners = next(members for members in problem.colocated_sets if component in members)
-    for amount in sorted({amount for member in partners for amount in (member.least, member.most)}, reverse=True):
-        if amount < component.least and works(amount):
-            return amount
     step = lcm(component.step, component.unit)
-    low, high = 0, component.least // step
+    low, high = 0, (component.least - 1) // step
+    if not works(step):
+        high = 0
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if works(middle * step) else (low, middle - 1)
-    return low * step
+    partners = next(members for members in problem.colocated_sets if component in members)
+    asked = {amount for member in partners for amount in (member.least, member.most) if low * step < amount < component.least}
+    best = low * step if low and works(low * step) else 0
+    return next((amount for amount in sorted(asked, reverse=True) if works(amount)), best)
+
+
+def _can_be_dropped(problem: Problem, demand: Demand) -> bool:
+    """Would the file still be one? A stride needs its range, and a component without an amount its partner."""
+    if demand.field == "contiguous":
+        return problem[demand.component].stride == 1
+    if demand.field == COLOCATED:
+        return all(problem[name].least > 1 or problem[name].most < UNBOUNDED for name in demand.component.split("+"))
+    return True
 
 
 def _dropped(demand: Demand) -> str:

@@ -111,4 +111,4 @@ def _range(start: int, stop: int) -> str:
 
 def _unsayable(name: str, why: str) -> UnusableInput:
     message = f"a placement text cannot say where `{name}` is: {why}"
-    return UnusableInput([error("PW603", name, message, help="launch from the plan itself, or ask for a contiguous placement")])
+    return UnusableInput([error("PW603", name, message, help="launch from the plan itself")])

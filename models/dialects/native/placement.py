@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from typing import Iterable, Iterator
 
 from ...assignment import Run, Seat, compress, seats
 from ...cluster import Cluster
-from ...component import UNBOUNDED, Component
+from ...component import UNBOUNDED, Component, Parallel
 from ...finding import Finding, error
 from ...node_group import NODE
 from ...notation.mapping import runs_of
@@ -22,8 +22,13 @@ from ...text.tree import Scalar
 MAX_PROCESSES = 1 << 20
 
 
-def placed(component: Component, written: Scalar, source: Source, cluster: Cluster, findings: list[Finding]) -> Component | None:
-    """The component with its runs; None, and findings, where the placement cannot be."""
+def placed(
+    component: Component, degrees: Iterable[Parallel], written: Scalar, source: Source, cluster: Cluster, findings: list[Finding]
+) -> Component | None:
+    """The component with its runs; None, and findings, where the placement cannot be.
+
+    `degrees` are the parallel degrees that it may have; a stride takes the first whose blocks fill the ranks.
+    """
     labels = component.node_groups
     found = read_placement(written.text, numbered(cluster, labels))
     spans = {**component.spans, "placement": written.span}
@@ -41,8 +46,11 @@ def placed(component: Component, written: Scalar, source: Source, cluster: Clust
             findings.append(error("PW102", component.name, message, written.span, help="name fewer processes"))
         return None
     runs = runs_of(found.pairs, cluster, labels)
+    held = sum(run.amount for run in runs)
+    suits = (each for each in (replace(component, parallel=parallel) for parallel in degrees) if held % each.unit == 0)
+    if component.contiguous and component.stride > 1:
+        component = next(suits, component)
     if component.unit > component.group_size:
-        held = sum(run.amount for run in runs)
         if held % component.unit:
             message = f"the {held} accelerators of `{component.name}` are no whole blocks of {component.unit}, so its stride cannot be kept"
             advice = f"give it a multiple of {component.unit}"

@@ -54,10 +54,15 @@ def _problem(written: Value | None, cluster: Cluster, source: Source, findings: 
     for component in components:
         hints = written.get(component.name)
         placement = hints.get("placement") if isinstance(hints, Mapping) else None
-        found = placed(component, placement, source, cluster, findings) if isinstance(placement, Scalar) else component
+        found = (
+            placed(component, choices.get(component.name, (component.parallel,)), placement, source, cluster, findings)
+            if isinstance(placement, Scalar)
+            else component
+        )
         if found is not None:
             kept.append(found)
-    names = {component.name for component in kept}
+    # Ranks with a stride were dealt out for certain degrees, so that these are not open any more.
+    names = {component.name for component in kept if component.runs is None or component.stride == 1}
     return Problem(cluster, Job(tuple(kept), relations, choices={name: its for name, its in choices.items() if name in names}))
 
 

@@ -1,0 +1,69 @@
+"""Sums that show a single bundle impossible, whatever else is asked for."""
+
+from __future__ import annotations
+
+from math import lcm
+
+from ..models.node_group import ACCELERATOR
+from ..models.quantity import write_memory
+from .layout import Bundle, Layout
+from .places import longest_free
+from .reach import in_reach
+from .row import Row
+from .rules.fits_memory import peak
+from .wording import listed
+
+
+def amount_row(layout: Layout, bundle: Bundle) -> Row | None:
+    """No amount satisfies all members of the bundle, whatever the cluster is."""
+    members = bundle.components
+    step = lcm(bundle.unit, *(component.step for component in members))
+    least = max(component.least for component in members)
+    most = min(component.most for component in members)
+    names = listed([component.name for component in members])
+    shared = f"{names} share their accelerators: " if len(members) > 1 else f"{names}: "
+    if bundle.fixed:
+        held = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
+        if not least <= held <= most:
+            asked = f"at least {least}" if held < least else f"at most {most}"
+            sentence = f"{shared}{bundle.fixed.name} is given {held}, {asked} are asked for"
+            return Row(members, least if held < least else held, held if held < least else most, sentence)
+    elif least > most:
+        return Row(members, least, most, f"{shared}together at least {least}, at most {most}")
+    elif -(-least // step) * step > most:
+        amounts = str(least) if least == most else f"{least} to {most}"
+        return Row(members, -(-least // step) * step, most, f"{shared}{amounts} holds no multiple of {step}")
+    return None
+
+
+def memory_row(layout: Layout, bundle: Bundle) -> Row | None:
+    """No accelerator that the bundle may use, or one that it is given, has the memory that its members need together."""
+    need, names = peak(bundle.components), listed([component.name for component in bundle.components])
+    if not need or bundle.kind != ACCELERATOR:
+        return None
+    cells = (
+        [cell for cell in layout.cells if any(node.rank in layout.fixed[bundle] for node in cell.nodes)]
+        if bundle.fixed
+        else in_reach(layout, bundle)
+    )
+    known = [memory for cell in cells if (memory := cell.nodes[0].accelerator_memory) is not None]
+    verb = "needs" if len(bundle.components) == 1 else "together need"
+    if bundle.fixed and known and min(known) < need:
+        given = f"an accelerator that {bundle.fixed.name} is given has {write_memory(min(known))}"
+        return Row(bundle.components, need, min(known), f"{names} {verb} {write_memory(need)}, {given}")
+    if known and len(known) == len(cells) and max(known) < need:
+        sentence = f"{names} {verb} {write_memory(need)} on one accelerator, the largest that may be used has {write_memory(max(known))}"
+        return Row(bundle.components, need, max(known), sentence)
+    return None
+
+
+def range_row(layout: Layout, bundle: Bundle) -> Row | None:
+    """No free range is long enough, even if the bundle were alone."""
+    longest = longest_free(layout, bundle)
+    if longest >= bundle.least:
+        return None
+    need, have = bundle.least * bundle.unit, longest * bundle.unit
+    pieces = f" in whole groups of {bundle.unit}" if bundle.unit > 1 else ""
+    names = listed([component.name for component in bundle.components])
+    verb = "needs" if len(bundle.components) == 1 else "need"
+    return Row(bundle.components, need, have, f"{names} {verb} one free range of {need} accelerators{pieces}, the longest has {have}")

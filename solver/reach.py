@@ -1,0 +1,26 @@
+"""Where a bundle may be, cell by cell: the nodes of a cell do not differ in what decides it."""
+
+from __future__ import annotations
+
+from ..models.node_group import ACCELERATOR
+from .layout import Bundle, Cell, Layout
+from .rules.fits_memory import peak
+
+
+def in_reach(layout: Layout, bundle: Bundle) -> list[Cell]:
+    """The cells that the groups and models of all members allow, whatever their memory."""
+    inside = [layout.problem.cluster.members(component.node_groups) for component in bundle.components]
+    models = {component.accelerator_model for component in bundle.components if component.accelerator_model}
+    cells = [cell for cell in layout.cells if all(cell.nodes[0].rank in its for its in inside)]
+    if bundle.kind != ACCELERATOR:
+        return cells
+    return [cell for cell in cells if cell.nodes[0].accelerators and models <= {cell.nodes[0].accelerator_model}]
+
+
+def eligible(layout: Layout, bundle: Bundle) -> list[Cell]:
+    """Those whose accelerators have the memory that all members need together."""
+    cells = in_reach(layout, bundle)
+    if bundle.kind != ACCELERATOR:
+        return cells
+    need = peak(bundle.components)
+    return [cell for cell in cells if (memory := cell.nodes[0].accelerator_memory) is None or memory >= need]
