@@ -12,6 +12,7 @@ from ..models.ranks import merge, write_ranks
 from .terminal import escape
 
 MAX_CELL = 60
+MAX_ROWS = 5_000
 
 
 def components_table(plan: Plan) -> str:
@@ -26,11 +27,12 @@ def components_table(plan: Plan) -> str:
 
 
 def placements_table(plan: Plan, component: str) -> str:
-    """One row a process of a component, in rank order."""
+    """One row a process of a component, in rank order, at most MAX_ROWS of them."""
     rows = [[component, "node", "name", "group", "local", "holds", "sees"]]
-    for placement in plan.placements(component):
-        rows.append(_row(placement))
-    return table(rows, right=(0, 1))
+    every = plan.placements(component)
+    rows += [_row(placement) for placement in every[:MAX_ROWS]]
+    left = f"\n... and {len(every) - MAX_ROWS:,} more; JSON holds them all" if len(every) > MAX_ROWS else ""
+    return table(rows, right=(0, 1)) + left
 
 
 def _row(placement: Placement) -> list[str]:

@@ -66,16 +66,19 @@ def _assemble(layout: Layout, held: dict[Bundle, list[Seat]]) -> Assignment:
 def _component_runs(layout: Layout, component: Component, bundle: Bundle, held: list[Seat]) -> tuple[Run, ...]:
     first = layout.numbering(bundle).first if bundle.contiguous else {}
     ordered = sorted(held, key=lambda seat: (first.get(seat[0], seat[0]), seat))
-    labels = {node: _label(layout, component, node) for node, _ in ordered}
+    labels = _labels(layout, component)
     runs: list[Run] = []
     for run in compress(_processes(component, ordered), bundle.kind):
-        runs.append(Run(run.ranks, run.node, run.kind, run.first, run.each, run.step, run.pitch, labels[run.node]))
+        runs.append(
+            Run(run.ranks, run.node, run.kind, run.first, run.each, run.step, run.pitch, labels.get(run.node, component.node_groups[0]))
+        )
     return tuple(runs)
 
 
-def _label(layout: Layout, component: Component, node: int) -> str:
+def _labels(layout: Layout, component: Component) -> dict[int, str]:
+    """node rank -> the first of the component's groups that the node is in."""
     groups = layout.problem.cluster.groups
-    return next((label for label in component.node_groups if node in groups[label].node_ranks), component.node_groups[0])
+    return {node: label for label in reversed(component.node_groups) for node in groups[label].node_ranks}
 
 
 def _processes(component: Component, held: list[Seat]) -> Iterator[tuple[int, list[Seat]]]:

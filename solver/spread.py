@@ -13,11 +13,11 @@ def spread_over_nodes(cluster: Cluster, component: Component) -> tuple[Run, ...]
     nodes = sorted(cluster.members(component.node_groups))
     count = component.most if component.most < UNBOUNDED else component.least
     share, rest = divmod(count, len(nodes)) if nodes else (0, 0)
+    labels = {node: label for label in reversed(component.node_groups) for node in cluster.groups[label].node_ranks}
     runs, rank = [], 0
     for position, node in enumerate(nodes):
         size = share + (position < rest)
         if size:
-            label = next(label for label in component.node_groups if node in cluster.groups[label].node_ranks)
-            runs.append(Run(range(rank, rank + size), node, NODE, each=0, pitch=0, node_group=label))
+            runs.append(Run(range(rank, rank + size), node, NODE, each=0, pitch=0, node_group=labels[node]))
             rank += size
     return tuple(runs)

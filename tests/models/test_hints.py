@@ -102,6 +102,10 @@ def test_hints_about_a_component_with_ranks_are_kept_beside_them() -> None:
         ("a: {node_group: node, processes: 99999999}", "PW121", "`a` asks for 99,999,999; 1,048,575 is the most", (1, 34)),
         ("a: {processes: 1, node_group: [h100, robots]}", "PW121", "groups that number Accelerators and Frankas", (1, 31)),
         ("a: {accelerators: 4, contiguous: true, node_group: [h100, cluster]}", "PW121", "numbered twice", (1, 52)),
+        ("a: {accelerators: 8, processes: 2-4}", "PW121", "asks for 8 accelerators and for 2-4 in processes of 1", (1, 33)),
+        ("a: {node_group: node, processes: 2, memory: 9GiB}", "PW121", "`memory` has no meaning for `a`", (1, 45)),
+        ("a: {node_group: node, processes: 2, accelerator: A100}", "PW121", "`accelerator` has no meaning for `a`", (1, 50)),
+        ("a: {node_group: node, processes: 2, parallel: {tp: 8}}", "PW121", "`parallel` has no meaning for `a`", (1, 47)),
         ("a: {accelerators: 4, stride: 2}", "PW121", "`a` has stride 2 but is not contiguous", (1, 30)),
         ("a: {accelerators: 6, accelerators_per_process: 3, parallel: {tp: 2}}", "PW121", "do not nest in `a`", (1, 61)),
         ("a: {accelerators: 4, colocate_with: b}", "PW121", "`a` names `b` in `colocate_with`, which is no component", (1, 37)),
@@ -118,6 +122,13 @@ def test_faults_and_where_they_stand(text: str, code: str, message: str, line_co
     assert finding.span is not None
     assert (finding.span.line, finding.span.column) == line_column
     assert finding.help
+
+
+def test_somebody_must_say_how_large_a_set_is() -> None:
+    *_, findings = hints("a: {colocate_with: b}\nb: {colocate_with: a}")
+    assert [(finding.code, finding.subject) for finding in findings] == [("PW101", "a"), ("PW101", "b")]
+    *_, findings = hints("a: {colocate_with: b}\nb: {colocate_with: c}\nc: {accelerators: 2}")
+    assert findings == []
 
 
 def test_hints_that_need_a_value_that_is_not_known_are_refused() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,6 +93,10 @@ RUN = {"ranks": [0, 1], "node": 0, "kind": "Accelerator", "first": 0, "each": 1,
         ({"components": {"a": [{**RUN, "first": 8}]}}, "PW008 `plan.json` is not a plan: `a` holds resources that node 0 does not have (Accelerator: 8)"),
         ({"components": {"a": [{**RUN, "pitch": -1, "ranks": [0, 2]}]}}, "PW008 `plan.json` is not a plan: `a` holds resources that node 0 does not have (Accelerator: 8)"),
         ({"components": {"a": [{**RUN, "ranks": [0, 1 << 30], "pitch": 0}]}}, "PW008 `plan.json` is not a plan: it has more than 1,048,576 processes"),
+        ({"components": {"a": [{**RUN, "ranks": [0, 2], "each": 4, "step": 0, "pitch": 1}]}}, "PW008 `plan.json` is not a plan: `a` holds resources"),
+        ({"components": {"a": [{**RUN, "ranks": [3, 7]}]}}, "PW008 `plan.json` is not a plan: the ranks of `a` do not follow each other: 3 where 0 comes next"),
+        ({"components": {"a": [RUN, {**RUN, "ranks": [0, 2]}]}}, "PW008 `plan.json` is not a plan: the ranks of `a` do not follow"),
+        ({"components": {"a": []}}, "PW008 `plan.json` is not a plan: `a` has no process"),
         ({"components": {"a": [{**RUN, "node_group": "b"}]}}, "PW008 `plan.json` is not a plan: `a` is in node group `b`, which the plan's cluster does not have"),
         ({"components": {"a": [RUN]}}, "PW009 `plan.json` was changed after it was made: its digest is"),
     ],
@@ -103,6 +109,16 @@ def test_a_missing_file_and_a_text_are_refused(tmp_path: Path) -> None:
     assert refused(tmp_path / "none.json").startswith("PW001")
     (tmp_path / "text.json").write_text("{]")
     assert refused(tmp_path / "text.json").startswith("PW008")
+
+
+def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: pipe.read_text() == "text")
+    reader.start()
+    write_whole(pipe, "text")
+    reader.join(10)
+    assert pipe.is_fifo()
 
 
 def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

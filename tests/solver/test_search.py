@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from placewright.models.assignment import Run
+from placewright.models.cluster import Cluster
 from placewright.models.component import COLOCATED, Parallel, Relation
 from placewright.models.job import Job
 from placewright.models.plan import OPTIMAL, VERIFIED
@@ -252,3 +254,61 @@ def test_of_very_many_lengths_some_are_tried_and_nothing_is_proved_by_them() -> 
     assert two.plan.assignment.world_size("a") + two.plan.assignment.world_size("b") >= 60
     assert two.plan.bound <= two.plan.objective
     assert two.verdict == ("optimal" if two.plan.objective == two.plan.bound else "feasible")
+
+
+def test_given_ranks_rule_out_the_degrees_that_do_not_fit_them() -> None:
+    torn = given("b", Run(range(1), 0, first=1), Run(range(1, 2), 1), parallel=Parallel(2))
+    question = Problem(cluster({"count": 2}, {"count": 2}), Job((torn, component("a", 1)), choices={"b": (Parallel(2), Parallel(1))}))
+    plan = solve(question).plan
+    assert plan is not None
+    assert plan.degrees == {"b": Parallel(1)}
+
+
+def test_robots_are_counted_in_multiples_too() -> None:
+    arms = cluster(*[{"count": 0, "robots": 4}] * 4, robots=(0, 1, 2, 3))
+    question = problem(arms, component("env", 4, 16, per_process=2, node_groups=("robots",)), component("more", 4, node_groups=("robots",)))
+    answer = solve(question)
+    assert answer.verdict == OPTIMAL
+    assert answer.plan is not None
+    assert answer.plan.assignment.world_size("env") == 6
+
+
+def test_an_answer_that_holds_is_kept_when_the_search_finds_none() -> None:
+    question = problem(cluster({"count": 8}, {"count": 8}), component("a", 2, 16, tp=2), component("b", 3, 9, tp=3))
+    answer = solve(question, limit=1e-9)
+    assert answer.plan is not None
+    assert answer.verdict in ("optimal", "feasible")
+    assert not any(check(question, answer.plan.assignment))
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (
+            problem(
+                cluster({"count": 4, "gib": 80}),
+                given("a", Run(range(4), 0), memory=60 * 1024),
+                component("b", 1, 9, gib=30),
+                together="b+a",
+            ),
+            "impossible: a and b together need 90 GiB, an accelerator that a is given has 80 GiB",
+        ),
+        (
+            problem(cluster({"count": 4, "gib": 80}), component("a", 4, gib=60), component("b", 1, 9, gib=30), together="b+a"),
+            "impossible: a and b together need 90 GiB on one accelerator, the largest that may be used has 80 GiB",
+        ),
+    ],
+)
+def test_memory_that_no_accelerator_has_is_a_sum_of_its_own(question: Problem, message: str) -> None:
+    (finding,) = solve(question).findings
+    assert finding.message == message
+
+
+def test_large_questions_are_answered_in_time() -> None:
+    where = read_shorthand("2048x8")
+    assert isinstance(where, Cluster)
+    ranged = problem(where, component("a", 8, 4096, contiguous=True), component("b", 4096, tp=8), component("c", 1500, contiguous=True))
+    assert solve(ranged).plan is not None
+    taken = replace(where, nodes=tuple(replace(node, taken=int(node.rank == 1024)) for node in where.nodes))
+    (finding,) = solve(problem(taken, component("a", 10_000, contiguous=True))).findings
+    assert finding.message == "impossible: a needs one free range of 10000 accelerators, the longest has 8192"

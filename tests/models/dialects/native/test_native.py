@@ -61,6 +61,17 @@ def test_a_stride_deals_the_range_out() -> None:
     assert verify(reading).verdict == "ok"
 
 
+def test_a_stride_takes_the_first_degrees_whose_blocks_fill_the_ranks() -> None:
+    text = "cluster: 2x4\ncomponents:\n  a: {accelerators: 4, parallel: {tp: [4, 2]}, contiguous: true, stride: 2}\n"
+    reading = read(text)
+    assert reading.problem is not None
+    plan = solve(reading.problem).plan
+    assert plan is not None
+    assert str(plan.degrees["a"]) == "tp 2"
+    again = read(apply_edits(text, native.write(reading, plan.assignment)))
+    assert verify(again).verdict == "ok"
+
+
 def test_the_cluster_in_full() -> None:
     text = """
 cluster:
