@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from ..span import Edit, Span
 from .source import Source
+from .tree import Mapping
 
 
 def indent_of(source: Source, span: Span) -> str:
     """What stands before it on its line, as spaces."""
     return " " * (span.column - 1)
+
+
+def quotes_keys(source: Source, mapping: Mapping) -> bool:
+    """Does the map write its keys in double quotes, as JSON must?"""
+    return any(source.text[entry.key.span.start] == '"' for entry in mapping)
 
 
 def line_end(source: Source) -> str:

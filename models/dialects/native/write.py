@@ -12,7 +12,7 @@ from ...reading import Reading
 from ...span import Edit, apply_edits
 from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
-from ...text.splice import at_line_end, indent_of, line_end, point
+from ...text.splice import at_line_end, indent_of, line_end, point, quotes_keys
 from ...text.tree import Mapping
 from .read import read
 
@@ -52,10 +52,11 @@ def _edit(source: Source, hints: Mapping, text: str) -> Edit:
     if not hints.flow:
         indent = indent_of(source, hints.entries[0].key.span)
         return at_line_end(source, hints.span.end, f"{line_end(source)}{indent}placement: {text}")
-    shown = f'"{text}"' if "," in text or (":" in text and not text.startswith('"')) else text
+    key = '"placement"' if quotes_keys(source, hints) else "placement"
+    shown = f'"{text}"' if not text.startswith('"') and ("," in text or ":" in text or key != "placement") else text
     if not hints.entries:
-        return Edit(point(source, hints.span.start + 1), f"placement: {shown}")
-    return Edit(point(source, hints.entries[-1].value.span.end), f", placement: {shown}")
+        return Edit(point(source, hints.span.start + 1), f"{key}: {shown}")
+    return Edit(point(source, hints.entries[-1].value.span.end), f", {key}: {shown}")
 
 
 def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:

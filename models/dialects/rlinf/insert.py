@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from ...finding import UnusableInput, error
 from ...span import Edit
 from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
-from ...text.splice import at_line_end, indent_of, line_end, point
+from ...text.splice import at_line_end, indent_of, line_end, point, quotes_keys
 from ...text.tree import Entry, Mapping, Scalar
 
 
@@ -31,14 +32,13 @@ class Line:
             f"{inner}placement: {plain_or_quoted(self.placement)}",
         ]
 
-    def flow(self) -> str:
-        """As an entry of a flow map."""
-        placement = _in_flow(self.placement)
-        return (
-            f"{self.key}: {placement}"
-            if not self.groups
-            else f"{self.key}: {{node_group: {_in_flow(self.groups)}, placement: {placement}}}"
-        )
+    def flow(self, quoted: bool) -> str:
+        """As an entry of a flow map, everything in double quotes if `quoted`."""
+        key, placement, groups = self.key, _in_flow(self.placement), _in_flow(self.groups)
+        names = ["node_group", "placement"]
+        if quoted:
+            key, placement, groups, *names = (json.dumps(text.strip('"')) for text in (key, placement, groups, *names))
+        return f"{key}: {{{names[0]}: {groups}, {names[1]}: {placement}}}" if self.groups else f"{key}: {placement}"
 
 
 def _in_flow(text: str) -> str:
@@ -55,7 +55,7 @@ def insert_lines(source: Source, section: Mapping, lines: list[Line]) -> list[Ed
         return [_new_key(source, section, lines)]
     value = entry.value
     if isinstance(value, Mapping):
-        return [_into_flow(source, value, lines) if value.flow else _into_block(source, section, value, lines)]
+        return [_into_flow(source, section, value, lines) if value.flow else _into_block(source, section, value, lines)]
     if isinstance(value, Scalar) and value.is_null:
         text = _nested(source, section, entry, lines)
         if value.span.length:
@@ -65,8 +65,8 @@ def insert_lines(source: Source, section: Mapping, lines: list[Line]) -> list[Ed
     raise UnusableInput([error("PW603", "", message, value.span, help="write `component_placement:` as a map here")])
 
 
-def _into_flow(source: Source, value: Mapping, lines: list[Line]) -> Edit:
-    text = ", ".join(line.flow() for line in lines)
+def _into_flow(source: Source, section: Mapping, value: Mapping, lines: list[Line]) -> Edit:
+    text = _flow(source, section, lines)
     if not value.entries:
         return Edit(point(source, value.span.start + 1), text)
     return Edit(point(source, value.entries[-1].value.span.end), ", " + text)
@@ -80,7 +80,8 @@ def _into_block(source: Source, section: Mapping, value: Mapping, lines: list[Li
 
 def _new_key(source: Source, section: Mapping, lines: list[Line]) -> Edit:
     if section.flow:
-        text = "component_placement: {" + ", ".join(line.flow() for line in lines) + "}"
+        name = '"component_placement"' if quotes_keys(source, section) else "component_placement"
+        text = f"{name}: {{{_flow(source, section, lines)}}}"
         at = section.entries[-1].value.span.end if section.entries else section.span.start + 1
         return Edit(point(source, at), (", " if section.entries else "") + text)
     indent, step = indent_of(source, section.entries[0].key.span), _step(source, section)
@@ -90,9 +91,14 @@ def _new_key(source: Source, section: Mapping, lines: list[Line]) -> Edit:
 
 def _nested(source: Source, section: Mapping, entry: Entry, lines: list[Line]) -> str:
     if section.flow:
-        return "{" + ", ".join(line.flow() for line in lines) + "}"
+        return f"{{{_flow(source, section, lines)}}}"
     step = _step(source, section)
     return _text(source, lines, indent_of(source, entry.key.span) + step, step)
+
+
+def _flow(source: Source, section: Mapping, lines: list[Line]) -> str:
+    quoted = quotes_keys(source, section)
+    return ", ".join(line.flow(quoted) for line in lines)
 
 
 def _text(source: Source, lines: list[Line], indent: str, step: str) -> str:

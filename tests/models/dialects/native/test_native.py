@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -187,6 +188,31 @@ def test_a_text_is_only_added_to() -> None:
         "cluster: 1x8 # all\ncomponents:\n  a: {accelerators: 4, placement: 0-3}   # first\n  b:\n"
         "    accelerators: 4 # second\n    placement: 4-7\n\n# end\n"
     )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"cluster": "1x8", "components": {"a": {"accelerators": 4}, "b": {"accelerators": 2, "colocate_with": []}}},
+        {"cluster": {"num_nodes": 1, "component_placement": {"c": "0-1"}}, "placewright": {"components": {"a": {"accelerators": 2}}}},
+        {"cluster": {"num_nodes": 1}, "placewright": {"components": {"b": {"accelerators": 3}}}},
+        {
+            "cluster": {"num_nodes": 1, "component_placement": {}},
+            "placewright": {"components": {"a": {"processes": 2, "node_group": "node"}}},
+        },
+    ],
+)
+def test_json_stays_json(data: dict[str, object]) -> None:
+    from placewright.models.dialects.load import dialect_named
+    from placewright.models.dialects.load import read as read_any
+
+    text = json.dumps(data)
+    reading = read_any(Source("job.json", text), AsDeclared(8) if "placewright" in data else None)
+    assert reading.problem is not None
+    plan = solve(reading.problem).plan
+    assert plan is not None
+    written = json.loads(apply_edits(text, dialect_named(reading.dialect).write(reading, plan.assignment)))
+    assert "placement" in json.dumps(written)
 
 
 def test_any_text_gets_a_verdict() -> None:
