@@ -13,7 +13,7 @@ from ...span import Edit, apply_edits
 from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
 from ...text.splice import at_line_end, indent_of, line_end, point, quotes_keys
-from ...text.tree import Mapping
+from ...text.tree import Mapping, find, plain
 from .read import read
 
 
@@ -62,11 +62,26 @@ def _edit(source: Source, hints: Mapping, text: str) -> Edit:
 def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
     """The edited text must say exactly this Assignment, of the same cluster."""
     problem = reading.problem
-    again = read(Source(reading.source.name, apply_edits(reading.source.text, edits)), problem.cluster if problem else None).problem
+    edited = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    for name in [component.name for component in problem.hinted] if problem else ():
+        if find(edited.root, f"components.{name}.placement") is None and "." not in name:
+            raise _refused(name, f"the place of `{name}` would not be found in the text")
+    if _without(plain(edited.root), problem) != plain(reading.source.root):
+        raise _refused("", "another value of it would change")
+    again = read(edited, problem.cluster if problem else None).problem
     found = {component.name: component.runs or () for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         if list(seats(found.get(name, ()))) != list(seats(runs)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+
+
+def _without(root: object, problem: Problem | None) -> object:
+    """The values of a file without the placements that were added."""
+    components = root.get("components") if isinstance(root, dict) else None
+    if problem is not None and isinstance(components, dict):
+        for component in problem.hinted:
+            components[component.name].pop("placement", None)
+    return root
 
 
 def _refused(name: str, why: str) -> UnusableInput:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from ...assignment import Assignment, seats
 from ...component import Component
 from ...finding import UnusableInput, error
@@ -11,7 +13,7 @@ from ...reading import Reading
 from ...span import Edit, apply_edits
 from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
-from ...text.tree import Mapping
+from ...text.tree import Mapping, plain
 from .insert import Line, insert_lines
 from .read import read_with
 
@@ -33,7 +35,7 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
         if name not in given:
             lines.append(_line(name, known.get(name), reading, assignment))
     edits = insert_lines(reading.source, section, lines) if lines else []
-    _check(reading, assignment, edits)
+    _check(reading, assignment, edits, [name for name in assignment.runs if name not in given])
     return edits
 
 
@@ -47,15 +49,30 @@ def _line(name: str, component: Component | None, reading: Reading, assignment: 
     return Line(plain_or_quoted(name), text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
 
 
-def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
-    """The edited text must say exactly this Assignment."""
+def _check(reading: Reading, assignment: Assignment, edits: list[Edit], added: Sequence[str]) -> None:
+    """The edited text must say exactly this Assignment, and everything else as before."""
     source = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    if _without(plain(source.root), added) != _without(plain(reading.source.root), ()):
+        raise _refused("", "another value of it would change")
     again = read_with(source, reading.problem.cluster if reading.problem else None, hints=False).problem
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None
         if its is None or list(seats(its)) != list(seats(runs)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+
+
+def _without(root: object, added: Sequence[str]) -> object:
+    """The values of a file without the components that were added to `component_placement`, and without that key if it is empty."""
+    cluster = root.get("cluster") if isinstance(root, dict) else None
+    if isinstance(cluster, dict):
+        placement = cluster.get("component_placement")
+        if isinstance(placement, dict):
+            for name in added:
+                placement.pop(name, None)
+        if not placement:
+            cluster.pop("component_placement", None)
+    return root
 
 
 def _refused(name: str, why: str) -> UnusableInput:

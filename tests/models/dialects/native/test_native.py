@@ -215,6 +215,16 @@ def test_json_stays_json(data: dict[str, object]) -> None:
     assert "placement" in json.dumps(written)
 
 
+def test_an_insertion_that_would_change_another_value_is_refused() -> None:
+    text = "cluster: 1x8\ncomponents:\n  a:\n    accelerators: 4\n    phase: |+\n      train\n\n\n"
+    reading = read(text)
+    assert reading.problem is not None
+    plan = solve(reading.problem).plan
+    assert plan is not None
+    with pytest.raises(UnusableInput, match="another value of it would change"):
+        native.write(reading, plan.assignment)
+
+
 def test_any_text_gets_a_verdict() -> None:
     source = random.Random(5)
     text = 'cluster: 2x8xH100\ncomponents:\n  a: {accelerators: 8, parallel: {tp: [2, 4]}, memory: 7GiB}\n  b: {placement: "0-3:0-1", colocate_with: a}\n'
