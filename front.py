@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .models.report import Report
     from .runtime.launch import Launch
 
-Machines = Union[str, Cluster, AsDeclared, None]
+Machines = Union[str, Path, Cluster, AsDeclared, None]
 Readable = Union[str, Path, Reading]
 
 
@@ -40,7 +40,7 @@ def load(file: Readable, cluster: Machines = None, dialect: str = "auto") -> Rea
     Parameters
     ----------
     file : a path, or a Reading, which is returned as it is.
-    cluster : the machines, as an object or in one word; None where the file says all.
+    cluster : the machines, as an object, in one word or as the path of a cluster file; None where the file says all.
     dialect : ``auto``, ``native`` or ``rlinf``.
     """
     if isinstance(file, Reading):
@@ -104,4 +104,9 @@ def write_plan(plan: Plan, path: str | Path) -> None:
 
 
 def _machines(given: Machines) -> Cluster | AsDeclared | None:
-    return cluster(given) if isinstance(given, str) else given
+    """The machines in any form. Raises TypeError for what is none."""
+    if isinstance(given, (str, Path)):
+        return cluster(given)
+    if given is None or isinstance(given, (Cluster, AsDeclared)):
+        return given
+    raise TypeError(f"a cluster is a shorthand, the path of a cluster file or a Cluster, not {type(given).__name__}")

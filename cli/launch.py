@@ -54,6 +54,8 @@ def launch(
     placewright launch train.yaml --simulate --cluster 2x8
     placewright launch plan.json --address 10.0.0.1:6379 --worker train.workers:Worker --call run
     """
+    if timeout != timeout or timeout == float("inf"):
+        raise click.UsageError("--timeout needs a number of seconds")
     if simulate and address:
         raise click.UsageError("--simulate and --address exclude each other")
     with _heeding_signals() as heard:

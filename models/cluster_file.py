@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
@@ -102,7 +103,7 @@ class ClusterForm(_Strict):
             raise ValueError(f"{len(nodes):,} nodes are more than {MAX_NODES:,}")
         names = [node.name for node in nodes]
         if len(set(names)) != len(names):
-            raise ValueError(f"two nodes are called `{next(name for name in names if names.count(name) > 1)}`")
+            raise ValueError(f"two nodes are called `{next(name for name, count in Counter(names).items() if count > 1)}`")
         bare = Cluster(tuple(nodes))
         return bare.with_groups(_group(bare, form) for form in self.node_groups)
 

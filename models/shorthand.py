@@ -10,8 +10,9 @@ from .cluster import Cluster, Node
 
 MAX_NODES = 65_536
 MAX_ACCELERATORS_PER_NODE = 1_024
-_PART = re.compile(r"(\d{1,6})x(\d{1,6})(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|\d{3,5}[A-Za-z]{0,8}))?")
-_AS_DECLARED = re.compile(r"x(\d{1,6})(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|\d{3,5}[A-Za-z]{0,8}))?")
+_FILES = (".yaml", ".yml", ".json")
+_PART = re.compile(r"([0-9]{1,6})x([0-9]{1,6})(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|\d{3,5}[A-Za-z]{0,8}))?")
+_AS_DECLARED = re.compile(r"x([0-9]{1,6})(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|\d{3,5}[A-Za-z]{0,8}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,9 @@ class AsDeclared:
 
 def looks_like_shorthand(text: str) -> bool:
     """Is this meant as a shorthand rather than as a file name?"""
-    return bool(_AS_DECLARED.fullmatch(text)) or all(re.match(r"\d+x\d", part.strip()) for part in text.split("+"))
+    if text.lower().endswith(_FILES):
+        return False
+    return bool(_AS_DECLARED.fullmatch(text)) or all(re.match(r"[0-9]+x[0-9]", part.strip()) for part in text.split("+"))
 
 
 def read_shorthand(text: str) -> Cluster | AsDeclared:

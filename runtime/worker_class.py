@@ -12,7 +12,7 @@ from .worker import Reporter
 IMPORT_LIMIT = 120.0
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 # Only the interpreter's own words are here; the names come in as arguments and are looked up, never run as text.
-_TRY = "import importlib, sys; sys.path.insert(0, ''); sys.exit(not callable(getattr(importlib.import_module(sys.argv[1]), sys.argv[2])))"
+_TRY = "import importlib, sys; sys.path.insert(0, ''); sys.exit(not isinstance(getattr(importlib.import_module(sys.argv[1]), sys.argv[2]), type))"
 
 
 def check_worker(worker: str | type | None) -> str | type:

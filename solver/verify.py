@@ -39,7 +39,8 @@ def verify(reading: Reading) -> Report:
     if problem is not None:
         findings += check_given(problem)
         not_judged += unchecked(problem.explicit, problem.given())
-        pending = tuple(component.name for component in problem.hinted) if problem.cluster.counted else ()
+        # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
+        pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
     report = Report(reading.source.name, reading.dialect, _in_order(findings), tuple(not_judged), None, pending, reading.source.text)
     if problem is not None and not report.errors:
         plan = Plan(problem.cluster, problem.given(), VERIFIED)

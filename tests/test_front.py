@@ -108,3 +108,23 @@ def test_without_ray_only_launching_fails(hints: Path, monkeypatch: pytest.Monke
         ray_compat.need_ray()
     assert [finding.code for finding in caught.value.findings] == ["PW708"]
     assert pw.solve(hints).verdict == "optimal"
+
+
+def test_machines_may_be_a_path_and_nothing_else_than_machines(rlinf: Path, tmp_path: Path) -> None:
+    path = tmp_path / "2x8.yaml"  # a name like a shorthand is still a file
+    path.write_text("nodes: [{repeat: 2, accelerators: {count: 4}}]")
+    assert [finding.code for finding in pw.verify(rlinf, cluster=path).errors] == ["PW102"]
+    assert [finding.code for finding in pw.verify(rlinf, cluster=str(path)).errors] == ["PW102"]
+    with pytest.raises(TypeError, match="not int"):
+        pw.verify(rlinf, cluster=5)  # type: ignore[arg-type]
+
+
+def test_a_dialect_that_is_not_there_and_a_name_that_is_none(rlinf: Path) -> None:
+    with pytest.raises(ValueError, match="there is no dialect `roll`"):
+        pw.verify(rlinf, dialect="roll")
+    assert [finding.code for finding in pw.load("a\0b").findings] == ["PW001"]
+
+
+def test_hints_without_a_cluster_are_still_to_solve(tmp_path: Path) -> None:
+    (tmp_path / "hints.yaml").write_text("cluster: {num_nodes: 2}\nplacewright: {components: {actor: {accelerators: 4}}}\n")
+    assert pw.verify(tmp_path / "hints.yaml").pending == ("actor",)

@@ -19,9 +19,9 @@ DIALECTS = ("rlinf", "native")
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect of this name. Raises KeyError if there is none."""
+    """The dialect of this name. Raises ValueError if there is none."""
     if name not in DIALECTS:
-        raise KeyError(name)
+        raise ValueError(f"there is no dialect `{name}`; there are {', '.join(DIALECTS)}")
     return cast("Dialect", import_module(f".{name}", __package__))
 
 
@@ -31,8 +31,10 @@ def load(path: str | Path, machines: Machines = None, dialect: str = "auto") -> 
     Parameters
     ----------
     machines : the cluster, or how many accelerators the declared nodes have (see models/shorthand.py), or None.
-    dialect : ``native``, ``rlinf``, or ``auto`` to recognise it.
+    dialect : ``native``, ``rlinf``, or ``auto`` to recognise it. Raises ValueError for any other.
     """
+    if dialect != "auto":
+        dialect_named(dialect)
     try:
         source = Source.read(path)
     except UnusableInput as problem:

@@ -30,8 +30,8 @@ class Source:
                 data = file.read(MAX_BYTES + 1)
         except FileNotFoundError:
             raise UnusableInput([error("PW001", "", f"there is no file `{name}`", help="check the path")]) from None
-        except OSError as problem:
-            message = f"`{name}` cannot be read: {problem.strerror or problem}"
+        except (OSError, ValueError) as problem:  # a name with a null character is a ValueError
+            message = f"`{name}` cannot be read: {getattr(problem, 'strerror', None) or problem}"
             raise UnusableInput([error("PW001", "", message, help="name a readable file")]) from None
         if len(data) > MAX_BYTES:
             message = f"`{name}` is larger than {MAX_BYTES:,} bytes, the most that is read"

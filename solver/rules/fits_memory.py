@@ -34,7 +34,8 @@ class FitsMemory:
         sets = [members for members in problem.colocated_sets if problem.kind(members[0]) == ACCELERATOR]
         if problem.job.capabilities.shares_accelerators:
             given = tuple(c for members in sets for c in members if any(other.runs is not None for other in members))
-            sets = [members for members in sets if members[0] not in given] + ([given] if given else [])
+            names = {component.name for component in given}
+            sets = [members for members in sets if members[0].name not in names] + ([given] if given else [])
         return [members for members in sets if any(component.memory for component in members)]
 
     def encode(self, problem: Problem, members: Members, variables: Variables) -> None:

@@ -6,6 +6,7 @@ Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from ...assignment import Run
@@ -43,13 +44,13 @@ def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
     seen: set[str] = set()
     runs = 0
     for entry in value:
-        if runs > MAX_RUNS:
-            message = f"the components before this one have more than {MAX_RUNS:,} runs; no more are read"
-            context.notes.error("PW002", "cluster", message, entry.key.span, "too many", "place fewer components, or on fewer nodes")
-            break
         names = _names(context.notes, entry, seen)
         base = _entry(context, entry, next(iter(names), entry.key.text))
-        runs += len(base.runs or ()) if base else 0
+        runs += len(base.runs or ()) * len(names) if base else 0
+        if runs > MAX_RUNS:
+            message = f"the components up to this one have more than {MAX_RUNS:,} runs; no more are read"
+            context.notes.error("PW002", "cluster", message, entry.key.span, "too many", "place fewer components, or on fewer nodes")
+            break
         for name, span in names.items():
             if base is not None:
                 spans = {**base.spans, "name": span}
@@ -180,7 +181,7 @@ def _sound(notes: Notes, runs: tuple[Run, ...], text: Text, name: str, labels: t
     if cluster.kind(labels) == NODE:
         nodes = [node for label in labels for node in cluster.groups[label].node_ranks]
         if len(set(nodes)) < len(nodes):
-            twice = next(node for node in nodes if nodes.count(node) > 1)
+            twice = next(node for node, count in Counter(nodes).items() if count > 1)
             message = f"`{name}`: node {twice} is in several of its groups, so it is numbered twice; RLinf refuses that at launch"
             notes.error("PW108", name, message, text.scalar, "", "use groups without common nodes")
             return False

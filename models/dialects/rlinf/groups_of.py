@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 
 from ...cluster import Cluster
 from ...notation.numbered import is_counted, numbered
@@ -14,6 +15,7 @@ from ...text.tree import Scalar, Sequence, Value
 from .node_groups import DeclaredGroups
 from .notes import Notes, Text, is_unknown
 
+MAX_LABELS = 64
 MAX_SUGGESTIONS = 200
 """After so many findings no likely name is looked for any more."""
 
@@ -29,7 +31,8 @@ def read_labels(notes: Notes, value: Value, name: str, cluster: Cluster | None, 
     if isinstance(value, Scalar):
         text = notes.text(value, name)
         pieces = [piece.strip() for piece in text.text.split(",")] if "," in text.text else [text.text]
-        known = [_known(notes, label, name, _place(text, label), cluster, declared, text) for label in pieces]
+        starts = accumulate((len(piece) + 1 for piece in text.text.split(",")), initial=0)
+        known = [_known(notes, label, name, _place(text, label, start), cluster, declared, text) for label, start in zip(pieces, starts)]
         labels = tuple(pieces)
     elif isinstance(value, Sequence) and value.items and all(isinstance(i, Scalar) and not is_unknown(i) for i in value.items):
         texts = [notes.text(item, name) for item in value.items if isinstance(item, Scalar)]
@@ -41,13 +44,17 @@ def read_labels(notes: Notes, value: Value, name: str, cluster: Cluster | None, 
     else:
         notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
+    if len(labels) > MAX_LABELS:
+        message = f"`{name}` names {len(labels):,} node groups; more than {MAX_LABELS} are not read"
+        notes.error("PW002", name, message, value, "too many", "name each group once")
+        return None
     if len(set(labels)) < len(labels) and all(known):
         notes.warn("PW108", name, f"`{name}` names a node group twice, so its resources are numbered twice", value, "", "name each once")
     return labels if all(known) else None
 
 
-def _place(text: Text, label: str) -> Span | Scalar:
-    start = text.text.find(label)
+def _place(text: Text, label: str, after: int) -> Span | Scalar:
+    start = text.text.find(label, after)
     return text.scalar if text.shift is None or not label or start < 0 else text.part(start, start + len(label))
 
 
@@ -66,7 +73,9 @@ def _known(notes: Notes, label: str, name: str, at: Span | Scalar, cluster: Clus
         return False
     close = nearest(label.strip(), exist) if len(notes.findings) < MAX_SUGGESTIONS else None
     listed = ", ".join(f"`{each}`" for each in exist[:12]) + (" ..." if len(exist) > 12 else "")
-    edit = text.replaced(text.text.replace(label, close, 1)) if close and label else None
+    edit = None
+    if close and label:
+        edit = Edit(at, close) if isinstance(at, Span) else text.replaced(close) if text.text == label else None
     help = f"write `{close}`" if close else f"name one of {listed}"
     notes.error("PW107", name, f"`{name}`: there is no node group `{label}`, only {listed}", at, "not a group", help, edit)
     return False

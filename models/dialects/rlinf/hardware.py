@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from ...cluster import Hardware
 from ...span import Edit
@@ -103,7 +104,7 @@ def _device(notes: Notes, item: Value, group: str, kind: str, nodes: frozenset[i
         notes.error("PW116", group, f"`node_rank` must be a whole number, but it is {kind_of(rank)}", rank, kind_of(rank), help, edit)
         return None
     if number not in nodes:
-        known = ", ".join(map(str, sorted(nodes)[:8])) or "none"
+        known = ", ".join(map(str, nsmallest(8, nodes))) or "none"
         message = f"node {number} of this {kind} is not in group `{group}`, which has the nodes {known}"
         notes.error("PW116", group, message, rank, "outside the group", f"name one of {known}, or add node {number} to `node_ranks`")
         return None

@@ -34,7 +34,7 @@ class Text:
 
     def replaced(self, text: str) -> Edit | None:
         """The edit that makes another text of it, in its own quotes; None where it is written elsewhere."""
-        if self.scalar.origin is not None:
+        if self.scalar.origin is not None or "\n" in self.scalar.text:  # elsewhere, or in a block of its own lines
             return None
         if self.shift == 1:
             return Edit(self.scalar.span.part(1, self.scalar.span.length - 1), text)
@@ -112,9 +112,9 @@ class Notes:
     def unknown_keys(self, value: Mapping, subject: str, known: Iterable[str], refused: bool, what: str) -> None:
         """A finding for every key that is not known: an error where RLinf refuses it, else a warning."""
         names = tuple(known)
+        written = {entry.key.text for entry in value}
         for entry in value:
             if entry.key.text not in names:
-                written = {other.key.text for other in value}
                 self._unknown(entry, subject, tuple(name for name in names if name not in written), names, refused, what)
 
     def _unknown(self, entry: Entry, subject: str, open_: tuple[str, ...], known: tuple[str, ...], refused: bool, what: str) -> None:
