@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...node_group import EnvConfig
+from ...node_group import ACCELERATOR, NODE, EnvConfig
 from ...ranks import Ranks
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
 from .capabilities import RESERVED_LABELS
@@ -144,9 +144,11 @@ def _declared(
             message = f"group `{label}` has both `hardware` and `{key}`; RLinf refuses that"
             notes.error("PW116", label, message, entry.key.span, "with `hardware`", "remove one of the two")
     if isinstance(named, Scalar) and not named.is_null and not has_hardware and not is_unknown(named):
-        kind = named.text
-        message = f"`hardware_type` alone configures no {kind}: RLinf finds only what the nodes themselves report"
-        notes.warn("PW116", label, message, named, "no `hardware`", "describe it under `hardware:`")
+        # To RLinf `node` is here a type of hardware like any other, of which there is none.
+        kind = named.text if named.text != NODE else f"hardware of type {NODE}"
+        if kind != ACCELERATOR:
+            message = f"`hardware_type` alone configures no {named.text}: RLinf finds only what the nodes themselves report"
+            notes.warn("PW116", label, message, named, "no `hardware`", "describe it under `hardware:`")
     return DeclaredGroup(label, nodes, kind, ignores, hardware, configs)
 
 
