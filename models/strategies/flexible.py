@@ -10,7 +10,7 @@ from ..assignment import Run, Seat, compress
 from ..cluster import Cluster
 from ..finding import Finding, UnusableInput, error
 from ..node_group import Numbering
-from .strategy import Labels, PlacementStrategy, need_hardware, refuse, selected, whole_number
+from .strategy import Labels, PlacementStrategy, a_list, need_hardware, refuse, selected, whole_number
 
 _NAME = "FlexiblePlacementStrategy"
 
@@ -31,6 +31,7 @@ class FlexiblePlacementStrategy(PlacementStrategy):
     node_group_label: Labels = None
 
     def __post_init__(self) -> None:
+        refuse(a_list(_NAME, "hardware_ranks_list", self.hardware_ranks_list))
         if not self.hardware_ranks_list:
             raise UnusableInput([error("PW119", _NAME, "`hardware_ranks_list` is empty", help="list the ranks of at least one process")])
         refuse(self._misfits())
@@ -38,10 +39,11 @@ class FlexiblePlacementStrategy(PlacementStrategy):
     def _misfits(self) -> Iterator[Finding]:
         for position, ranks in enumerate(self.hardware_ranks_list):
             name = f"hardware_ranks_list[{position}]"
+            if wrong := a_list(_NAME, name, ranks) or [fault for rank in ranks for fault in whole_number(_NAME, name, rank, 0)]:
+                yield from wrong
+                continue
             if not ranks:
                 yield error("PW119", _NAME, f"`{name}` is empty: the process holds nothing", help="list its ranks")
-            for rank in ranks:
-                yield from whole_number(_NAME, name, rank, 0)
             if len(set(ranks)) != len(ranks):
                 twice = next(rank for rank in ranks if list(ranks).count(rank) > 1)
                 yield error("PW108", _NAME, f"`{name}` names rank {twice} more than once", help="name each rank once", witnesses=(twice,))

@@ -11,7 +11,7 @@ from ..assignment import Run
 from ..cluster import Cluster
 from ..finding import Finding, UnusableInput, error
 from ..node_group import NODE
-from .strategy import Labels, PlacementStrategy, refuse, selected, whole_number
+from .strategy import Labels, PlacementStrategy, a_list, refuse, selected, whole_number
 
 _NAME = "NodePlacementStrategy"
 
@@ -30,6 +30,7 @@ class NodePlacementStrategy(PlacementStrategy):
     node_group_label: Labels = None
 
     def __post_init__(self) -> None:
+        refuse(a_list(_NAME, "node_ranks", self.node_ranks))
         if not self.node_ranks:
             raise UnusableInput([error("PW119", _NAME, "`node_ranks` is empty", help="name the node of at least one process")])
         refuse(finding for rank in self.node_ranks for finding in whole_number(_NAME, "node_ranks", rank, 0))

@@ -42,8 +42,17 @@ def whole_number(strategy: str, name: str, value: object, least: int) -> list[Fi
     return [error("PW119", strategy, message, help=f"pass `{name}={least}` or more")]
 
 
+def a_list(strategy: str, name: str, value: object) -> list[Finding]:
+    """A finding if an argument is not a list or tuple."""
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return []
+    return [error("PW119", strategy, f"`{name}` is {value!r}, but it must be a list", help=f"pass `{name}` as a list of ranks")]
+
+
 def selected(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
     """The labels, each of which is a group of the cluster. Raises UnusableInput."""
+    if labels is not None and not isinstance(labels, str):
+        refuse(a_list(strategy, "node group", labels))
     chosen = (CLUSTER_LABEL,) if labels is None else (labels,) if isinstance(labels, str) else tuple(labels)
     known = ", ".join(f"`{label}`" for label in cluster.groups)
     refuse(
