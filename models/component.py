@@ -88,15 +88,29 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Something that must hold between components.
+    """Something that must hold between components; `kind` says what.
 
-    `kind` is ``colocated`` (exactly the same accelerators) or ``disjoint`` (no accelerator in common).
+    Attributes
+    ----------
+    components : two of them; for ``in order`` any number.
+    reason : who demands it, if the file does not say it itself, such as "RLinf's auto mode".
     """
 
     kind: str
-    components: tuple[str, str]
+    components: tuple[str, ...]
     span: Span | None = field(default=None, compare=False)
+    reason: str = field(default="", compare=False)
 
 
 COLOCATED = "colocated"
+"""Exactly the same accelerators."""
 DISJOINT = "disjoint"
+"""No accelerator in common."""
+COLOCATED_OR_DISJOINT = "colocated or disjoint"
+"""Exactly the same accelerators, or none in common; nothing between."""
+SUBSET = "subset"
+"""The first uses no accelerator that the second does not use."""
+IN_ORDER = "in order"
+"""One after the other, each a solid range, from the first accelerator of the cluster to its last."""
+NOT_FEWER = "not fewer"
+"""The first has at least as many processes as the second."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Mapping
 
 from .component import Component, Parallel, Relation
+from .share import Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +15,14 @@ class Capabilities:
 
     `shares_accelerators`: components whose ranks are explicit may overlap (that is how RLinf says colocation).
     `nodes_in_order`: a component's processes must be on nodes of ascending rank (RLinf refuses any other order at launch).
+    `groups_may_cross`: tensor parallel groups of given ranks may lie on several nodes: slow, but not refused.
+    `notices`: code of a rule -> when the framework itself would notice, for rules that it checks late or never.
     """
 
     shares_accelerators: bool = False
     nodes_in_order: bool = False
+    groups_may_cross: bool = False
+    notices: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -32,3 +37,4 @@ class Job:
     relations: tuple[Relation, ...] = ()
     capabilities: Capabilities = Capabilities()
     choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
+    shares: tuple[Share, ...] = ()

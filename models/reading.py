@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .finding import Finding, Severity, Unchecked
 from .problem import Problem
+from .text.document import Document
 from .text.source import Source
 
 
@@ -16,11 +17,16 @@ class Reading:
     Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
     """
 
-    source: Source
+    document: Document
     dialect: str
     problem: Problem | None
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
+
+    @property
+    def source(self) -> Source:
+        """The file that was read."""
+        return self.document.source
 
     @property
     def failed(self) -> bool:

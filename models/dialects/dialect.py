@@ -9,11 +9,14 @@ from ..cluster import Cluster
 from ..reading import Reading
 from ..shorthand import AsDeclared
 from ..span import Edit
-from ..text.source import Source
+from ..text.document import Document
 from ..text.tree import Mapping
 
 Machines = Union[Cluster, AsDeclared, None]
 """What the user said of the machines: all of them, how many accelerators the declared nodes have, or nothing."""
+
+PLACEMENT, TRAINING = LEVELS = ("placement", "training")
+"""How much is judged: where things are, or the arithmetic of the batches as well."""
 
 
 class Dialect(Protocol):
@@ -25,8 +28,11 @@ class Dialect(Protocol):
         """Is a file with this top-level map meant for it?"""
         ...
 
-    def read(self, source: Source, machines: Machines) -> Reading:
-        """The problem that a text states, and all that is wrong with how it states it."""
+    def read(self, document: Document, machines: Machines, level: str = PLACEMENT) -> Reading:
+        """The problem that a configuration states, and all that is wrong with how it states it.
+
+        `level` is ``placement``, or ``training`` to judge the batch arithmetic too.
+        """
         ...
 
     def write(self, reading: Reading, assignment: Assignment) -> list[Edit]:

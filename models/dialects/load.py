@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..finding import UnusableInput, error
 from ..reading import Reading
+from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import Mapping
 
@@ -25,30 +26,33 @@ def dialect_named(name: str) -> Dialect:
     return cast("Dialect", import_module(f".{name}", __package__))
 
 
-def load(path: str | Path, machines: Machines = None, dialect: str = "auto") -> Reading:
+def load(path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = "placement") -> Reading:
     """A file, read; a text that cannot be used at all gives a Reading without a problem.
 
     Parameters
     ----------
     machines : the cluster, or how many accelerators the declared nodes have (see models/shorthand.py), or None.
     dialect : ``native``, ``rlinf``, or ``auto`` to recognise it. Raises ValueError for any other.
+    level : ``placement``, or ``training`` to judge the batch arithmetic too.
     """
     if dialect != "auto":
         dialect_named(dialect)
     try:
         source = Source.read(path)
     except UnusableInput as problem:
-        return Reading(Source(str(path), ""), "unknown", None, problem.findings)
-    return read(source, machines, dialect)
+        return Reading(Document.unread(str(path)), "unknown", None, problem.findings)
+    return read(source, machines, dialect, level)
 
 
-def read(source: Source, machines: Machines = None, dialect: str = "auto") -> Reading:
+def read(source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement") -> Reading:
     """A text, read; see `load`."""
+    document = Document(source, Mapping((), source.whole()))
     try:
-        found = _recognised(source.root) if dialect == "auto" else dialect_named(dialect)
-        return found.read(source, machines)
+        document = Document.of(source)
+        found = _recognised(document.root) if dialect == "auto" else dialect_named(dialect)
+        return found.read(document, machines, level)
     except UnusableInput as problem:
-        return Reading(source, "unknown" if dialect == "auto" else dialect, None, problem.findings)
+        return Reading(document, "unknown" if dialect == "auto" else dialect, None, problem.findings)
 
 
 def _recognised(root: Mapping) -> Dialect:

@@ -43,14 +43,14 @@ class _Missing(_Impossible):
 class Interpolator:
     """Resolves the interpolations of one file.
 
-    `environment` holds the variables that may be read, and no others. Where the file has a Hydra `defaults` list, a
-    missing key may come from there and is unknown rather than impossible. `findings` and `unchecked` collect what was met.
+    `environment` holds the variables that may be read, and no others. Where the tree is `partial`, a missing key may
+    stand in what could not be read, and is unknown rather than impossible. `findings` and `unchecked` collect what was met.
     """
 
-    def __init__(self, root: Mapping, environment: Environment[str, str] | None = None) -> None:
+    def __init__(self, root: Mapping, environment: Environment[str, str] | None = None, partial: bool = False) -> None:
         self.root = root
         self.environment = environment or {}
-        self.partial = root.get("defaults") is not None
+        self.partial = partial
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
         self._open: list[int] = []

@@ -23,6 +23,7 @@ from placewright.models.strategies import (
     PackedPlacementStrategy,
     PlacementStrategy,
 )
+from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 
@@ -118,7 +119,7 @@ def resolved_groups(record: Record) -> list[Record]:
 
 
 def read(section: Record, cluster: Cluster) -> Reading:
-    return rlinf.read(Source("golden.yaml", yaml.safe_dump({"cluster": section}, width=1 << 30)), cluster)
+    return rlinf.read(Document.of(Source("golden.yaml", yaml.safe_dump({"cluster": section}, width=1 << 30))), cluster)
 
 
 def told(placements: list[Placement]) -> list[Record]:

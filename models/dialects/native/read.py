@@ -13,6 +13,7 @@ from ...problem import Problem
 from ...reading import Reading
 from ...shorthand import AsDeclared, read_shorthand
 from ...span import Edit
+from ...text.document import Document
 from ...text.forms import fill
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
@@ -25,9 +26,9 @@ NAME = "native"
 KEYS = ("cluster", "components")
 
 
-def read(source: Source, machines: Machines) -> Reading:
-    """The problem that a native file states. Raises UnusableInput where there is nothing to go on with."""
-    root, findings = source.root, list[Finding]()
+def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+    """The problem that a native file states; it says nothing that `level` would add. Raises UnusableInput where nothing is left."""
+    root, source, findings = document.root, document.source, list(document.findings)
     for entry in root:
         if entry.key.text not in KEYS:
             close = nearest(entry.key.text, KEYS)
@@ -35,11 +36,11 @@ def read(source: Source, machines: Machines) -> Reading:
             advice = f"write `{close}`" if close else "a native file has `cluster` and `components`"
             message = f"`{entry.key.text}` is no key of a native file"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
-    interpolator = Interpolator(root)
+    interpolator = Interpolator(root, partial=document.partial)
     resolved = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
     cluster = _cluster(resolved.get("cluster"), machines, source, findings)
     problem = None if cluster is None else _problem(resolved.get("components"), cluster, source, findings)
-    return Reading(source, NAME, problem, (*interpolator.findings, *findings), tuple(interpolator.unchecked))
+    return Reading(document, NAME, problem, (*interpolator.findings, *findings), (*document.unchecked, *interpolator.unchecked))
 
 
 def _problem(written: Value | None, cluster: Cluster, source: Source, findings: list[Finding]) -> Problem:

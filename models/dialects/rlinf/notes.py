@@ -7,10 +7,10 @@ from typing import Iterable
 
 from ...finding import Finding, Severity, Unchecked
 from ...span import Edit, Span
+from ...text.document import Document
 from ...text.interpolation import UNRESOLVED
 from ...text.nearest import nearest
 from ...text.scalar_text import plain_or_quoted
-from ...text.source import Source
 from ...text.tree import Entry, Mapping, Scalar, Value, kind_of
 
 
@@ -44,9 +44,9 @@ class Text:
 class Notes:
     """The findings and the unchecked rules of one file, in the order in which they were met."""
 
-    def __init__(self, source: Source, partial: bool) -> None:
-        self.source = source
-        self.partial = partial
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.partial = document.partial
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
 
@@ -80,7 +80,7 @@ class Notes:
         self.unchecked.append(Unchecked(rule, subject, why))
 
     def missing(self, subject: str, key: str, owner: Span, help: str, shared: bool = True) -> None:
-        """A required key is not there. `shared`: it could come from another file of a `defaults` list."""
+        """A required key is not there. `shared`: it could stand in a part of the configuration that could not be read."""
         if self.partial and shared:
             self.unsure("PW101", subject, f"`{key}` is not in this file; it may come from `defaults`")
         else:
@@ -102,7 +102,7 @@ class Notes:
         return Text(text, scalar, self._shift(scalar, text))
 
     def _shift(self, scalar: Scalar, text: str) -> int | None:
-        written = self.source.text[scalar.span.start : scalar.span.end]
+        written = self.document.text_of(scalar.span.file)[scalar.span.start : scalar.span.end]
         if scalar.origin is not None or "\n" in written:
             return None
         if written == text:

@@ -12,8 +12,8 @@ from ...problem import Problem
 from ...reading import Reading
 from ...shorthand import MAX_NODES, AsDeclared
 from ...span import Edit
+from ...text.document import Document
 from ...text.interpolation import Interpolator
-from ...text.source import Source
 from ...text.tree import Mapping, Scalar, Value, kind_of
 from .capabilities import CAPABILITIES, ENVIRONMENT
 from .component_placement import Context, read_components
@@ -34,19 +34,19 @@ def recognises(root: Mapping) -> bool:
     return cluster.get("component_placement") is not None or (cluster.get("num_nodes") is not None and root.get(HINTS) is not None)
 
 
-def read(source: Source, machines: Cluster | AsDeclared | None) -> Reading:
-    """The problem that the file states, and everything that is wrong with it. Raises UnusableInput if it is not YAML."""
-    return read_with(source, machines, hints=True)
+def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
+    """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
+    return read_with(document, machines, level, hints=True)
 
 
-def read_with(source: Source, machines: Cluster | AsDeclared | None, hints: bool) -> Reading:
+def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool) -> Reading:
     """As `read`; without `hints` only what is explicit is read."""
-    root = source.root
-    notes = Notes(source, root.get("defaults") is not None)
-    interpolator = Interpolator(root, {name: os.environ[name] for name in ENVIRONMENT if name in os.environ})
+    root = document.root
+    notes = Notes(document)
+    interpolator = Interpolator(root, {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}, document.partial)
     problem = _problem(notes, interpolator, root, machines, hints)
-    findings = (*interpolator.findings, *notes.findings)
-    return Reading(source, NAME, problem, findings, (*interpolator.unchecked, *notes.unchecked))
+    findings = (*document.findings, *interpolator.findings, *notes.findings)
+    return Reading(document, NAME, problem, findings, (*document.unchecked, *interpolator.unchecked, *notes.unchecked))
 
 
 def _problem(notes: Notes, interpolator: Interpolator, root: Mapping, machines: Cluster | AsDeclared | None, hints: bool) -> Problem | None:
@@ -55,7 +55,7 @@ def _problem(notes: Notes, interpolator: Interpolator, root: Mapping, machines: 
         section = interpolator.tree(section, ("cluster",))
     if not isinstance(section, Mapping):
         if section is None:
-            notes.missing("the file", "cluster", notes.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
+            notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
         elif not is_unknown(section):
             notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
         return None

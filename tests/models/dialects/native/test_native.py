@@ -16,13 +16,14 @@ from placewright.models.node_group import NODE
 from placewright.models.reading import Reading
 from placewright.models.shorthand import AsDeclared, read_shorthand
 from placewright.models.span import apply_edits
+from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.search import solve
 from placewright.solver.verify import verify
 
 
 def read(text: str, machines: Cluster | AsDeclared | None = None) -> Reading:
-    return native.read(Source("job.yaml", text), machines)
+    return native.read(Document.of(Source("job.yaml", text)), machines)
 
 
 def codes(text: str, machines: Cluster | AsDeclared | None = None) -> list[str]:

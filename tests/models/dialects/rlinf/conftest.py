@@ -9,6 +9,7 @@ from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
 from placewright.models.reading import Reading
 from placewright.models.shorthand import AsDeclared, read_shorthand
+from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 
 Read = Callable[..., Reading]
@@ -19,7 +20,7 @@ def read() -> Read:
     """Read a text, with machines in shorthand (default: 8 accelerators on each node) or None."""
 
     def reading(text: str, machines: str | Cluster | AsDeclared | None = "x8") -> Reading:
-        return rlinf.read(Source("run.yaml", text), read_shorthand(machines) if isinstance(machines, str) else machines)
+        return rlinf.read(Document.of(Source("run.yaml", text)), read_shorthand(machines) if isinstance(machines, str) else machines)
 
     return reading
 

@@ -1,0 +1,48 @@
+"""A configuration as one tree: a file, with everything that belongs to it and stands elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Mapping as MappingType
+
+from ..finding import Finding, Unchecked
+from .source import Source
+from .tree import Mapping
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a dialect reads. The spans in `root` name the text that each value comes from.
+
+    Attributes
+    ----------
+    source : the file itself, the one that an answer is written into.
+    root : the whole tree: the file, with what its `defaults` bring in and what the command line sets.
+    others : the other texts of the tree, by the name that spans carry.
+    partial : something that belongs to the tree could not be read, so a missing key may stand there.
+    findings, unchecked : what putting the tree together found out.
+    """
+
+    source: Source
+    root: Mapping
+    others: MappingType[str, Source] = field(default_factory=dict)
+    partial: bool = False
+    findings: tuple[Finding, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
+
+    @staticmethod
+    def of(source: Source) -> Document:
+        """A file alone; its `defaults`, if it has any, are not followed. Raises UnusableInput if it is not one YAML map."""
+        return Document(source, source.root, partial=source.root.get("defaults") is not None)
+
+    @staticmethod
+    def unread(name: str) -> Document:
+        """A file of which nothing can be used."""
+        source = Source(name, "")
+        return Document(source, Mapping((), source.whole()))
+
+    def text_of(self, name: str) -> str:
+        """The text that spans with this file name point into; "" for one that is not part of the tree."""
+        if name == self.source.name:
+            return self.source.text
+        return self.others[name].text if name in self.others else ""
