@@ -91,7 +91,9 @@ def test_what_no_run_can_resolve_is_an_error_with_its_place(text: str, message: 
 
 
 def test_a_key_that_may_come_from_defaults_is_unknown_not_wrong() -> None:
-    _, interpolator = resolved("${nope.x}", "defaults: [base]\n")
+    root = Source("t.yaml", "defaults: [base]\nvalue: ${nope.x}\n").root
+    interpolator = Interpolator(root, partial=True)
+    interpolator.tree(root.entries[1].value, ("value",))
     assert interpolator.findings == []
     assert "may come from `defaults`" in interpolator.unchecked[0].why
 
