@@ -1,9 +1,21 @@
-"""Every code that a Finding can carry, with its title. A code that is not here does not exist."""
+"""Every code that a Finding can carry, with its title, and its family. A code that is not here does not exist."""
 
 from __future__ import annotations
 
+FAMILIES = {
+    "PW0": "the input cannot be used",
+    "PW1": "the file says something that cannot be",
+    "PW2": "where things are",
+    "PW3": "node groups and hardware",
+    "PW4": "shares and batches",
+    "PW5": "memory",
+    "PW6": "solving and writing",
+    "PW7": "the world: Ray and its workers",
+    "PW8": "advice",
+}
+"""What the codes of one hundred are about, by their first three characters."""
+
 CODES = {
-    # the input cannot be used
     "PW001": "the file is missing or cannot be read",
     "PW002": "the input is larger than what is read",
     "PW003": "the text is not one YAML map",
@@ -15,7 +27,6 @@ CODES = {
     "PW009": "a plan was changed after it was made",
     "PW010": "the file is in no known dialect",
     "PW011": "the cluster is not described in a way that can be read",
-    # the file says something that cannot be
     "PW101": "a required key is missing",
     "PW102": "a rank is outside what exists",
     "PW103": "text is not a rank expression",
@@ -37,7 +48,6 @@ CODES = {
     "PW119": "the arguments of a placement strategy cannot be used",
     "PW120": "an interpolation cannot be resolved",
     "PW121": "hints contradict each other",
-    # rules about where things are
     "PW201": "an accelerator is held twice",
     "PW202": "a tensor parallel group lies on several nodes",
     "PW203": "a process lies on several nodes",
@@ -48,14 +58,18 @@ CODES = {
     "PW208": "an amount cannot be divided",
     "PW209": "not as many are placed as were asked for",
     "PW210": "processes are not in the order of their nodes",
+    "PW211": "components share their accelerators in part",
+    "PW212": "a component uses accelerators outside the one it lies within",
+    "PW213": "components are not one after the other",
     "PW301": "a component is outside its node groups",
     "PW302": "a component is on the wrong kind of hardware",
+    "PW401": "work does not divide among processes",
+    "PW402": "a component has too few processes for another",
     "PW501": "the memory of an accelerator is exceeded",
-    # solving and writing
     "PW601": "what is asked for is impossible",
     "PW602": "undecided within the limit",
     "PW603": "the answer cannot be written in this dialect",
-    # the world
+    "PW604": "this is not searched",
     "PW701": "no Ray cluster answers at the address",
     "PW702": "the cluster has not what the plan needs",
     "PW703": "a worker could not be constructed",
@@ -67,4 +81,6 @@ CODES = {
     "PW709": "a worker raised an exception",
     "PW710": "the simulated cluster did not start",
     "PW711": "an environment variable could run other code",
+    "PW801": "accelerators are idle",
+    "PW802": "components overlap in part",
 }

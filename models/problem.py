@@ -9,9 +9,11 @@ from typing import Iterator
 
 from .assignment import Assignment
 from .cluster import Cluster
-from .component import COLOCATED, UNBOUNDED, Component, Relation
+from .component import COLOCATED, IN_ORDER, UNBOUNDED, Component, Relation
 from .demand import Demand
 from .job import Job
+from .node_group import ACCELERATOR, CLUSTER_LABEL
+from .share import Share
 
 AMOUNT = "amount"
 _FIELDS = ("node_groups", "per_process", "parallel", "memory", "accelerator_model", "contiguous", "stride")
@@ -42,8 +44,22 @@ class Problem:
         return self.cluster.kind(component.node_groups)
 
     def related(self, kind: str) -> tuple[Relation, ...]:
-        """The relations of one kind whose components are both in this problem."""
+        """The relations of one kind whose components are all in this problem."""
         return tuple(r for r in self.job.relations if r.kind == kind and all(name in self._by_name for name in r.components))
+
+    @cached_property
+    def shares(self) -> tuple[Share, ...]:
+        """What is dealt out to the components of this problem."""
+        return tuple(share for share in self.job.shares if share.component in self._by_name)
+
+    def solid_in(self, members: tuple[Component, ...]) -> tuple[str, ...] | None:
+        """The node groups in whose numbering components on the same accelerators are one solid range; None if they need not be."""
+        for component in members:
+            if component.contiguous:
+                return component.node_groups
+        in_order = {name for relation in self.related(IN_ORDER) for name in relation.components}
+        solid = any(component.name in in_order for component in members) and self.kind(members[0]) == ACCELERATOR
+        return (CLUSTER_LABEL,) if solid else None
 
     @cached_property
     def colocated_sets(self) -> tuple[tuple[Component, ...], ...]:
@@ -102,15 +118,19 @@ class Problem:
                 if getattr(component, name) != neutral:
                     found.append(Demand(component.name, name, component.span(name)))
         found += [Demand("+".join(r.components), r.kind, r.span) for r in self.job.relations]
-        return tuple(found)
+        found += [Demand(share.component, share.field, share.span) for share in self.shares if self[share.component].runs is None]
+        return tuple(dict.fromkeys(found))
 
     def without(self, *given_up: Demand) -> Problem:
         """The same question with these demands not made: their field is neutral, an amount becomes any amount."""
         changes: dict[str, dict[str, object]] = {}
         for demand in given_up:
-            change = {"least": 1, "most": UNBOUNDED} if demand.field == AMOUNT else {demand.field: _NEUTRAL.get(demand.field)}
-            changes.setdefault(demand.component, {}).update(change)
+            if demand.field == AMOUNT:
+                changes.setdefault(demand.component, {}).update(least=1, most=UNBOUNDED)
+            elif demand.field in _NEUTRAL:
+                changes.setdefault(demand.component, {})[demand.field] = _NEUTRAL[demand.field]
         components = tuple(replace(c, **changes.get(c.name, {})) for c in self.components)  # type: ignore[arg-type]
         gone = {(demand.component, demand.field) for demand in given_up}
         relations = tuple(r for r in self.job.relations if ("+".join(r.components), r.kind) not in gone)
-        return replace(self, job=replace(self.job, components=components, relations=relations))
+        shares = tuple(share for share in self.job.shares if (share.component, share.field) not in gone)
+        return replace(self, job=replace(self.job, components=components, relations=relations, shares=shares))

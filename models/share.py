@@ -21,6 +21,8 @@ class Share:
     multiple_name : where the multiple comes from, such as ``rollout.pipeline_stage_num x group_size``; "" if it is 1.
     span : where the amount stands.
     reason : who demands it, and when it would be noticed: one sentence; "" if nothing is to be said.
+    proved : whether a run is proved to fail without it. If it is not, given ranks that break it are only warned of;
+        a search keeps to it all the same.
     """
 
     component: str
@@ -31,3 +33,13 @@ class Share:
     multiple_name: str = ""
     span: Span | None = field(default=None, compare=False)
     reason: str = field(default="", compare=False)
+    proved: bool = True
+
+    def divides(self, processes: int) -> bool:
+        """Does each of so many processes get an equal share of the right multiple, and more than nothing?"""
+        return 0 < processes * self.multiple <= self.amount and self.amount % (processes * self.multiple) == 0
+
+    @property
+    def field(self) -> str:
+        """What the demand is called that it is: a component may have several."""
+        return f"share of {self.amount_name}"
