@@ -4,59 +4,85 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Iterator, Sequence
+from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, overload
 
 from ..assignment import Run, Seat, compress
 from ..cluster import Cluster
 from ..finding import Finding, UnusableInput, error
 from ..node_group import Numbering
-from .strategy import Labels, PlacementStrategy, a_list, need_hardware, refuse, selected, whole_number
+from .arguments import Argument, lists_of_ranks, refuse, takes
+from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, need_hardware, selected
 
 _NAME = "FlexiblePlacementStrategy"
 
 
+@takes(
+    Argument("accelerator_id_lists", ("accelerator_ids_list", "gpu_ids_list", "hardware_ranks_list"), lists_of_ranks),
+    NODE_GROUP,
+    ISOLATE,
+)
 @dataclass(frozen=True)
 class FlexiblePlacementStrategy(PlacementStrategy):
-    """Every inner list holds the hardware ranks of one process; processes may share.
+    """Every inner list of `accelerator_id_lists` holds the accelerator ids of one process; processes may share.
 
-    Each list is sorted, and the processes are numbered in the order of their first rank, equal ones as they are given.
+    The ids count the accelerators of the whole cluster, or the resources of `node_group`. Each list is sorted, and the
+    processes are numbered in the order of their first id, equal ones as they are given.
+
+    Every argument is also taken under RLinf's other names: ``accelerator_ids_list`` (its code, where the documentation says
+    ``accelerator_id_lists``), ``gpu_ids_list``, ``hardware_ranks_list`` and ``node_group_label``; they are attributes too.
+
     Source: RLinf, rlinf/scheduler/placement/flexible.py. On purpose unlike it: a group whose resource is the node is refused
     with a reason (there: AttributeError), the given lists are left as they are (there they are sorted in place), and a
     process that is faulty is named by its position in the list.
 
-    Raises UnusableInput (PW119) if the list is empty, holds an empty list or something that is no rank.
+    Raises UnusableInput (PW119) if the list is empty, holds an empty list or something that is no id.
     """
 
-    hardware_ranks_list: Sequence[Sequence[int]]
-    node_group_label: Labels = None
+    accelerator_id_lists: Sequence[Sequence[int]]
+    node_group: Labels = None
+    isolate_accelerator: bool = True
+
+    if TYPE_CHECKING:
+        _Lists = Sequence[Sequence[SupportsIndex]]
+
+        @overload
+        def __init__(self, accelerator_id_lists: _Lists, node_group: Labels | bool = None, isolate_accelerator: bool = True) -> None: ...
+        @overload
+        def __init__(self, *, accelerator_ids_list: _Lists) -> None: ...
+        @overload
+        def __init__(self, *, gpu_ids_list: _Lists) -> None: ...
+        @overload
+        def __init__(self, *, hardware_ranks_list: _Lists, node_group_label: Labels = None) -> None: ...
+        def __init__(self, *given: object, **named: object) -> None: ...
 
     def __post_init__(self) -> None:
-        refuse(a_list(_NAME, "hardware_ranks_list", self.hardware_ranks_list))
-        if not self.hardware_ranks_list:
-            raise UnusableInput([error("PW119", _NAME, "`hardware_ranks_list` is empty", help="list the ranks of at least one process")])
-        refuse(self._misfits())
+        if not self.accelerator_id_lists:
+            raise UnusableInput([error("PW119", _NAME, "`accelerator_id_lists` is empty", help="list the ids of at least one process")])
+        refuse([*self._misfits()])
+
+    @property
+    def reach(self) -> int:
+        """The highest accelerator id."""
+        return max(map(max, self.accelerator_id_lists))
 
     def _misfits(self) -> Iterator[Finding]:
-        for position, ranks in enumerate(self.hardware_ranks_list):
-            name = f"hardware_ranks_list[{position}]"
-            if wrong := a_list(_NAME, name, ranks) or [fault for rank in ranks for fault in whole_number(_NAME, name, rank, 0)]:
-                yield from wrong
-                continue
-            if not ranks:
-                yield error("PW119", _NAME, f"`{name}` is empty: the process holds nothing", help="list its ranks")
-            if len(set(ranks)) != len(ranks):
-                twice = next(rank for rank in ranks if list(ranks).count(rank) > 1)
-                yield error("PW108", _NAME, f"`{name}` names rank {twice} more than once", help="name each rank once", witnesses=(twice,))
+        for position, ids in enumerate(self.accelerator_id_lists):
+            name = f"accelerator_id_lists[{position}]"
+            if not ids:
+                yield error("PW119", _NAME, f"`{name}` is empty: the process holds nothing", help="list its ids")
+            if len(set(ids)) != len(ids):
+                twice = next(each for each in ids if ids.count(each) > 1)
+                yield error("PW108", _NAME, f"`{name}` names {twice} more than once", help="name each id once", witnesses=(twice,))
 
     def runs(self, cluster: Cluster) -> tuple[Run, ...]:
         """Runs as long as the ranks follow a pattern. Raises UnusableInput (PW102, PW107, PW203, PW210, PW302)."""
-        labels = selected(_NAME, cluster, self.node_group_label)
+        labels = selected(_NAME, cluster, self.node_group)
         need_hardware(_NAME, cluster, labels)
         numbering = cluster.numbering(labels)
-        refuse(_outside(self.hardware_ranks_list, numbering, labels))
-        ordered = sorted((sorted(ranks) for ranks in self.hardware_ranks_list), key=lambda ranks: ranks[0])
+        refuse([*_outside(self.accelerator_id_lists, numbering, labels)])
+        ordered = sorted((sorted(ranks) for ranks in self.accelerator_id_lists), key=lambda ranks: ranks[0])
         processes = [_locate(ranks, numbering) for ranks in ordered]
-        refuse(_faults(cluster, processes))
+        refuse([*_faults(cluster, processes)])
         runs: list[Run] = []
         for label, its in groupby(enumerate(processes), key=lambda process: process[1][0][1]):
             seats = [(rank, [seat for seat, _ in held]) for rank, held in its]
@@ -75,9 +101,9 @@ def _locate(ranks: list[int], numbering: Numbering) -> _Held:
 def _outside(lists: Sequence[Sequence[int]], numbering: Numbering, labels: tuple[str, ...]) -> Iterator[Finding]:
     for position, ranks in enumerate(lists):
         if max(ranks) >= numbering.size:
-            exist = f"ranks 0-{numbering.size - 1} exist" if numbering.size else "there are none"
-            message = f"`hardware_ranks_list[{position}]` names rank {max(ranks)}, which is outside {', '.join(labels)}: {exist}"
-            yield error("PW102", _NAME, message, help="name ranks that exist", witnesses=(max(ranks),))
+            exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
+            message = f"`accelerator_id_lists[{position}]` names {max(ranks)}, which is outside {', '.join(labels)}: {exist}"
+            yield error("PW102", _NAME, message, help="name ids that exist", witnesses=(max(ranks),))
 
 
 def _faults(cluster: Cluster, processes: list[_Held]) -> Iterator[Finding]:

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Iterator, Sequence
+from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, overload
 
 from ..assignment import Run
 from ..cluster import Cluster
 from ..finding import Finding, UnusableInput, error
 from ..node_group import NODE
-from .strategy import Labels, PlacementStrategy, a_list, refuse, selected, whole_number
+from .arguments import Argument, ranks, refuse, takes
+from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, selected
 
 _NAME = "NodePlacementStrategy"
 
 
+@takes(Argument("node_ranks", ("node_ids",), ranks), NODE_GROUP, ISOLATE)
 @dataclass(frozen=True)
 class NodePlacementStrategy(PlacementStrategy):
     """One process for every entry of `node_ranks`, in ascending order; ranks count the nodes of the groups.
+
+    `node_ranks` is also taken as ``node_ids``, RLinf's older name (a node's id is here its name), and `node_group` as
+    ``node_group_label``.
 
     Source: RLinf, rlinf/scheduler/placement/node.py. On purpose unlike it: a rank that does not exist is refused with the
     ranks that do (there: IndexError), and the Placement's local accelerator id is a number (there the text "0").
@@ -27,23 +32,46 @@ class NodePlacementStrategy(PlacementStrategy):
     """
 
     node_ranks: Sequence[int]
-    node_group_label: Labels = None
+    node_group: Labels = None
+    isolate_accelerator: bool = True
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(
+            self, node_ranks: Sequence[SupportsIndex], node_group: Labels | bool = None, isolate_accelerator: bool = True
+        ) -> None: ...
+        @overload
+        def __init__(self, node_ranks: Sequence[SupportsIndex], *, node_group_label: Labels) -> None: ...
+        @overload
+        def __init__(self, *, node_ids: Sequence[SupportsIndex]) -> None: ...
+        def __init__(self, *given: object, **named: object) -> None: ...
 
     def __post_init__(self) -> None:
-        refuse(a_list(_NAME, "node_ranks", self.node_ranks))
         if not self.node_ranks:
             raise UnusableInput([error("PW119", _NAME, "`node_ranks` is empty", help="name the node of at least one process")])
-        refuse(finding for rank in self.node_ranks for finding in whole_number(_NAME, "node_ranks", rank, 0))
+
+    @property
+    def reach(self) -> int:
+        """The highest node rank."""
+        return max(self.node_ranks)
+
+    @property
+    def counts_nodes(self) -> bool:
+        """Its ranks number nodes."""
+        return True
 
     def runs(self, cluster: Cluster) -> tuple[Run, ...]:
         """One run per node. Raises UnusableInput (PW102, PW107, PW108, PW210)."""
-        labels = selected(_NAME, cluster, self.node_group_label)
+        labels = selected(_NAME, cluster, self.node_group)
         nodes = [(node, label) for label in labels for node in cluster.groups[label].node_ranks]
-        refuse(_twice([node for node, _ in nodes], labels))
+        refuse([*_twice([node for node, _ in nodes], labels)])
         exist = f"node ranks 0-{len(nodes) - 1} exist" if nodes else "there are none"
         refuse(
-            error("PW102", _NAME, f"node rank {rank} is outside {', '.join(labels)}: {exist}", help="name nodes that exist")
-            for rank in sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
+            [
+                error("PW102", _NAME, f"node rank {rank} is outside {', '.join(labels)}: {exist}", help="name nodes that exist")
+                for rank in sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
+            ]
         )
         runs: list[Run] = []
         for position, same in groupby(sorted(self.node_ranks)):

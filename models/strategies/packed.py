@@ -1,62 +1,109 @@
-"""Processes packed one after the other over a range of hardware ranks."""
+"""Processes packed one after the other over a range of accelerators."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterator
+from typing import TYPE_CHECKING, Iterator, SupportsIndex, overload
 
 from ..assignment import Run
 from ..cluster import Cluster
 from ..finding import Finding, UnusableInput, error
-from .strategy import Labels, PlacementStrategy, need_hardware, refuse, selected, whole_number
+from .arguments import Argument, refuse, takes, whole_number
+from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, need_hardware, selected
 
 _NAME = "PackedPlacementStrategy"
 
 
+@takes(
+    Argument("start_accelerator_id", ("start_gpu_id", "start_hardware_rank"), whole_number(0)),
+    Argument("end_accelerator_id", ("end_gpu_id", "end_hardware_rank"), whole_number(0)),
+    Argument("num_accelerators_per_process", ("num_gpus_per_process", "num_hardware_per_process"), whole_number(1)),
+    Argument("stride", (), whole_number(1)),
+    NODE_GROUP,
+    ISOLATE,
+)
 @dataclass(frozen=True)
 class PackedPlacementStrategy(PlacementStrategy):
-    """Every process takes `num_hardware_per_process` ranks of ``start_hardware_rank..end_hardware_rank`` (both inclusive).
+    """Every process takes `num_accelerators_per_process` of ``start_accelerator_id..end_accelerator_id`` (both inclusive).
 
-    With a stride the processes interleave: blocks of ``num_hardware_per_process * stride`` ranks are shared out so that
-    process i of a block holds ranks ``i, i + stride, i + 2*stride...``; with one rank per process a stride changes nothing.
+    The ids count the accelerators of the whole cluster, or those of `node_group` (where that group has robots, its robots).
+    With a stride the processes interleave: blocks of ``num_accelerators_per_process * stride`` ids are shared out so that
+    process i of a block holds ``i, i + stride, i + 2*stride...``. With one accelerator per process a stride changes nothing:
+    every accelerator gets a process, as in RLinf's code; its documentation speaks of every second one.
+
+    Every argument is also taken under RLinf's other names: ``start_gpu_id, end_gpu_id, num_gpus_per_process, isolate_gpu``
+    and ``start_hardware_rank, end_hardware_rank, num_hardware_per_process``; they are attributes too.
+
     Source: RLinf, rlinf/scheduler/placement/packed.py. On purpose unlike it: a process that reaches one rank beyond its node
-    is refused (there it is given an accelerator that does not exist); `num_hardware_per_process` and `stride` below 1 are
+    is refused (there it is given an accelerator that does not exist); fewer than 1 per process and a stride below 1 are
     refused (there: a division by zero or an endless loop); a node that is met twice counts its processes together.
 
     Raises UnusableInput (PW119) if the arguments do not fit each other.
     """
 
-    start_hardware_rank: int
-    end_hardware_rank: int
-    num_hardware_per_process: int = 1
+    start_accelerator_id: int
+    end_accelerator_id: int
+    num_accelerators_per_process: int = 1
     stride: int = 1
     node_group: Labels = None
+    isolate_accelerator: bool = True
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(
+            self,
+            start_accelerator_id: SupportsIndex,
+            end_accelerator_id: SupportsIndex,
+            num_accelerators_per_process: SupportsIndex = 1,
+            stride: SupportsIndex = 1,
+            node_group: Labels | bool = None,
+            isolate_accelerator: bool = True,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self,
+            *,
+            start_gpu_id: SupportsIndex,
+            end_gpu_id: SupportsIndex,
+            num_gpus_per_process: SupportsIndex = 1,
+            stride: SupportsIndex = 1,
+            isolate_gpu: bool = True,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self,
+            *,
+            start_hardware_rank: SupportsIndex,
+            end_hardware_rank: SupportsIndex,
+            num_hardware_per_process: SupportsIndex = 1,
+            stride: SupportsIndex = 1,
+            node_group: Labels = None,
+        ) -> None: ...
+        def __init__(self, *given: object, **named: object) -> None: ...
 
     def __post_init__(self) -> None:
-        refuse(
-            [
-                *whole_number(_NAME, "start_hardware_rank", self.start_hardware_rank, 0),
-                *whole_number(_NAME, "end_hardware_rank", self.end_hardware_rank, 0),
-                *whole_number(_NAME, "num_hardware_per_process", self.num_hardware_per_process, 1),
-                *whole_number(_NAME, "stride", self.stride, 1),
-            ]
-        )
-        refuse(self._misfits())
+        refuse([*self._misfits()])
+
+    @property
+    def reach(self) -> int:
+        """The last accelerator id."""
+        return self.end_accelerator_id
 
     def _misfits(self) -> Iterator[Finding]:
-        start, end = self.start_hardware_rank, self.end_hardware_rank
+        start, end = self.start_accelerator_id, self.end_accelerator_id
         if end < start:
-            help_ = f"pass start_hardware_rank={end}, end_hardware_rank={start}"
-            yield error("PW119", _NAME, f"the hardware ranks {start}-{end} run backwards", help=help_)
+            help_ = f"start at {end} and end at {start}"
+            yield error("PW119", _NAME, f"the accelerator ids {start}-{end} run backwards", help=help_)
             return
-        block = self.num_hardware_per_process * self.stride
+        block = self.num_accelerators_per_process * self.stride
         count = end - start + 1
         if count % block:
             fitting = count // block * block
-            help_ = f"end at rank {start + fitting - 1}" if fitting else f"name at least {block} ranks"
+            help_ = f"end at {start + fitting - 1}" if fitting else f"end at {start + block - 1}"
             message = (
-                f"{count} hardware ranks cannot be divided into blocks of {block} "
-                f"({self.num_hardware_per_process} per process x stride {self.stride})"
+                f"{count} accelerators ({start}-{end}) cannot be divided into blocks of {block} "
+                f"({self.num_accelerators_per_process} per process x stride {self.stride})"
             )
             yield error("PW119", _NAME, message, help=help_, amount=count - fitting)
 
@@ -65,14 +112,14 @@ class PackedPlacementStrategy(PlacementStrategy):
         labels = selected(_NAME, cluster, self.node_group)
         need_hardware(_NAME, cluster, labels)
         numbering = cluster.numbering(labels)
-        if self.end_hardware_rank >= numbering.size:
-            exist = f"ranks 0-{numbering.size - 1} exist" if numbering.size else "there are none"
-            message = f"hardware ranks {self.start_hardware_rank}-{self.end_hardware_rank} reach outside {', '.join(labels)}: {exist}"
-            raise UnusableInput([error("PW102", _NAME, message, help="end at a rank that exists")])
-        each = self.num_hardware_per_process
+        if self.end_accelerator_id >= numbering.size:
+            exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
+            message = f"accelerators {self.start_accelerator_id}-{self.end_accelerator_id} reach outside {', '.join(labels)}: {exist}"
+            raise UnusableInput([error("PW102", _NAME, message, help="end at one that exists")])
+        each = self.num_accelerators_per_process
         step = self.stride if each > 1 else 1
         block, rank, runs = each * step, 0, []
-        for stretch, first, count in numbering.pieces(self.start_hardware_rank, self.end_hardware_rank + 1):
+        for stretch, first, count in numbering.pieces(self.start_accelerator_id, self.end_accelerator_id + 1):
             if count % block:
                 raise self._crosses(rank + count // block * step, stretch.node_rank, count % block)
             kind = cluster.groups[stretch.label].kind
@@ -86,7 +133,7 @@ class PackedPlacementStrategy(PlacementStrategy):
         return tuple(runs)
 
     def _crosses(self, rank: int, node: int, left: int) -> UnusableInput:
-        block = self.num_hardware_per_process * self.stride
-        message = f"process {rank} would lie on several nodes: its block needs {block} ranks, node {node} has {left} left"
+        block = self.num_accelerators_per_process * self.stride
+        message = f"process {rank} would lie on several nodes: its block needs {block} accelerators, node {node} has {left} left"
         help_ = f"start where a node starts, or use blocks that divide what a node has (now {block})"
         return UnusableInput([error("PW203", _NAME, message, help=help_, witnesses=(rank,), amount=block - left)])
