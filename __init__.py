@@ -1,6 +1,6 @@
 """placewright: which process runs on which accelerator of which node.
 
-The front door: ``load``, ``verify``, ``solve``, ``launch`` and the words ``Cluster``, ``Placement``, ``Plan``, ``Finding``,
+The front door: ``load``, ``verify``, ``solve``, ``explain``, ``launch`` and the words ``Cluster``, ``Placement``, ``Plan``, ``Finding``,
 ``Report``, ``Reading``, ``Answer``, RLinf's three placement strategies, and what is raised: ``UnusableInput``,
 ``LaunchFailed``. Everything is loaded when it is first used.
 """
@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .front import cluster, launch, load, read_plan, solve, verify, write_plan
+    from .front import cluster, explain, launch, load, read_plan, solve, verify, write_plan
     from .models.answer import Answer
     from .models.cluster import Cluster
     from .models.finding import Finding, Severity, UnusableInput
@@ -39,6 +39,7 @@ _HOMES = {
     "Severity": ".models.finding",
     "UnusableInput": ".models.finding",
     "cluster": ".front",
+    "explain": ".front",
     "launch": ".front",
     "load": ".front",
     "read_plan": ".front",
@@ -50,7 +51,7 @@ _HOMES = {
 __all__ = [
     "Answer", "Cluster", "Finding", "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy",
     "PackedPlacementStrategy", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
-    "cluster", "launch", "load", "read_plan", "solve", "verify", "write_plan",
+    "cluster", "explain", "launch", "load", "read_plan", "solve", "verify", "write_plan",
 ]  # fmt: skip
 
 

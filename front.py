@@ -72,6 +72,14 @@ def solve(file: Union[Readable, Problem], cluster: Machines = None, dialect: str
     return search(reading.problem, limit, seed)
 
 
+def explain(code: str) -> str:
+    """What a code such as ``PW102`` means and what mends it, as text. Raises ValueError for a code that does not exist."""
+    from .report.explain import render
+    from .report.page import read_page
+
+    return render(read_page(code))
+
+
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:
     """Running workers, exactly where the plan says: a context manager that leaves nothing behind.
 

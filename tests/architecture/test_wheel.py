@@ -29,10 +29,11 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / done.stdout.splitlines()[-1]
 
 
-def test_the_wheel_holds_every_module_and_nothing_else(root: Path, wheel: Path) -> None:
+def test_the_wheel_holds_every_module_and_page_and_nothing_else(root: Path, wheel: Path) -> None:
     names = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
     wanted = {f"placewright/{file.relative_to(root).as_posix()}" for room in ROOMS for file in (root / room).rglob("*.py")}
     wanted |= {f"placewright/{file.name}" for file in root.glob("*.py")} | {"placewright/py.typed"}
+    wanted |= {f"placewright/report/pages/{file.name}" for file in (root / "report" / "pages").iterdir()}
     assert sorted(names) == sorted(wanted)
 
 

@@ -1,0 +1,127 @@
+"""The page of a code: the rule in words, a wrong and a right example, how to mend it, where the rule comes from.
+
+A page is a small text beside this file, ``pages/PW102.md``: first the rule in words, then the sections ``## Wrong``,
+``## Right``, ``## Mend``, ``## Source`` and ``## See also``. The fences of an example say what their text is:
+
+- ``yaml verify train.yaml --cluster 2x8`` is a file with the command that it is used in; ``## Right`` repeats the command
+  only where it differs;
+- ``yaml file machines.yaml`` is one more file;
+- ``python`` is a program, ``console`` a command line with its output.
+
+What a rule of the solver says of itself, in the docstring of its class, stands at the head of its page and is not repeated there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from inspect import cleandoc
+
+from ..models.codes import CODES, FAMILIES
+from .terminal import escape
+
+SECTIONS = ("Wrong", "Right", "Mend", "Source", "See also")
+_HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+_FENCE = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One text of an example.
+
+    Attributes
+    ----------
+    language : ``yaml``, ``json``, ``python`` or ``console``.
+    text : the text, ending in a line end.
+    command : what placewright is given, such as ``verify train.yaml --cluster 2x8``; "" where nothing is run.
+    file : the name of the file that the text is; "" where it is none.
+    """
+
+    language: str
+    text: str
+    command: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything that is said about a code. In its texts every paragraph is one line, with an empty line between them."""
+
+    code: str
+    title: str
+    family: str
+    text: str
+    wrong: tuple[Example, ...]
+    right: tuple[Example, ...]
+    mend: str
+    source: str
+    see_also: tuple[str, ...]
+
+
+@cache
+def read_page(name: str) -> Page:
+    """The page of a code, in capitals or not. Raises ValueError, with the code that was probably meant, if there is none."""
+    code = name.upper()
+    if code not in CODES:
+        raise ValueError(_no_code(name))
+    text = resources.files(__package__).joinpath("pages", f"{code}.md").read_text("utf-8")
+    return parse_page(code, text, *_said_by_the_rule(code))
+
+
+def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
+    """The page of a text. `rule` and `source` are what the rule says of itself. Raises ValueError if the text is no page."""
+    first, *rest = _HEADING.split(text)
+    sections = {name: body.strip() for name, body in zip(rest[::2], rest[1::2])}
+    if list(sections) != [name for name in SECTIONS if name in sections] or not {"Wrong", "Right", "Mend"} <= sections.keys():
+        raise ValueError(f"the page of {code} has the sections {', '.join(sections)}; they are {', '.join(SECTIONS)}, in this order")
+    wrong, right = _examples(sections["Wrong"]), _examples(sections["Right"])
+    words = "\n\n".join(each for each in (rule, _joined(first.strip())) if each)
+    sources = "; ".join(each for each in (source, _joined(sections.get("Source", ""))) if each)
+    see_also = tuple(re.findall(r"PW\d{3}", sections.get("See also", "")))
+    return Page(code, CODES[code], family_of(code), words, wrong, right, _joined(sections["Mend"]), sources, see_also)
+
+
+def family_of(code: str) -> str:
+    """What the codes of the same hundred are about."""
+    return FAMILIES[code[:3]]
+
+
+def _joined(text: str) -> str:
+    """The text with the lines of each paragraph made one."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _examples(section: str) -> tuple[Example, ...]:
+    return tuple(_example(*match.groups()) for match in _FENCE.finditer(section))
+
+
+def _example(language: str, use: str, text: str) -> Example:
+    verb, _, rest = use.partition(" ")
+    if verb == "file":
+        return Example(language, text, file=rest)
+    return Example(language, text, use, next((word for word in rest.split() if not word.startswith("-")), ""))
+
+
+def _said_by_the_rule(code: str) -> tuple[str, str]:
+    """(the rule in words, its source), from the docstring of the rule that has this code; empty where none has."""
+    from ..solver.rules import RULES
+
+    for rule in RULES:
+        if rule.code == code:
+            words, _, source = cleandoc(type(rule).__doc__ or "").replace("``", "`").partition("Source: ")
+            return " ".join(words.split()), " ".join(source.split()).rstrip(".")
+    return "", ""
+
+
+def _no_code(name: str) -> str:
+    """That there is no such code, and which were probably meant: by their digits, by their look, or by a word of their titles."""
+    from difflib import get_close_matches
+
+    digits = re.sub(r"\D", "", name.upper().replace("O", "0"))[-3:]
+    meant = [code for code in CODES if code == f"PW{digits}"]
+    meant = meant or [code for code, title in CODES.items() if len(name) > 2 and name.lower() in title.lower()]
+    meant = meant or get_close_matches(name.upper(), CODES, n=3, cutoff=0.7)
+    listed = ", ".join(f"{code} ({CODES[code]})" for code in meant[:3])
+    return f"there is no code `{escape(name)}`; " + (f"did you mean {listed}?" if meant else "`placewright explain` lists all codes")

@@ -1,0 +1,253 @@
+"""The page of every code: it is there, it is short, and what its examples show is what the real command says."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+import placewright
+import pytest
+from placewright.cli.main import run
+from placewright.models.codes import CODES, FAMILIES
+from placewright.models.finding import UnusableInput
+from placewright.models.span import apply_edits
+from placewright.report.explain import WIDTH, render
+from placewright.report.page import Example, parse_page, read_page
+from placewright.solver.rules import RULES
+
+PAGES = Path(next(iter(placewright.__path__))) / "report" / "pages"
+LONGEST = 60
+CODE = re.compile(r"\[(PW\d{3})\]")
+
+NEEDS_RAY = "needs Ray: tests/scenarios/launch and tests/runtime play it"
+NOT_RUN = {
+    "PW008": "the right example makes a plan and launches it, which needs Ray",
+    "PW009": "needs a plan that was made before; tests/models/test_plan_file.py changes one",
+    **{code: NEEDS_RAY for code in CODES if code.startswith("PW7")},
+}
+"""Codes with a transcript that is not played here, and why."""
+
+PLAYED = sorted(set(CODES) - set(NOT_RUN))
+
+
+def play(examples: tuple[Example, ...], command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """(exit code, all output) of the command in a folder that holds the files of the examples."""
+    for example in examples:
+        if name := example.file or file_of(command):
+            (folder / name).write_text(example.text, "utf-8")
+    code = run(shlex.split(command))
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
+
+
+def file_of(command: str) -> str:
+    return next((word for word in command.split()[1:] if not word.startswith("-")), "")
+
+
+def command_of(*sides: tuple[Example, ...]) -> str:
+    return next(example.command for examples in sides for example in examples if example.command)
+
+
+def only_language(examples: tuple[Example, ...]) -> str:
+    languages = {example.language for example in examples}
+    return languages.pop() if len(languages) == 1 else ""
+
+
+def test_every_code_has_a_page_and_no_page_lacks_a_code() -> None:
+    assert {path.stem for path in PAGES.iterdir()} == set(CODES)
+
+
+def test_every_code_has_a_family_and_no_family_is_empty() -> None:
+    assert {code[:3] for code in CODES} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_page_is_short_plain_and_points_to_codes_that_exist(code: str) -> None:
+    page = read_page(code)
+    text = render(page)
+    assert text.isascii()
+    assert len(text.splitlines()) <= LONGEST
+    shown = "".join(example.text for example in (*page.wrong, *page.right))
+    assert [line for line in text.splitlines() if len(line) > WIDTH and line.strip() not in shown] == []
+    assert page.wrong and page.right and page.mend
+    assert set(page.see_also) <= set(CODES) - {code}
+    assert set(re.findall(r"PW\d{3}", page.text + page.mend)) <= set(CODES)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_both_examples_differ_in_few_lines(code: str) -> None:
+    """What is right and what is wrong is seen at once."""
+    page = read_page(code)
+    if only_language(page.wrong) == only_language(page.right) == "yaml":
+        wrong, right = (set("".join(example.text for example in side).splitlines()) for side in (page.wrong, page.right))
+        assert len(right - wrong) <= 4 and len(wrong - right) <= 4
+
+
+@pytest.mark.parametrize("code", PLAYED)
+def test_the_wrong_example_gives_exactly_its_code(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = read_page(code)
+    monkeypatch.chdir(tmp_path)
+    if only_language(page.wrong) == "python":
+        with pytest.raises(UnusableInput) as raised:
+            program(page.wrong, tmp_path)
+        assert {finding.code for finding in raised.value.findings} == {code}
+        return
+    if only_language(page.wrong) == "console":
+        command, _, output = page.wrong[0].text.removeprefix("$ placewright ").partition("\n")
+        _, text = play((), command, tmp_path, capsys)
+        assert output in text
+    else:
+        _, text = play(page.wrong, command_of(page.wrong), tmp_path, capsys)
+    assert set(CODE.findall(text)) == {code}
+
+
+@pytest.mark.parametrize("code", PLAYED)
+def test_the_right_example_is_clean(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = read_page(code)
+    monkeypatch.chdir(tmp_path)
+    if only_language(page.right) == "python":
+        program(page.right, tmp_path)
+        return
+    exit_code, text = play(page.right, command_of(page.right, page.wrong), tmp_path, capsys)
+    assert CODE.findall(text) == []
+    assert exit_code == 0
+
+
+@pytest.mark.parametrize("code", PLAYED)
+def test_an_edit_that_the_finding_offers_makes_the_wrong_example_clean(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = read_page(code)
+    if only_language(page.wrong) != "yaml":
+        pytest.skip("its wrong example is no file")
+    command = command_of(page.wrong)
+    monkeypatch.chdir(tmp_path)
+    play(page.wrong, command, tmp_path, capsys)
+    file = Path(file_of(command))
+    words = shlex.split(command)
+    cluster = words[words.index("--cluster") + 1] if "--cluster" in words else None
+    edits = {finding.edit for finding in placewright.verify(file, cluster).findings if finding.edit}
+    if not edits:
+        pytest.skip("its help is no edit")
+    file.write_text(apply_edits(file.read_text("utf-8"), sorted(edits, key=lambda edit: edit.span.start)), "utf-8")
+    assert run(words) == 0
+    assert CODE.findall(capsys.readouterr().out) == []
+
+
+@pytest.mark.parametrize("code", NOT_RUN)
+def test_a_transcript_that_is_not_played_shows_its_code_and_real_options(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert NOT_RUN[code]
+    page = read_page(code)
+    shown = "".join(example.text for example in page.wrong)
+    assert set(CODE.findall(shown)) == {code} or only_language(page.wrong) != "console"
+    lines = [line for example in (*page.wrong, *page.right) for line in example.text.splitlines() if line.startswith("$ placewright ")]
+    assert lines or page.wrong[0].command
+    for line in lines:
+        verb = line.split()[2]
+        assert run([verb, "--help"]) == 0
+        known = capsys.readouterr().out
+        assert all(re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", known) for word in line.split()[3:] if word.startswith("-")), line
+
+
+def test_a_plan_that_is_none_is_refused_as_its_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = read_page("PW008")
+    _, text = play(page.wrong, command_of(page.wrong), tmp_path, capsys)
+    assert CODE.findall(text) == ["PW008"]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_the_page_of_a_rule_begins_with_what_the_rule_says_of_itself(rule: object) -> None:
+    words = " ".join((type(rule).__doc__ or "").replace("``", "`").split())
+    said, _, source = words.partition(" Source: ")
+    page = read_page(rule.code)  # type: ignore[attr-defined]
+    assert page.text.startswith(said)
+    assert page.source.startswith(source.rstrip("."))
+
+
+def test_the_source_in_rlinf_names_a_file_of_its_package() -> None:
+    for code in CODES:
+        source = read_page(code).source
+        if source.startswith("RLinf"):
+            assert re.search(r"\brlinf/[\w/]+", source), code
+
+
+def test_a_program_in_an_example_is_python() -> None:
+    for code in CODES:
+        for example in (*read_page(code).wrong, *read_page(code).right):
+            if example.language == "python":
+                ast.parse(example.text)
+
+
+def program(examples: tuple[Example, ...], folder: Path) -> None:
+    """Runs the program of an example."""
+    path = folder / "program.py"
+    path.write_text(examples[0].text, "utf-8")
+    runpy.run_path(str(path))
+
+
+WHOLE = """Ranks count
+from 0.
+
+## Wrong
+```yaml verify a.yaml --cluster 1x8
+a: 1
+```
+```yaml file b.yaml
+b: 2
+```
+
+## Right
+```yaml
+a: 2
+```
+
+## Mend
+Write 2,
+or 3.
+
+Give up.
+
+## See also
+PW103, PW101
+"""
+
+
+def test_a_page_is_parsed_into_its_parts() -> None:
+    page = parse_page("PW102", WHOLE, "A rule.", "A paper")
+    assert page.text == "A rule.\n\nRanks count from 0."
+    assert page.wrong == (
+        Example("yaml", "a: 1\n", "verify a.yaml --cluster 1x8", "a.yaml"),
+        Example("yaml", "b: 2\n", "", "b.yaml"),
+    )
+    assert page.right == (Example("yaml", "a: 2\n"),)
+    assert page.mend == "Write 2, or 3.\n\nGive up."
+    assert page.source == "A paper"
+    assert page.see_also == ("PW103", "PW101")
+
+
+@pytest.mark.parametrize("text", ["", WHOLE.replace("## Mend", "## Cure"), "## Right\n\n## Wrong\n\n## Mend\n"])
+def test_a_text_without_the_sections_is_no_page(text: str) -> None:
+    with pytest.raises(ValueError, match="the page of PW102 has the sections"):
+        parse_page("PW102", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("PW1O2", "PW102"), ("102", "PW102"), ("error[PW102]", "PW102"), ("memory", "PW501"), ("PW2o1", "PW201"), ("Stride", "PW206")],
+)
+def test_a_code_that_does_not_exist_names_the_one_that_was_meant(name: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=rf"there is no code .*; did you mean {meant} \("):
+        read_page(name)
+
+
+def test_what_is_like_no_code_is_told_where_the_codes_are() -> None:
+    with pytest.raises(ValueError, match="`placewright explain` lists all codes"):
+        read_page("zz")
