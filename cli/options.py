@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from ..models.shorthand import AsDeclared
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+_SET = "Set a value or choose a group, as on the command line of Hydra; may be given several times."
+_CONFIG_ROOT = "Look for the groups of `defaults` here too; nothing is read outside of these folders and that of the file."
+_ALLOW_ENV = "Let interpolations read this environment variable; what it holds is never shown."
 
 DIALECTS = ("auto", "rlinf", "native")
 
@@ -61,3 +66,23 @@ def dialect_option(verb: Verb) -> Verb:
     return click.option("--dialect", type=click.Choice(DIALECTS), default="auto", show_default=True, help="How the file says placements.")(
         verb
     )
+
+
+def composing_options(verb: Verb) -> Verb:
+    """Adds `--set`, `--config-root` and `--allow-env` to a verb, as its argument `composer`."""
+
+    @wraps(verb)
+    def composed(*arguments: Any, settings: tuple[str, ...], roots: tuple[str, ...], allowed: tuple[str, ...], **others: Any) -> Any:
+        from ..models.composition import Composer
+
+        return verb(*arguments, composer=Composer(roots, settings, allowed), **others)
+
+    folder = click.Path(exists=True, file_okay=False)
+    asked = cast(Verb, composed)
+    for option in (
+        click.option("--allow-env", "allowed", multiple=True, metavar="NAME", help=_ALLOW_ENV),
+        click.option("--config-root", "roots", multiple=True, type=folder, metavar="DIR", help=_CONFIG_ROOT),
+        click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=_SET),
+    ):
+        asked = option(asked)
+    return asked

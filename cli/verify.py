@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Iterable
 
 import click
 
+from ..models.dialects.dialect import LEVELS
 from ..models.dialects.load import load
 from ..models.report import FAULTY, OK, UNUSABLE, Report
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
-from .options import cluster_option, dialect_option
+from .options import cluster_option, composing_options, dialect_option
 
 if TYPE_CHECKING:
     from ..models.cluster import Cluster
+    from ..models.composition import Composer
     from ..models.shorthand import AsDeclared
 
 EXIT_CODES = {OK: 0, FAULTY: 1, UNUSABLE: 2}
@@ -24,10 +26,14 @@ EXIT_CODES = {OK: 0, FAULTY: 1, UNUSABLE: 2}
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @cluster_option
 @dialect_option
+@composing_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
-@click.option("--level", type=click.Choice(["placement"]), default="placement", show_default=True, help="How much is checked.")
-def verify(files: tuple[str, ...], machines: Cluster | AsDeclared | None, dialect: str, form: str, placements: bool, level: str) -> int:
+@click.option("--level", type=click.Choice(LEVELS), default="placement", show_default=True, help="How much is checked.")
+def verify(
+    files: tuple[str, ...], machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, form: str, placements: bool,
+    level: str,
+) -> int:  # fmt: skip
     """Check the placements of configuration files, without any cluster.
 
     Every fault is reported at its line, with its reason and what mends it. An unusable file does not stop the others.
@@ -36,7 +42,7 @@ def verify(files: tuple[str, ...], machines: Cluster | AsDeclared | None, dialec
     placewright verify train.yaml --cluster 2x8xH100
     placewright verify configs/*.yaml --cluster x8 --format json
     """
-    reports = (verdict_on(load(file, machines, dialect)) for file in files)
+    reports = (verdict_on(load(file, machines, dialect, level, composer)) for file in files)
     verdicts = _echo_json(reports, placements) if form == "json" else _echo_text(reports, placements, len(files) == 1)
     return max(EXIT_CODES[verdict] for verdict in verdicts)
 

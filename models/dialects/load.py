@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Iterator, cast
 
-from ..finding import UnusableInput, error
+from ..composition import Composer
+from ..finding import Finding, UnusableInput, error
 from ..reading import Reading
 from ..text.document import Document
 from ..text.source import Source
@@ -26,7 +28,9 @@ def dialect_named(name: str) -> Dialect:
     return cast("Dialect", import_module(f".{name}", __package__))
 
 
-def load(path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = "placement") -> Reading:
+def load(
+    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+) -> Reading:
     """A file, read; a text that cannot be used at all gives a Reading without a problem.
 
     Parameters
@@ -34,6 +38,7 @@ def load(path: str | Path, machines: Machines = None, dialect: str = "auto", lev
     machines : the cluster, or how many accelerators the declared nodes have (see models/shorthand.py), or None.
     dialect : ``native``, ``rlinf``, or ``auto`` to recognise it. Raises ValueError for any other.
     level : ``placement``, or ``training`` to judge the batch arithmetic too.
+    composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.
     """
     if dialect != "auto":
         dialect_named(dialect)
@@ -41,21 +46,34 @@ def load(path: str | Path, machines: Machines = None, dialect: str = "auto", lev
         source = Source.read(path)
     except UnusableInput as problem:
         return Reading(Document.unread(str(path)), "unknown", None, problem.findings)
-    return read(source, machines, dialect, level)
+    return read(source, machines, dialect, level, composer)
 
 
-def read(source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement") -> Reading:
+def read(
+    source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+) -> Reading:
     """A text, read; see `load`."""
     document = Document(source, Mapping((), source.whole()))
     try:
-        document = Document.of(source)
-        found = _recognised(document.root) if dialect == "auto" else dialect_named(dialect)
-        return found.read(document, machines, level)
+        document = (composer or Composer()).compose(source)
+        found = _recognised(document) if dialect == "auto" else dialect_named(dialect)
+        reading = found.read(document, machines, level)
     except UnusableInput as problem:
-        return Reading(document, "unknown" if dialect == "auto" else dialect, None, problem.findings)
+        findings = (*document.findings, *problem.findings)
+        reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
+    return replace(reading, findings=document.environment.concealed(_naming_files(reading)))
 
 
-def _recognised(root: Mapping) -> Dialect:
+def _naming_files(reading: Reading) -> Iterator[Finding]:
+    """The findings; a help that edits another text than the file itself says which."""
+    for finding in reading.findings:
+        if finding.edit and finding.edit.span.file != reading.source.name:
+            finding = replace(finding, help=f"{finding.help} in `{finding.edit.span.file}`")
+        yield finding
+
+
+def _recognised(document: Document) -> Dialect:
+    root = document.root
     for name in DIALECTS:
         found = dialect_named(name)
         if found.recognises(root):
@@ -63,4 +81,6 @@ def _recognised(root: Mapping) -> Dialect:
     keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
     message = f"this is no configuration that is known here (its top-level keys: {keys})"
     advice = "RLinf needs `cluster: {component_placement: ...}`, a native file `components:`; or name it with `--dialect`"
+    if document.partial:
+        advice = "name the folder of its `defaults` with `--config-root`, or its dialect with `--dialect`"
     raise UnusableInput([error("PW010", "", message, root.span.part(0, min(1, root.span.length)), help=advice)])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Callable
 from typing import Mapping as MappingType
 
 from ..finding import Finding, Unchecked
+from .environment import Environment
 from .source import Source
 from .tree import Mapping
 
@@ -21,6 +23,8 @@ class Document:
     others : the other texts of the tree, by the name that spans carry.
     partial : something that belongs to the tree could not be read, so a missing key may stand there.
     findings, unchecked : what putting the tree together found out.
+    environment : the variables that its interpolations may read.
+    compose : puts the document of another text of the main file together, as this one was.
     """
 
     source: Source
@@ -29,6 +33,8 @@ class Document:
     partial: bool = False
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
+    environment: Environment = field(default_factory=Environment)
+    compose: Callable[[Source], Document] = field(default=lambda source: Document.of(source), repr=False, compare=False)
 
     @staticmethod
     def of(source: Source) -> Document:
@@ -40,6 +46,11 @@ class Document:
         """A file of which nothing can be used."""
         source = Source(name, "")
         return Document(source, Mapping((), source.whole()))
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Every text of the tree by the name that spans carry."""
+        return {self.source.name: self.source.text, **{name: source.text for name, source in self.others.items()}}
 
     def text_of(self, name: str) -> str:
         """The text that spans with this file name point into; "" for one that is not part of the tree."""

@@ -8,9 +8,11 @@ Source of the semantics: OmegaConf 2.3; a relative path counts from the map or l
 from __future__ import annotations
 
 import re
-from typing import Mapping as Environment
+from typing import TYPE_CHECKING, Iterable
+from typing import Mapping as MappingType
 
 from ..finding import Finding, Unchecked, error
+from .environment import Environment
 from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
 from .resolvers import RESOLVERS, CannotCompute, Plain, ProvedWrong, as_scalar, compute, primitive
 from .tree import Entry, Mapping, Scalar, Sequence, Value
@@ -24,12 +26,19 @@ MANDATORY = "???"
 UNRESOLVED = "unresolved"
 """The tag of a Scalar whose value is not known here."""
 
+if TYPE_CHECKING:
+    from .document import Document
+
 Path = tuple[str, ...]
 _KEY = re.compile(r"[^.\[\]]+")
 
 
 class _Unknown(Exception):
     """The value is not known here, but may well be when the job runs."""
+
+
+class _Unread(_Unknown):
+    """A variable of the environment is not known here; the message tells nothing of its value."""
 
 
 class _Impossible(Exception):
@@ -41,15 +50,15 @@ class _Missing(_Impossible):
 
 
 class Interpolator:
-    """Resolves the interpolations of one file.
+    """Resolves the interpolations of one configuration.
 
     `environment` holds the variables that may be read, and no others. Where the tree is `partial`, a missing key may
     stand in what could not be read, and is unknown rather than impossible. `findings` and `unchecked` collect what was met.
     """
 
-    def __init__(self, root: Mapping, environment: Environment[str, str] | None = None, partial: bool = False) -> None:
+    def __init__(self, root: Mapping, environment: Environment | MappingType[str, str] | None = None, partial: bool = False) -> None:
         self.root = root
-        self.environment = environment or {}
+        self.environment = environment if isinstance(environment, Environment) else Environment(environment or {})
         self.partial = partial
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
@@ -57,10 +66,23 @@ class Interpolator:
         self._expanding: list[int] = []
         self._depth = 0
         self._made = 0
+        self._read: list[str] = []
+
+    @staticmethod
+    def of(document: Document, names: Iterable[str] = ()) -> Interpolator:
+        """Of a whole document; the variables `names` may be read besides those that the document allows."""
+        return Interpolator(document.root, document.environment.also(names), document.partial)
 
     def tree(self, value: Value, path: Path) -> Value:
         """The value with all interpolations in it resolved; each unknown one is a Scalar with the tag UNRESOLVED."""
         return self._tree(value, path, 0)
+
+    def target(self, scalar: Scalar, path: Path) -> Value:
+        """What a scalar refers to, as it is written there; the scalar itself where that is not known."""
+        try:
+            return self._resolve(scalar, path)[0]
+        except (_Unknown, _Impossible, BadInterpolation):
+            return scalar
 
     def _tree(self, value: Value, path: Path, level: int) -> Value:
         if isinstance(value, Scalar):
@@ -75,8 +97,11 @@ class Interpolator:
 
     def _leaf(self, scalar: Scalar, path: Path, level: int) -> Value:
         subject = ".".join(path)
+        self._read = []
         try:
             found, where = self._resolve(scalar, path)
+            if self._read:
+                self.environment.places[scalar.span] = scalar.text
             if isinstance(found, Scalar):
                 return found
             self._spend(_size(found))
@@ -88,11 +113,18 @@ class Interpolator:
             finally:
                 self._expanding.pop()
         except _Unknown as problem:
-            self.unchecked.append(Unchecked("PW120", subject, str(problem)))
+            self.unchecked.append(Unchecked("PW120", subject, self._reason(problem)))
         except (_Impossible, BadInterpolation) as problem:
             help_ = "write the value, or refer to a key that this file has"
-            self.findings.append(error("PW120", subject, f"`{scalar.text[:60]}` cannot be resolved: {problem}", scalar.span, help=help_))
+            message = f"`{scalar.text[:60]}` cannot be resolved: {self._reason(problem)}"
+            self.findings.append(error("PW120", subject, message, scalar.span, help=help_))
         return Scalar(scalar.text, UNRESOLVED, scalar.span)
+
+    def _reason(self, problem: Exception) -> str:
+        """What a problem says, unless it could tell what a variable holds."""
+        if isinstance(problem, _Unread) or not self._read:
+            return str(problem)
+        return f"it depends on the environment variable `{self._read[-1][:60]}`, whose value is not shown"
 
     # -- one scalar
 
@@ -100,6 +132,8 @@ class Interpolator:
         """The value that a scalar stands for, and the path at which it really is."""
         if not _stands_for_another(scalar):
             return scalar, path
+        if scalar.tag == UNRESOLVED:
+            raise _Unknown("a text that could not be read may replace it")
         if scalar.text == MANDATORY:
             raise _Unknown(f"`{MANDATORY}` is to be given when the job is started")
         if id(scalar) in self._open:
@@ -195,9 +229,13 @@ class Interpolator:
 
     def _variable(self, call: Call, scalar: Scalar, path: Path) -> Plain:
         name = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
-        if name not in self.environment:
-            raise _Unknown(f"the environment variable `{name[:60]}` is not read")
-        return self.environment[name]
+        if name not in self.environment.values:
+            raise _Unread(f"the environment variable `{name[:60]}` is not read")
+        self._read.append(name)
+        value = self.environment.values[name]
+        if not Environment.may_be_judged(value):
+            raise _Unread(f"the environment variable `{name[:60]}` holds text, which is not shown and so not judged")
+        return value
 
     def _select(self, call: Call, scalar: Scalar, path: Path) -> Plain:
         key = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
@@ -211,7 +249,7 @@ class Interpolator:
 
 
 def _stands_for_another(scalar: Scalar) -> bool:
-    return holds_interpolation(scalar.text) or scalar.text == MANDATORY
+    return scalar.tag == UNRESOLVED or holds_interpolation(scalar.text) or scalar.text == MANDATORY
 
 
 def _plain(scalar: Scalar) -> Plain:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..finding import UnusableInput, error
 from ..span import Span
-from .tree import Mapping
+from .tree import Mapping, Value
 from .yaml_reader import read_yaml
 
 MAX_BYTES = 1 << 20
@@ -22,9 +22,12 @@ class Source:
     text: str = field(repr=False)
 
     @staticmethod
-    def read(path: str | Path) -> Source:
-        """The file's text. Raises UnusableInput if it is missing, unreadable, larger than 1 MiB or not UTF-8."""
-        name = str(path)
+    def read(path: str | Path, name: str = "") -> Source:
+        """The file's text, under its path if no other `name` is given.
+
+        Raises UnusableInput if it is missing, unreadable, larger than 1 MiB or not UTF-8.
+        """
+        name = name or str(path)
         try:
             with open(path, "rb") as file:
                 data = file.read(MAX_BYTES + 1)
@@ -43,9 +46,14 @@ class Source:
             raise UnusableInput([error("PW003", "", message, help="name a YAML text file")]) from None
 
     @cached_property
+    def value(self) -> Value:
+        """The YAML value. Raises UnusableInput if the text is not YAML within the limits."""
+        return read_yaml(self.name, self.text)
+
+    @cached_property
     def root(self) -> Mapping:
         """The top-level map. Raises UnusableInput if the text is not one YAML map within the limits."""
-        value = read_yaml(self.name, self.text)
+        value = self.value
         if not isinstance(value, Mapping):
             message = f"`{self.name}` does not hold a map at its top level"
             raise UnusableInput([error("PW003", "", message, value.span, help="a configuration starts with keys such as `cluster:`")])

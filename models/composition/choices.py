@@ -1,0 +1,89 @@
+"""Which option each group has: as written, overridden in a list of defaults, or chosen on the command line.
+
+Source: Hydra, hydra/_internal/defaults_list.py (Overrides).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Iterator, Optional, Union
+
+from ..finding import Finding, error
+from ..span import Span
+from ..text.nearest import nearest
+from .node import Node
+
+Option = Optional[Union[str, tuple[str, ...]]]
+
+
+@dataclass
+class Choice:
+    """An option that replaces the written one; the span is where it is chosen."""
+
+    option: Option
+    span: Span
+    used: bool = False
+
+
+@dataclass
+class Choices:
+    """The choices of one walk.
+
+    Attributes
+    ----------
+    overrides : by the key of a node (see `Node.key`); who comes first is right.
+    deletions : by the key of a node; the option of a Choice is what must be chosen there, None for anything.
+    made : what was chosen in the end.
+    """
+
+    overrides: dict[str, Choice] = field(default_factory=dict)
+    deletions: dict[str, Choice] = field(default_factory=dict)
+    made: dict[str, Option] = field(default_factory=dict)
+
+    def override(self, node: Node) -> None:
+        """Note an `override` entry of a list of defaults."""
+        if not node.group.startswith("hydra/"):
+            self.overrides.setdefault(node.key, Choice(node.entry.option, node.entry.span))
+
+    def chosen(self, node: Node) -> Node:
+        """The node with the option that is chosen for it."""
+        choice = self.overrides.get(node.key) if node.entry.keyed else None
+        if choice is None:
+            return node
+        choice.used = True
+        return replace(node, entry=replace(node.entry, option=choice.option, span=choice.span))
+
+    def deleted(self, node: Node) -> bool:
+        """Is it taken out on the command line?"""
+        choice = self.deletions.get(node.key) if node.entry.keyed else None
+        if choice is None or choice.option not in (None, node.entry.option):
+            return False
+        choice.used = True
+        return True
+
+    def known(self, node: Node) -> Finding | None:
+        """Notes what a node chooses; a Finding if its group has another choice already."""
+        key, option = node.key, node.entry.option
+        if not node.entry.keyed:
+            return None
+        if key not in self.made:
+            self.made[key] = option
+            return None
+        if option == self.made[key] is None:
+            return None
+        if option == self.made[key]:
+            message = f"`{key}` is chosen twice, which Hydra refuses"
+        else:
+            message = f"`{key}` is chosen twice, once as `{self.made[key]}` and once as `{option}`, which Hydra refuses"
+        help_ = f"write `override {key}: {option}` to replace a choice that is made elsewhere"
+        return error("PW013", "", message, node.entry.span, label="chosen again", help=help_)
+
+    def unused(self) -> Iterator[Finding]:
+        """A Finding for everything that was to replace or take out what is not there."""
+        for what, choices in (("override", self.overrides), ("delete", self.deletions)):
+            for key, choice in choices.items():
+                if not choice.used:
+                    close = nearest(key, self.made)
+                    message = f"there is no `{key}` in the list of defaults that could be {what}n".replace("deleten", "taken out")
+                    help_ = f"write `{close}`" if close else "only `group: option` entries can be; `group/option` cannot"
+                    yield error("PW013", "", message, choice.span, label="nothing of this name", help=help_)

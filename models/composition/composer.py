@@ -1,0 +1,78 @@
+"""Puts a main file together with everything that belongs to it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Sequence
+
+from ..finding import Finding, error
+from ..text.document import Document
+from ..text.environment import Environment
+from ..text.interpolation import Interpolator
+from ..text.source import Source
+from ..text.tree import Mapping, Scalar, Value, kind_of
+from .choices import Choices
+from .library import Library, part_of
+from .merge import Path, Unmergeable, doubted, embedded, merged
+from .search_path import SearchPath
+from .searched import searched
+from .walk import Gap, Step, Walk
+
+
+@dataclass
+class Composer:
+    """What one command says about how files are put together.
+
+    Attributes
+    ----------
+    roots : folders that groups are looked for in, besides the folder of the file; nothing is read outside of them.
+    settings : what `--set` says, each as on the command line.
+    allowed : the environment variables that may be read.
+    """
+
+    roots: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    library: Library = field(default_factory=Library)
+
+    def compose(self, source: Source) -> Document:
+        """The whole configuration of a file. Raises UnusableInput if the file itself is not one YAML map within the limits."""
+        environment = Environment.of(self.allowed)
+        findings: list[Finding] = []
+        main = part_of(source)
+        folders = searched(source.root, environment, findings)
+        walk = Walk(SearchPath.of(os.path.dirname(source.name), folders, self.roots), self.library, Choices(), findings)
+        root = self._root(source, walk.from_(main), environment, findings)
+        root = Mapping(tuple(entry for entry in root if entry.key.text != "hydra"), source.root.span, source.root.flow)
+        others = {name: part.source for name, part in walk.used.items() if name != source.name}
+        return Document(source, root, others, walk.partial, tuple(findings), tuple(walk.unchecked), environment, self.compose)
+
+    def _root(self, source: Source, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> Mapping:
+        root = Mapping((), source.root.span, source.root.flow)
+        for step in steps:
+            if isinstance(step, Gap):
+                doubtful = doubted(root)
+                root = doubtful if isinstance(doubtful, Mapping) else root
+                continue
+            value = embedded(step.part.content, step.package, step.span)
+            if not isinstance(value, Mapping):
+                message = f"`{step.part.source.name}` holds {kind_of(value)}, which cannot be the whole configuration"
+                findings.append(error("PW013", "", message, value.span, help="write a map, or merge it under a package"))
+                continue
+            try:
+                root = merged(root, value, _Follow(root, environment))
+            except Unmergeable as problem:
+                message = f"`{problem}` is {kind_of(problem.above)} here and {kind_of(problem.below)} before, which Hydra cannot merge"
+                findings.append(error("PW013", "", message, problem.above.span, help="make both the same", origin=problem.below.span))
+        return root
+
+
+class _Follow:
+    """What an interpolation refers to in a tree; itself where that is not known."""
+
+    def __init__(self, root: Mapping, environment: Environment) -> None:
+        self.root, self.environment = root, environment
+
+    def __call__(self, scalar: Scalar, path: Path) -> Value:
+        return Interpolator(self.root, self.environment, partial=True).target(scalar, path)

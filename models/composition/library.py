@@ -1,0 +1,66 @@
+"""The texts that one command has read: each once, however many files are composed of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..finding import Finding
+from ..text.source import Source
+from ..text.tree import Mapping, Value
+from .entry import Entry, read_entries
+from .node import package_header
+
+
+@dataclass(frozen=True)
+class Part:
+    """A text as a part of a configuration.
+
+    Attributes
+    ----------
+    content : its value without its `defaults`.
+    entries : its `defaults`; `findings` say what is wrong with them.
+    package : what its header asks for, None if it asks for nothing.
+    """
+
+    source: Source
+    content: Value
+    entries: tuple[Entry, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    package: str | None = None
+
+    @property
+    def has_content(self) -> bool:
+        """Does it say anything besides its `defaults`?"""
+        return not isinstance(self.content, Mapping) or bool(self.content.entries)
+
+
+def part_of(source: Source) -> Part:
+    """A text, taken apart. Raises UnusableInput if it is not YAML within the limits."""
+    root = _blank(source) or source.value
+    findings: list[Finding] = []
+    entries: list[Entry] = []
+    if isinstance(root, Mapping):
+        entries = read_entries(root.get("defaults"), findings)
+        root = Mapping(tuple(entry for entry in root if entry.key.text != "defaults"), root.span, root.flow)
+    return Part(source, root, tuple(entries), tuple(findings), package_header(source.text))
+
+
+def _blank(source: Source) -> Mapping | None:
+    """An empty map if nothing but comments is written."""
+    if any((line := text.strip()) and not line.startswith("#") for text in source.lines):
+        return None
+    return Mapping((), source.whole())
+
+
+@dataclass
+class Library:
+    """The parts of one command by the name that their spans carry."""
+
+    parts: dict[str, Part] = field(default_factory=dict)
+
+    def part(self, path: str, name: str) -> Part:
+        """The text at a path, under the name that its spans carry. Raises UnusableInput."""
+        found = self.parts.get(name)
+        if found is None:
+            found = self.parts[name] = part_of(Source.read(path, name))
+        return found

@@ -1,0 +1,68 @@
+"""Two trees as one: maps merge key by key, everything else replaces what was there; every value keeps its span.
+
+Source: OmegaConf, omegaconf/basecontainer.py (_map_merge).
+"""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from ..span import Span
+from ..text.interpolation import MANDATORY, UNRESOLVED
+from ..text.interpolation_text import holds_interpolation
+from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
+
+Path = tuple[str, ...]
+Follow = Callable[[Scalar, Path], Value]
+"""What an interpolation at a path stands for in the tree so far."""
+
+
+class Unmergeable(Exception):
+    """A map meets a list; `above` is the value that was to be merged onto `below`."""
+
+    def __init__(self, path: Path, below: Value, above: Value) -> None:
+        self.path, self.below, self.above = path, below, above
+        super().__init__(".".join(path))
+
+
+def merged(below: Mapping, above: Mapping, follow: Follow, path: Path = ()) -> Mapping:
+    """`above` merged onto `below`, whose keys come first. Raises Unmergeable.
+
+    A map keeps the place of the one that was merged last.
+    """
+    entries = {entry.key.text: entry for entry in below}
+    for entry in above:
+        old = entries.get(entry.key.text)
+        if old is not None:
+            value = _value(old.value, entry.value, follow, (*path, entry.key.text))
+            entry = old if value is old.value else Entry(entry.key, value)
+        entries[entry.key.text] = entry
+    return Mapping(tuple(entries.values()), above.span, above.flow)
+
+
+def _value(below: Value, above: Value, follow: Follow, path: Path) -> Value:
+    if isinstance(above, Scalar):
+        return below if above.text == MANDATORY else above
+    if isinstance(below, Scalar) and holds_interpolation(below.text) and below.tag != UNRESOLVED:
+        below = follow(below, path)
+    if isinstance(below, Mapping) and isinstance(above, Mapping):
+        return merged(below, above, follow, path)
+    if isinstance(below, Scalar) or isinstance(below, Sequence) == isinstance(above, Sequence):
+        return above
+    raise Unmergeable(path, below, above)
+
+
+def embedded(value: Value, package: str, span: Span) -> Value:
+    """The value below a dotted path; `span` is the place of the keys that lead to it."""
+    for name in reversed(package.split(".") if package else []):
+        value = Mapping((Entry(Scalar(name, "tag:yaml.org,2002:str", span), value),), value.span)
+    return value
+
+
+def doubted(value: Value) -> Value:
+    """The value with everything in its maps unknown: something that could not be read may replace it."""
+    if isinstance(value, Scalar):
+        return Scalar(value.text, UNRESOLVED, value.span, value.origin)
+    if isinstance(value, Sequence):
+        return Scalar("", UNRESOLVED, value.span)
+    return Mapping(tuple(Entry(entry.key, doubted(entry.value)) for entry in value), value.span, value.flow)

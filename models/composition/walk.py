@@ -1,0 +1,218 @@
+"""The tree of defaults, walked in Hydra's order: which parts are merged, one onto the other, and under which package.
+
+Source of the order: Hydra, hydra/_internal/defaults_list.py (_create_defaults_tree_impl): the entries of a list are
+visited from the last to the first, so that an override is known before what it overrides; what they give is merged from
+the first to the last.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Iterable, Sequence, Union
+
+from ..finding import Finding, Unchecked, UnusableInput, error, warning
+from ..span import Span
+from ..text.source import MAX_BYTES
+from .choices import Choices
+from .entry import MANDATORY, SELF, Entry, word
+from .library import Library, Part
+from .node import Node
+from .search_path import Located, Refused, SearchPath
+
+MAX_PARTS = 200
+MAX_LEVELS = 32
+MAX_TOTAL = 8 * MAX_BYTES
+_CHOICE = re.compile(r"\$\{([^${}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part that is merged under a package."""
+
+    part: Part
+    package: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A part that could not be read: whatever was merged before it may be replaced by it."""
+
+    span: Span
+
+
+Step = Union[Piece, Gap]
+
+
+@dataclass
+class Walk:
+    """One walk from a main file. `steps` of `from_` are in the order of merging; `findings` and `unchecked` collect what was met."""
+
+    search: SearchPath
+    library: Library
+    choices: Choices
+    findings: list[Finding] = field(default_factory=list)
+    unchecked: list[Unchecked] = field(default_factory=list)
+    partial: bool = False
+    used: dict[str, Part] = field(default_factory=dict)
+    _bytes: int = 0
+
+    def from_(self, main: Part, appended: Sequence[Entry] = ()) -> list[Step]:
+        """The steps that put the configuration of a main file together; `appended` entries come from the command line."""
+        top = Node(Entry("", "", main.source.whole()), header=main.package)
+        steps = self._below(top, main, {main.source.name: None}, appended)
+        if not self.partial:
+            self.findings += self.choices.unused()
+        return steps
+
+    def _visit(self, node: Node, trail: dict[str, Span | None], deferred: bool) -> list[Step]:
+        """The steps of one entry and all below it. `trail` holds the parts above it with the entries that led to them."""
+        entry = node.entry
+        if node.group == "hydra" or node.group.startswith("hydra/"):
+            return []  # Hydra's own, and no part of the configuration that a program is given
+        found = None if entry.option in (None, MANDATORY) else self._part(node)
+        node = replace(node, header=found.package) if isinstance(found, Part) else node
+        if self.choices.deleted(node):
+            return []
+        if problem := self.choices.known(node):
+            self.findings.append(problem)
+        if entry.option is None:
+            return []
+        if entry.option == MANDATORY:
+            message = f"`{node.key}` must be chosen, or Hydra refuses to start"
+            self.findings.append(
+                error("PW013", "", message, entry.span, label="nothing is chosen", help=f"write `--set {node.key}=OPTION`")
+            )
+            return []
+        if not isinstance(found, Part):
+            return [found] if found else []
+        name = found.source.name
+        if name in trail:
+            message = f"`{node.path}` is one of the texts that it is a part of, so Hydra never ends"
+            self.findings.append(
+                error("PW013", "", message, entry.span, label="leads back", help="take this entry out", origin=trail[name])
+            )
+            return self._gap(entry.span)
+        if len(trail) >= MAX_LEVELS:
+            message = f"`defaults` lead more than {MAX_LEVELS} levels deep"
+            self.findings.append(error("PW002", "", message, entry.span, help="real configurations have two or three levels"))
+            return self._gap(entry.span)
+        return self._below(node, found, {**trail, name: entry.span}, (), deferred)
+
+    def _below(
+        self, node: Node, part: Part, trail: dict[str, Span | None], appended: Sequence[Entry] = (), deferred: bool = False
+    ) -> list[Step]:
+        own = Piece(part, node.package, node.entry.span)
+        if part.source.name not in self.used:
+            self.used[part.source.name] = part
+            self.findings += part.findings
+        entries = self._with_self(part.entries, bool(appended))
+        children = [Node(entry, node.group, node.package) for entry in (*entries, *appended)]
+        self._override(children, node, deferred)
+        children = [child for child in children if not child.entry.override]
+        if not children:
+            return [own]
+        given: list[list[Step]] = [[]] * len(children)
+        late = []
+        for position in range(len(children) - 1, -1, -1):
+            child = self.choices.chosen(children[position])
+            if child.entry.is_self:
+                given[position] = [own]
+            elif isinstance(child.entry.option, tuple):
+                each = [Node(entry, node.group, node.package) for entry in child.entry.each()]
+                given[position] = _flat(reversed([self._visit(one, trail, deferred) for one in reversed(each)]))
+            elif child.entry.interpolated:
+                late.append((position, child))
+            else:
+                given[position] = self._visit(child, trail, deferred)
+        for position, child in late:
+            resolved = self._resolved(child)
+            given[position] = self._gap(child.entry.span) if resolved is None else self._visit(resolved, trail, True)
+        return _flat(given)
+
+    def _with_self(self, entries: Sequence[Entry], appended: bool) -> tuple[Entry, ...]:
+        """The entries with `_self_`, which stands last where it is not written."""
+        selves = [entry for entry in entries if entry.is_self]
+        for again in selves[1:]:
+            message = "`_self_` stands twice in one list of defaults, which Hydra refuses"
+            self.findings.append(
+                error("PW013", "", message, again.span, label="again here", help="remove one of the two", origin=selves[0].span)
+            )
+        entries = tuple(entry for entry in entries if entry not in selves[1:])
+        if selves or (entries and all(entry.override for entry in entries)) or not (entries or appended):
+            return entries
+        return (*entries, Entry("", SELF, Span("", 0, 0, 1, 1)))
+
+    def _override(self, children: Iterable[Node], parent: Node, deferred: bool) -> None:
+        """Note what the overrides of a list choose; they must stand at its end."""
+        last: Node | None = None
+        for child in children:
+            entry = child.entry
+            if entry.override and deferred:
+                message = f"`override {child.key}` stands below a choice that depends on others, where Hydra allows none"
+                self.findings.append(error("PW013", "", message, entry.span, help="take it out"))
+            elif entry.override:
+                last = child
+                self.choices.override(child)
+            elif last and not entry.is_self and not entry.appended and not child.group.startswith("hydra/"):
+                message = f"`{child.key}` stands after `override {last.key}`, which Hydra refuses: overrides are the end of a list"
+                help_ = f"move it before `override {last.key}`"
+                self.findings.append(error("PW013", "", message, entry.span, label="must stand before", help=help_, origin=last.entry.span))
+
+    def _resolved(self, node: Node) -> Node | None:
+        """The node with the choices in its name filled in; None (and said) if one of them is not known."""
+        entry = node.entry
+        text = str(entry.option) if entry.keyed else "/".join(part for part in (entry.group, str(entry.option)) if part)
+        missing: list[str] = []
+
+        def fill(found: re.Match[str]) -> str:
+            choice = self.choices.made.get(found[1].strip())
+            if not isinstance(choice, str):
+                missing.append(found[1])
+            return str(choice)
+
+        text = _CHOICE.sub(fill, text)
+        if missing or "${" in text:
+            self.unchecked.append(Unchecked("PW013", text[:80], f"`{entry.option}` depends on what no entry of `defaults` chooses"))
+            return None
+        if entry.keyed:
+            return replace(node, entry=entry.choosing(text))
+        return replace(node, entry=replace(word(text, entry.span), package=entry.package))
+
+    def _part(self, node: Node) -> Part | Gap | None:
+        """The text of a node; a gap, with the reason, where it cannot be read; None where Hydra goes on without it."""
+        entry = node.entry
+        found = self.search.find(node.path)
+        if isinstance(found, Located):
+            return self._read(found, entry.span)
+        if isinstance(found, Refused):
+            help_ = f"allow its folder: `--config-root {found.root}`" if found.root else "name a text inside of the configurations"
+            self.findings.append(warning("PW122", "", f"{found.why}, where nothing is read", entry.span, label="not read", help=help_))
+        elif entry.optional and not self.search.unseen:
+            return None
+        else:
+            self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found))
+        return self._gap(entry.span)[0]
+
+    def _read(self, found: Located, span: Span) -> Part | Gap:
+        try:
+            part = self.library.part(found.path, found.name)
+        except UnusableInput as problem:
+            self.findings += [each for each in problem.findings if each not in self.findings]
+            return self._gap(span)[0]
+        if found.name not in self.used:
+            self._bytes += len(part.source.text)
+            if len(self.used) >= MAX_PARTS or self._bytes > MAX_TOTAL:
+                message = f"the configuration is made of more than {MAX_PARTS} texts or {MAX_TOTAL:,} characters"
+                self.findings.append(error("PW002", "", message, span, help="real configurations are made of about ten texts"))
+                return self._gap(span)[0]
+        return part
+
+    def _gap(self, span: Span) -> list[Gap]:
+        self.partial = True
+        return [Gap(span)]
+
+
+def _flat(steps: Iterable[list[Step]]) -> list[Step]:
+    return [step for each in steps for step in each]

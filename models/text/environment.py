@@ -1,0 +1,55 @@
+"""The environment variables that a configuration may read. What they hold is a secret: it is used, never shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field, replace
+from typing import Iterable
+from typing import Mapping as MappingType
+
+from ..codes import CODES
+from ..finding import Finding
+from ..span import Span
+
+_PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What may be read, by name, and where it was.
+
+    Attributes
+    ----------
+    values : the variables that are set and may be read.
+    places : the interpolations that depend on a variable, each with its text.
+    """
+
+    values: MappingType[str, str] = field(default_factory=dict, repr=False)
+    places: dict[Span, str] = field(default_factory=dict, compare=False)
+
+    @staticmethod
+    def of(names: Iterable[str]) -> Environment:
+        """The variables of this process that have one of these names."""
+        return Environment({name: os.environ[name] for name in names if name in os.environ})
+
+    def also(self, names: Iterable[str]) -> Environment:
+        """These variables too; the places are the same."""
+        return replace(self, values={**Environment.of(names).values, **self.values})
+
+    @staticmethod
+    def may_be_judged(value: str) -> bool:
+        """Is it a number or ranks? Any other text would be shown by what is said of it."""
+        return _PLAIN.fullmatch(value) is not None
+
+    def concealed(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """The findings, without a word about values that came from the environment."""
+        return tuple(self._concealed(finding) for finding in findings)
+
+    def _concealed(self, finding: Finding) -> Finding:
+        text = self.places.get(finding.span) if finding.span else None
+        if text is None:
+            return finding
+        message = f"{CODES[finding.code]}: `{text[:80]}` is a value from the environment, which is not shown"
+        help_ = f"`placewright explain {finding.code}` says what is right"
+        return replace(finding, message=message, label="", help=help_, edit=None, witnesses=(), notes=())
