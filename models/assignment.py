@@ -3,85 +3,55 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable, Iterator, Mapping
+from typing import Iterable, Iterator, Mapping, Sequence
 
+from .cluster import Cluster
+from .node import Node
 from .node_group import ACCELERATOR, CLUSTER_LABEL
+from .run import Repeat, Run, Runs, repeats_of
+
+__all__ = ["Assignment", "Run", "Runs", "Seat", "compress", "met", "repeats_of", "seats"]
 
 Seat = tuple[int, int]
 """(node rank, local index): one resource."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Consecutive processes of a component on one node.
-
-    Process number i of the run (from 0) holds the local resources ``first + i*pitch + j*step`` for ``0 <= j < each``.
-    ``each`` is 0 where the node itself is the resource, ``pitch`` is 0 where the processes share. A process that
-    occurs in several runs holds the resources of all of them, in order.
-    """
-
-    ranks: range
-    node: int
-    kind: str = ACCELERATOR
-    first: int = 0
-    each: int = 1
-    step: int = 1
-    pitch: int = 1
-    node_group: str = CLUSTER_LABEL
-
-    @property
-    def mask(self) -> int:
-        """The local resources that the run holds, as a bit mask."""
-        count = len(self.ranks) if self.pitch else min(len(self.ranks), 1)
-        if not self.each or not count:
-            return 0
-        if self.step == 1 and (self.pitch == self.each or count == 1):
-            return ((1 << count * self.each) - 1) << self.first
-        result = 0
-        for process in range(count):
-            for resource in range(self.each):
-                result |= 1 << (self.first + process * self.pitch + resource * self.step)
-        return result
-
-    @property
-    def amount(self) -> int:
-        """How many resources its processes hold, one that is shared by several counted for each of them."""
-        return len(self.ranks) * self.each
-
-    def held_by(self, rank: int) -> range:
-        """The local resources of one of its processes."""
-        first = self.first + (rank - self.ranks.start) * self.pitch
-        return range(first, first + self.each * self.step, self.step) if self.each else range(0)
-
-    @property
-    def within(self) -> tuple[int, int]:
-        """The lowest and the highest local resource that it holds; (0, -1) if it holds none."""
-        if not self.each or not len(self.ranks):
-            return 0, -1
-        ends = [self.first + i * self.pitch + j * self.step for i in (0, len(self.ranks) - 1) for j in (0, self.each - 1)]
-        return min(ends), max(ends)
 
 
 @dataclass(frozen=True)
 class Assignment:
     """Per component its runs, in the order of the process ranks. All other facts are read off the runs."""
 
-    runs: Mapping[str, tuple[Run, ...]]
+    runs: Mapping[str, Sequence[Run]]
 
-    def of(self, component: str) -> tuple[Run, ...]:
+    def of(self, component: str) -> Sequence[Run]:
         """The runs of a component; none if it is not placed."""
         return self.runs.get(component, ())
+
+    def repeats(self, component: str) -> Sequence[Repeat]:
+        """The runs of a component, those that are the same on the next nodes as one."""
+        return repeats_of(self.of(component))
 
     def masks(self, component: str) -> dict[tuple[int, str], int]:
         """(node rank, kind) -> the local resources that the component holds there, as a bit mask."""
         result: dict[tuple[int, str], int] = {}
-        for run in self.of(component):
-            result[run.node, run.kind] = result.get((run.node, run.kind), 0) | run.mask
+        for repeat in self.repeats(component):
+            for run in repeat.runs:
+                mask, kind = run.mask, run.kind
+                for node in range(run.node, run.node + repeat.nodes):
+                    result[node, kind] = result.get((node, kind), 0) | mask
         return result
 
     def world_size(self, component: str) -> int:
         """How many processes the component has."""
-        return max((run.ranks.stop for run in self.of(component)), default=0)
+        return max((repeat.ranks.stop for repeat in self.repeats(component)), default=0)
+
+
+def met(cluster: Cluster, repeats: Iterable[Repeat]) -> Iterator[tuple[Run, Node, int]]:
+    """(run, its node, on how many nodes like that one it is repeated): every run of the repeats once for each sort of node."""
+    for repeat in repeats:
+        for alike, ranks in cluster.alike_among(repeat.node_ranks):
+            offset = ranks.start - repeat.node_ranks.start
+            for run in repeat.on(offset):
+                yield run, alike.node, len(ranks)
 
 
 def seats(runs: Iterable[Run]) -> Iterator[tuple[int, list[tuple[Seat, str, str]]]]:

@@ -2,68 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Iterable, Mapping
+from typing import Iterable, Iterator, Sequence
 
-from .accelerators import NO_ACCELERATOR, Accelerator
+from .node import Hardware, Node
 from .node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, NodeGroup, Numbering, Stretch
+from .nodes import Alike, Nodes, parts, stretches_of
+from .ranks import merge
 
-
-@dataclass(frozen=True, slots=True)
-class Hardware:
-    """A device that is not an accelerator, such as a robot: its type and its configuration as written."""
-
-    type: str
-    config: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One machine.
-
-    `taken` is a bit mask of the local accelerator indices that other jobs hold; `memory` is host memory in MiB;
-    `topology` maps a level (see topology.LEVELS) to the domain that the node is in.
-    """
-
-    rank: int
-    name: str
-    accelerators: tuple[Accelerator, ...] = ()
-    hardware: tuple[Hardware, ...] = ()
-    cpus: int | None = None
-    memory: int | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    topology: Mapping[str, str] = field(default_factory=dict)
-    taken: int = 0
-
-    def count(self, kind: str) -> int:
-        """How many resources of a kind it has; the node itself counts as one resource of kind ``node``."""
-        if kind == ACCELERATOR:
-            return len(self.accelerators)
-        return 1 if kind == NODE else sum(device.type == kind for device in self.hardware)
-
-    def whole(self, kind: str) -> int:
-        """All its resources of a kind, as a bit mask."""
-        return (1 << self.count(kind)) - 1
-
-    def free(self, kind: str) -> int:
-        """Its resources of a kind that no other job holds, as a bit mask."""
-        return self.whole(kind) & ~self.taken if kind == ACCELERATOR else self.whole(kind)
-
-    @property
-    def accelerator_type(self) -> str:
-        """The vendor of its accelerators, such as ``NV_GPU``; ``NO_ACCEL`` if it has none."""
-        return self.accelerators[0].vendor if self.accelerators else NO_ACCELERATOR
-
-    @property
-    def accelerator_model(self) -> str:
-        """The model of its accelerators, such as ``H100``; "" if it has none."""
-        return self.accelerators[0].model if self.accelerators else ""
-
-    @property
-    def accelerator_memory(self) -> int | None:
-        """MiB of each of its accelerators; None if unknown or there are none."""
-        return self.accelerators[0].memory if self.accelerators else None
+__all__ = ["Cluster", "Hardware", "Node", "Nodes"]
 
 
 @dataclass(frozen=True)
@@ -74,27 +22,42 @@ class Cluster:
     `counted` is False where nobody said how many accelerators there are: then numbers of accelerators are unknown.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: Sequence[Node]
     declared: tuple[NodeGroup, ...] = ()
     counted: bool = True
 
     @cached_property
     def groups(self) -> dict[str, NodeGroup]:
         """Every group by its label, the built-in ones last."""
-        ranks = tuple(node.rank for node in self.nodes)
+        ranks = range(len(self.nodes))
         found = {group.label: group for group in self.declared}
         found[CLUSTER_LABEL] = NodeGroup(CLUSTER_LABEL, ranks, self.default_kind(ranks))
         found[NODE_LABEL] = NodeGroup(NODE_LABEL, ranks, NODE)
         return found
 
-    def default_kind(self, node_ranks: Iterable[int]) -> str:
+    @cached_property
+    def alike(self) -> tuple[Alike, ...]:
+        """The nodes as stretches of those that differ in rank and name alone."""
+        return stretches_of(self.nodes)
+
+    def alike_among(self, node_ranks: Sequence[int]) -> Iterator[tuple[Alike, range]]:
+        """(nodes that are alike, the consecutive ranks of those that are meant) for these ranks, which ascend."""
+        for ranks in (node_ranks,) if isinstance(node_ranks, range) else merge([range(rank, rank + 1) for rank in node_ranks]):
+            yield from parts(self.alike, ranks)
+
+    def default_kind(self, node_ranks: Sequence[int]) -> str:
         """What counts as the resource of nodes that no hardware was configured for: accelerators if any has some."""
-        return ACCELERATOR if not self.counted or any(self.nodes[rank].accelerators for rank in node_ranks) else NODE
+        return ACCELERATOR if not self.counted or any(its.node.accelerators for its, _ in self.alike_among(node_ranks)) else NODE
 
     def kind(self, labels: tuple[str, ...]) -> str:
         """The kind of resource that these groups hold together: the node as soon as one of them counts nodes."""
         kinds = [self.groups[label].kind for label in labels]
         return NODE if NODE in kinds else kinds[0]
+
+    def has_all(self, labels: tuple[str, ...]) -> bool:
+        """Are all nodes in one of these groups?"""
+        size = len(self.nodes)
+        return any(len(self.groups[label].node_ranks) == size for label in labels) or len(self.members(labels)) == size
 
     def members(self, labels: tuple[str, ...]) -> frozenset[int]:
         """The ranks of all nodes in any of these groups."""
@@ -115,10 +78,10 @@ class Cluster:
         stretches = []
         for label in labels:
             group = self.groups[label]
-            for rank in group.node_ranks:
-                count = self.nodes[rank].count(NODE if kind == NODE else group.kind)
+            for alike, ranks in self.alike_among(group.node_ranks):
+                count = alike.node.count(NODE if kind == NODE else group.kind)
                 if count:
-                    stretches.append(Stretch(rank, label, count))
+                    stretches.append(Stretch(ranks.start, label, count, len(ranks)))
         return Numbering(kind, tuple(stretches))
 
     def with_groups(self, declared: Iterable[NodeGroup]) -> Cluster:
@@ -127,4 +90,4 @@ class Cluster:
 
     def total(self, kind: str = ACCELERATOR) -> int:
         """How many resources of a kind all nodes have."""
-        return sum(node.count(kind) for node in self.nodes)
+        return sum(its.node.count(kind) * its.count for its in self.alike)

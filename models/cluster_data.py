@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from .cluster import Cluster, Node
 from .node_group import EnvConfig, NodeGroup
 
@@ -50,5 +52,5 @@ def _software_to_data(config: EnvConfig) -> dict[str, object]:
     return data
 
 
-def _ranks(ranks: tuple[int, ...]) -> str:
+def _ranks(ranks: Sequence[int]) -> str:
     return ",".join(map(str, ranks))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Sequence
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
 
 from .accelerators import accelerators
-from .cluster import Cluster, Hardware, Node
+from .cluster import Cluster
+from .node import Hardware, Node
 from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
+from .nodes import Alike, Nodes, numbered_nodes
 from .quantity import read_memory
 from .ranks import RankError, parse_ranks
 from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
@@ -96,30 +98,30 @@ class ClusterForm(_Strict):
 
     def build(self) -> Cluster:
         """The Cluster. Raises ValueError with a sentence for a person."""
-        nodes: list[Node] = []
+        found: list[Alike] = []
         for form in self.nodes:
-            nodes += _nodes(form, len(nodes))
-        if len(nodes) > MAX_NODES:
-            raise ValueError(f"{len(nodes):,} nodes are more than {MAX_NODES:,}")
+            found.append(_nodes(form, found[-1].stop if found else 0))
+        if found[-1].stop > MAX_NODES:
+            raise ValueError(f"{found[-1].stop:,} nodes are more than {MAX_NODES:,}")
+        nodes = Nodes(found)
         names = [node.name for node in nodes]
         if len(set(names)) != len(names):
             raise ValueError(f"two nodes are called `{next(name for name, count in Counter(names).items() if count > 1)}`")
-        bare = Cluster(tuple(nodes))
+        bare = Cluster(nodes)
         return bare.with_groups(_group(bare, form) for form in self.node_groups)
 
 
-def _nodes(form: NodeForm, first: int) -> list[Node]:
+def _nodes(form: NodeForm, first: int) -> Alike:
     devices = accelerators(form.accelerators.count, form.accelerators.model, form.accelerators.memory, form.accelerators.ids)
     hardware = tuple(
         Hardware(device.type, tuple((key, str(value)) for key, value in (device.model_extra or {}).items())) for device in form.hardware
     )
     taken = sum(1 << index for index in set(form.accelerators.taken))
     topology: dict[str, str] = {level: form.topology[level] for level in form.topology}
-    result = []
-    for rank in range(first, first + form.repeat):
-        name = f"node-{rank}" if form.name is None else form.name if form.repeat == 1 else f"{form.name}{rank - first}"
-        result.append(Node(rank, name, devices, hardware, form.cpus, form.memory, form.labels, topology, taken))
-    return result
+    node = Node(first, form.name or "", devices, hardware, form.cpus, form.memory, form.labels, topology, taken)
+    if form.name is None:
+        return numbered_nodes(node, form.repeat)
+    return Alike(node) if form.repeat == 1 else numbered_nodes(node, form.repeat, form.name, 0)
 
 
 def _group(cluster: Cluster, form: GroupForm) -> NodeGroup:
@@ -127,20 +129,22 @@ def _group(cluster: Cluster, form: GroupForm) -> NodeGroup:
         raise ValueError(f"the label `{form.label}` is reserved")
     members = _ranks(cluster, form.node_ranks)
     software = tuple(
-        EnvConfig(_ranks(cluster, each.node_ranks), tuple(each.env_vars.items()), each.python_interpreter_path) for each in form.env_configs
+        EnvConfig(tuple(_ranks(cluster, each.node_ranks)), tuple(each.env_vars.items()), each.python_interpreter_path)
+        for each in form.env_configs
     )
     return NodeGroup(form.label, members, form.kind or _kind(cluster, members), software)
 
 
-def _ranks(cluster: Cluster, text: str) -> tuple[int, ...]:
+def _ranks(cluster: Cluster, text: str) -> Sequence[int]:
     try:
-        return tuple(parse_ranks(text, len(cluster.nodes), "node"))
+        found = parse_ranks(text, len(cluster.nodes), "node")
+        return found.ranges[0] if found.solid else tuple(found)
     except RankError as problem:
         raise ValueError(str(problem)) from None
 
 
-def _kind(cluster: Cluster, members: tuple[int, ...]) -> str:
+def _kind(cluster: Cluster, members: Sequence[int]) -> str:
     """The only type of hardware of nodes without accelerators; else what counts by default."""
-    types = {device.type for rank in members for device in cluster.nodes[rank].hardware}
+    types = {device.type for its, _ in cluster.alike_among(members) for device in its.node.hardware}
     default = cluster.default_kind(members)
     return types.pop() if default == NODE and len(types) == 1 else default

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import lcm
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from .assignment import Run
 from .node_group import CLUSTER_LABEL
@@ -63,7 +63,7 @@ class Component:
     accelerator_model: str = ""
     contiguous: bool = False
     stride: int = 1
-    runs: tuple[Run, ...] | None = None
+    runs: Sequence[Run] | None = None
     spans: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
 
     @property

@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass
 
 from .accelerators import GENERIC, accelerators
-from .cluster import Cluster, Node
+from .cluster import Cluster
+from .node import Node
+from .nodes import Alike, Nodes, numbered_nodes
 
-MAX_NODES = 65_536
+MAX_NODES = 131_072
 MAX_ACCELERATORS_PER_NODE = 1_024
 _FILES = (".yaml", ".yml", ".json")
 _PART = re.compile(r"([0-9]{1,6})x([0-9]{1,6})(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|\d{3,5}[A-Za-z]{0,8}))?")
@@ -34,17 +36,19 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
     """The cluster that a shorthand describes. Raises ValueError with a sentence for a person."""
     if match := _AS_DECLARED.fullmatch(text.strip()):
         return AsDeclared(_bounded(int(match[1])), match[2] or GENERIC)
-    nodes: list[Node] = []
+    nodes: list[Alike] = []
+    rank = 0
     for part in text.split("+"):
         match = _PART.fullmatch(part.strip())
         if not match:
             raise ValueError(f"`{part}` is not NODESxACCELERATORS or NODESxACCELERATORSxMODEL, such as `2x8xH100`")
         count = int(match[1])
-        if count < 1 or len(nodes) + count > MAX_NODES:
-            raise ValueError(f"`{text}` has {len(nodes) + count:,} nodes; 1 to {MAX_NODES:,} are possible")
+        if count < 1 or rank + count > MAX_NODES:
+            raise ValueError(f"`{text}` has {rank + count:,} nodes; 1 to {MAX_NODES:,} are possible")
         devices = accelerators(_bounded(int(match[2])), match[3] or GENERIC)
-        nodes += [Node(len(nodes) + i, f"node-{len(nodes) + i}", devices) for i in range(count)]
-    return Cluster(tuple(nodes))
+        nodes.append(numbered_nodes(Node(rank, "", devices), count))
+        rank += count
+    return Cluster(Nodes(nodes))
 
 
 def _bounded(count: int) -> int:

@@ -1,4 +1,4 @@
-"""From pairs of resources and processes to runs, by arithmetic: cost grows with nodes and segments, not with ranks.
+"""From pairs of resources and processes to runs, by arithmetic: cost grows with segments and with nodes that differ.
 
 R resources and P processes of one pair: with R >= P process i holds resources ``i*R/P`` to ``(i+1)*R/P - 1``, else P/R
 consecutive processes share each resource. Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
@@ -8,51 +8,75 @@ from __future__ import annotations
 
 from typing import Iterable, Iterator
 
-from ..assignment import Run
+from ..assignment import Run, Runs
 from ..cluster import Cluster
-from ..node_group import NODE, Numbering
+from ..node_group import NODE, Numbering, Stretch
+from ..run import Repeat
 from .placement_text import Pair
 
 
-def runs_of(pairs: Iterable[Pair], cluster: Cluster, labels: tuple[str, ...]) -> tuple[Run, ...]:
+def runs_of(pairs: Iterable[Pair], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
     """The runs of a component whose resources are numbered over these groups. A process on two nodes has two runs."""
     numbering = cluster.numbering(labels)
     kinds = {label: NODE if numbering.kind == NODE else cluster.groups[label].kind for label in labels}
-    runs: list[Run] = []
+    repeats: list[Repeat] = []
     rank = 0
-    for pair in pairs:
+    for pair in _joined(pairs):
         if pair.processes > pair.resources:
-            runs += _shared(pair, rank, numbering, kinds)
+            repeats += _shared(pair, rank, numbering, kinds)
         else:
-            runs += _divided(pair, rank, numbering, kinds)
+            repeats += _divided(pair, rank, numbering, kinds)
         rank += pair.processes
-    return tuple(runs)
+    return Runs(repeats)
 
 
-def _shared(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Run]:
+def _joined(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The pairs, those as one that go on with the same share: a segment for every node says no more than one for all."""
+    current: Pair | None = None
+    for pair in pairs:
+        if current and pair.start == current.stop and pair.resources * current.processes == current.resources * pair.processes:
+            current = Pair(current.start, pair.stop, current.processes + pair.processes)
+            continue
+        if current:
+            yield current
+        current = pair
+    if current:
+        yield current
+
+
+def _shared(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
     share = pair.processes // pair.resources
-    for stretch, first, count in numbering.pieces(pair.start, pair.stop):
+    for stretch, first, count in numbering.wide_pieces(pair.start, pair.stop):
         kind = kinds[stretch.label]
+        runs = []
         for index in range(first, first + count):
             local, each = (0, 0) if kind == NODE else (index, 1)
-            yield Run(range(rank, rank + share), stretch.node_rank, kind, local, each, 1, 0, stretch.label)
-            rank += share
+            start = rank + (index - first) * share
+            runs.append(Run(range(start, start + share), stretch.node_rank, kind, local, each, 1, 0, stretch.label))
+        yield Repeat(tuple(runs), stretch.nodes)
+        rank += share * count * stretch.nodes
 
 
-def _divided(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Run]:
+def _divided(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
     each, held = pair.resources // pair.processes, 0
-    for stretch, first, count in numbering.pieces(pair.start, pair.stop):
-        kind = kinds[stretch.label]
-        while count:
-            if held or count < each:
-                taken, processes = min(each - held, count), 1
-            else:
-                taken, processes = count // each * each, count // each
-            size = taken // processes
-            if kind == NODE:
-                yield Run(range(rank, rank + 1), stretch.node_rank, NODE, 0, 0, 1, 0, stretch.label)
-            else:
-                yield Run(range(rank, rank + processes), stretch.node_rank, kind, first, size, 1, size, stretch.label)
-            held = (held + taken) % each
-            rank += processes if not held and processes > 1 else int(not held)
-            first, count = first + taken, count - taken
+    for wide, first, count in numbering.wide_pieces(pair.start, pair.stop):
+        kind = kinds[wide.label]
+        if not held and count % each == 0:
+            yield Repeat((_solid(range(rank, rank + count // each), wide, kind, first, each),), wide.nodes)
+            rank += count // each * wide.nodes
+            continue
+        for stretch in map(wide.on, range(wide.nodes)):
+            start, left = first, count
+            while left:
+                taken, processes = (min(each - held, left), 1) if held or left < each else (left // each * each, left // each)
+                yield Repeat((_solid(range(rank, rank + processes), stretch, kind, start, taken // processes),))
+                held = (held + taken) % each
+                rank += processes if not held and processes > 1 else int(not held)
+                start, left = start + taken, left - taken
+
+
+def _solid(ranks: range, stretch: Stretch, kind: str, first: int, each: int) -> Run:
+    """Processes that hold `each` resources one after the other, or the node itself."""
+    if kind == NODE:
+        return Run(ranks, stretch.node_rank, NODE, 0, 0, 1, 0, stretch.label)
+    return Run(ranks, stretch.node_rank, kind, first, each, 1, each, stretch.label)

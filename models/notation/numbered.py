@@ -24,8 +24,8 @@ def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None)
     if not size:
         return Numbered(0, what, where, f"there is no {what}")
     exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
-    counts = {stretch.count for stretch in numbering.stretches}
-    nodes = len(numbering.stretches)
+    counts = {stretch.count for stretch in numbering.wide}
+    nodes = numbering.nodes
     each = counts.pop() if len(counts) == 1 else 0
     amount = f"{nodes} node{'s' * (nodes != 1)}"
     if kind != NODE:

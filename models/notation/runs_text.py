@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Iterable, Iterator
+from typing import Iterable, Iterator, Sequence
 
 from ..assignment import Run
 from ..cluster import Cluster
@@ -31,13 +31,13 @@ class _Block:
         return self.first + self.resources
 
 
-def labels_used(runs: tuple[Run, ...], named: tuple[str, ...]) -> tuple[str, ...]:
+def labels_used(runs: Sequence[Run], named: tuple[str, ...]) -> tuple[str, ...]:
     """The groups to write: the one that is used, else those that were named, in their order."""
     used = tuple(dict.fromkeys(run.node_group for run in runs))
     return used if len(used) == 1 else tuple(label for label in named if label in used) or used
 
 
-def placement_text(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: tuple[str, ...]) -> str:
+def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> str:
     """Such as `0-7,16-23`, `0-7:0-3` or `0-3:0-31`.
 
     Raises UnusableInput (PW603) where the text cannot say it: a stride, holes or a disorder inside one process, resources
@@ -61,7 +61,7 @@ def placement_text(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: t
     return ",".join(texts)
 
 
-def _blocks(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[_Block]:
+def _blocks(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[_Block]:
     """The processes, those that share one resource together."""
     rank = 0
     for (first, each), sharers in groupby(_processes(name, runs, cluster, labels)):
@@ -72,7 +72,7 @@ def _blocks(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: tuple[st
         rank += count
 
 
-def _processes(name: str, runs: tuple[Run, ...], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[tuple[int, int]]:
     """(first resource rank, how many) of every process, in rank order."""
     starts: dict[tuple[int, str], int] = {}
     total = 0

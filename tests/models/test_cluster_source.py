@@ -23,7 +23,7 @@ def test_everything_that_can_be_said() -> None:
     assert cluster.nodes[0].taken == 1 << 7
     assert cluster.nodes[1].topology == {"rack": "r1"}
     assert cluster.nodes[2].count("Franka") == 1
-    assert cluster.groups["train"].node_ranks == (0, 1)
+    assert list(cluster.groups["train"].node_ranks) == [0, 1]
     assert cluster.groups["arms"].kind == "Franka"
 
 

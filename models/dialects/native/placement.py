@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable, Iterator
+from typing import Iterable, Iterator, Sequence
 
 from ...assignment import Run, Seat, compress, seats
 from ...cluster import Cluster
@@ -45,7 +45,7 @@ def placed(
             message = f"`{component.name}` has {found.processes:,} processes; more than {MAX_PROCESSES:,} are not read"
             findings.append(error("PW102", component.name, message, written.span, help="name fewer processes"))
         return None
-    runs = runs_of(found.pairs, cluster, labels)
+    runs: Sequence[Run] = runs_of(found.pairs, cluster, labels)
     held = sum(run.amount for run in runs)
     suits = (each for each in (replace(component, parallel=parallel) for parallel in degrees) if held % each.unit == 0)
     if component.contiguous and component.stride > 1:
@@ -71,7 +71,7 @@ def placed(
     return replace(component, runs=runs, spans=spans)
 
 
-def _strided(component: Component, runs: tuple[Run, ...]) -> Iterator[tuple[int, list[Seat]]]:
+def _strided(component: Component, runs: Sequence[Run]) -> Iterator[tuple[int, list[Seat]]]:
     """The same resources, dealt out to groups that interleave as the component's stride says."""
     held = [seat for _, its in seats(runs) for seat, _, _ in its]
     size, rank = component.group_size, 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from ...assignment import Assignment, Run, seats
 from ...component import Component
 from ...finding import UnusableInput, error
@@ -37,7 +39,7 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
     return edits
 
 
-def _text(problem: Problem, component: Component, runs: tuple[Run, ...]) -> str:
+def _text(problem: Problem, component: Component, runs: Sequence[Run]) -> str:
     if component.unit == component.group_size:
         return plain_or_quoted(placement_text(component.name, runs, problem.cluster, component.node_groups))
     # The component's own stride says how its range is dealt out.

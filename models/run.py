@@ -1,0 +1,155 @@
+"""Processes whose resources follow a pattern: on one node, and the same pattern again on the nodes after it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Iterable, Iterator, Sequence, overload
+
+from .node_group import ACCELERATOR, CLUSTER_LABEL
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive processes of a component on one node.
+
+    Process number i of the run (from 0) holds the local resources ``first + i*pitch + j*step`` for ``0 <= j < each``.
+    ``each`` is 0 where the node itself is the resource, ``pitch`` is 0 where the processes share. A process that
+    occurs in several runs holds the resources of all of them, in order.
+    """
+
+    ranks: range
+    node: int
+    kind: str = ACCELERATOR
+    first: int = 0
+    each: int = 1
+    step: int = 1
+    pitch: int = 1
+    node_group: str = CLUSTER_LABEL
+
+    @property
+    def mask(self) -> int:
+        """The local resources that the run holds, as a bit mask."""
+        count = len(self.ranks) if self.pitch else min(len(self.ranks), 1)
+        if not self.each or not count:
+            return 0
+        if self.step == 1 and (self.pitch == self.each or count == 1):
+            return ((1 << count * self.each) - 1) << self.first
+        result = 0
+        for process in range(count):
+            for resource in range(self.each):
+                result |= 1 << (self.first + process * self.pitch + resource * self.step)
+        return result
+
+    @property
+    def amount(self) -> int:
+        """How many resources its processes hold, one that is shared by several counted for each of them."""
+        return len(self.ranks) * self.each
+
+    def held_by(self, rank: int) -> range:
+        """The local resources of one of its processes."""
+        first = self.first + (rank - self.ranks.start) * self.pitch
+        return range(first, first + self.each * self.step, self.step) if self.each else range(0)
+
+    @property
+    def within(self) -> tuple[int, int]:
+        """The lowest and the highest local resource that it holds; (0, -1) if it holds none."""
+        if not self.each or not len(self.ranks):
+            return 0, -1
+        ends = [self.first + i * self.pitch + j * self.step for i in (0, len(self.ranks) - 1) for j in (0, self.each - 1)]
+        return min(ends), max(ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Runs on one node, and the same on the nodes after it, `nodes` in all; the process ranks go on from node to node.
+
+    Where `nodes` is more than 1, the ranks of the runs ascend without holes, and every process lies in one of the runs.
+    """
+
+    runs: tuple[Run, ...]
+    nodes: int = 1
+
+    def __len__(self) -> int:
+        return len(self.runs) * self.nodes
+
+    def __iter__(self) -> Iterator[Run]:
+        return (run for offset in range(self.nodes) for run in self.on(offset))
+
+    @property
+    def each_node(self) -> int:
+        """By how much the process ranks go on from node to node."""
+        return self.runs[-1].ranks.stop - self.runs[0].ranks.start
+
+    @property
+    def ranks(self) -> range:
+        """The process ranks on all nodes."""
+        return range(self.runs[0].ranks.start, self.runs[-1].ranks.stop + (self.nodes - 1) * self.each_node)
+
+    @property
+    def node_ranks(self) -> range:
+        """The ranks of the nodes."""
+        return range(self.runs[0].node, self.runs[0].node + self.nodes)
+
+    def on(self, offset: int) -> tuple[Run, ...]:
+        """The runs on the node `offset` ranks after the first."""
+        if not offset:
+            return self.runs
+        shift = offset * self.each_node
+        return tuple(
+            Run(
+                range(run.ranks.start + shift, run.ranks.stop + shift),
+                run.node + offset, run.kind, run.first, run.each, run.step, run.pitch, run.node_group,
+            )
+            for run in self.runs
+        )  # fmt: skip
+
+
+class Runs(Sequence[Run]):
+    """Runs in rank order, kept as repeats; a Run is made when it is asked for. It equals any sequence of the same runs."""
+
+    __slots__ = ("_starts", "repeats")
+    repeats: tuple[Repeat, ...]
+
+    def __init__(self, repeats: Iterable[Repeat]) -> None:
+        self.repeats = tuple(repeats)
+        self._starts = list(accumulate(map(len, self.repeats), initial=0))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Run, ...]: ...
+    def __getitem__(self, index: int | slice) -> Run | tuple[Run, ...]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        position = index + len(self) if index < 0 else index
+        if not 0 <= position < len(self):
+            raise IndexError(f"run {index} of {len(self)}")
+        which = bisect_right(self._starts, position) - 1
+        offset, inside = divmod(position - self._starts[which], len(self.repeats[which].runs))
+        return self.repeats[which].on(offset)[inside]
+
+    def __iter__(self) -> Iterator[Run]:
+        return (run for repeat in self.repeats for run in repeat)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Runs) and self.repeats == other.repeats:
+            return True
+        if not isinstance(other, (Runs, tuple, list)):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Runs({list(self.repeats)!r})"
+
+
+def repeats_of(runs: Sequence[Run]) -> Sequence[Repeat]:
+    """The runs of any sequence as repeats."""
+    return runs.repeats if isinstance(runs, Runs) else [Repeat((run,)) for run in runs]
