@@ -6,14 +6,14 @@ Source: Hydra, hydra/_internal/defaults_list.py (Overrides).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Iterator, Optional, Union
+from typing import Iterator, Union
 
 from ..finding import Finding, error
 from ..span import Span
 from ..text.nearest import nearest
 from .node import Node
 
-Option = Optional[Union[str, tuple[str, ...]]]
+Option = Union[str, tuple[str, ...], None]
 
 
 @dataclass

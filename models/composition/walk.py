@@ -93,11 +93,11 @@ class Walk:
             self.findings.append(
                 error("PW013", "", message, entry.span, label="leads back", help="take this entry out", origin=trail[name])
             )
-            return self._gap(entry.span)
+            return [self._gap(entry.span)]
         if len(trail) >= MAX_LEVELS:
             message = f"`defaults` lead more than {MAX_LEVELS} levels deep"
             self.findings.append(error("PW002", "", message, entry.span, help="real configurations have two or three levels"))
-            return self._gap(entry.span)
+            return [self._gap(entry.span)]
         return self._below(node, found, {**trail, name: entry.span}, (), deferred)
 
     def _below(
@@ -128,7 +128,7 @@ class Walk:
                 given[position] = self._visit(child, trail, deferred)
         for position, child in late:
             resolved = self._resolved(child)
-            given[position] = self._gap(child.entry.span) if resolved is None else self._visit(resolved, trail, True)
+            given[position] = [self._gap(child.entry.span)] if resolved is None else self._visit(resolved, trail, True)
         return _flat(given)
 
     def _with_self(self, entries: Sequence[Entry], appended: bool) -> tuple[Entry, ...]:
@@ -193,25 +193,25 @@ class Walk:
             return None
         else:
             self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found))
-        return self._gap(entry.span)[0]
+        return self._gap(entry.span)
 
     def _read(self, found: Located, span: Span) -> Part | Gap:
         try:
             part = self.library.part(found.path, found.name)
         except UnusableInput as problem:
             self.findings += [each for each in problem.findings if each not in self.findings]
-            return self._gap(span)[0]
+            return self._gap(span)
         if found.name not in self.used:
             self._bytes += len(part.source.text)
             if len(self.used) >= MAX_PARTS or self._bytes > MAX_TOTAL:
                 message = f"the configuration is made of more than {MAX_PARTS} texts or {MAX_TOTAL:,} characters"
                 self.findings.append(error("PW002", "", message, span, help="real configurations are made of about ten texts"))
-                return self._gap(span)[0]
+                return self._gap(span)
         return part
 
-    def _gap(self, span: Span) -> list[Gap]:
+    def _gap(self, span: Span) -> Gap:
         self.partial = True
-        return [Gap(span)]
+        return Gap(span)
 
 
 def _flat(steps: Iterable[list[Step]]) -> list[Step]:

@@ -6,6 +6,7 @@ numbers of at most 19 digits, unique keys. PyYAML's C parser is used where it is
 
 from __future__ import annotations
 
+import re
 from typing import Any, Iterator
 
 import yaml
@@ -18,7 +19,16 @@ MAX_DEPTH = 64
 MAX_VALUES = 100_000
 MAX_DIGITS = 19
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_RESOLVER: Any = yaml.resolver.Resolver()
+
+
+class _Resolver(yaml.resolver.Resolver):
+    """YAML 1.1 with one difference: `1e-6` is a number, as OmegaConf reads it (omegaconf/_utils.py, get_yaml_loader)."""
+
+
+_Resolver.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
+)
+_RESOLVER: Any = _Resolver()
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 

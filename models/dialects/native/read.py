@@ -36,7 +36,7 @@ def read(document: Document, machines: Machines, level: str = "placement") -> Re
             advice = f"write `{close}`" if close else "a native file has `cluster` and `components`"
             message = f"`{entry.key.text}` is no key of a native file"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
-    interpolator = Interpolator(root, partial=document.partial)
+    interpolator = Interpolator.of(document)
     resolved = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
     cluster = _cluster(resolved.get("cluster"), machines, source, findings)
     problem = None if cluster is None else _problem(resolved.get("components"), cluster, source, findings)

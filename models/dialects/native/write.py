@@ -12,7 +12,6 @@ from ...problem import Problem
 from ...ranks import merge, write_ranks
 from ...reading import Reading
 from ...span import Edit, apply_edits
-from ...text.document import Document
 from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
 from ...text.splice import at_line_end, indent_of, line_end, point, quotes_keys
@@ -71,7 +70,7 @@ def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
             raise _refused(name, f"the place of `{name}` would not be found in the text")
     if _without(plain(edited.root), problem) != plain(reading.source.root):
         raise _refused("", "another value of it would change")
-    again = read(Document.of(edited), problem.cluster if problem else None).problem
+    again = read(reading.document.compose(edited), problem.cluster if problem else None).problem
     found = {component.name: component.runs or () for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         if list(seats(found.get(name, ()))) != list(seats(runs)):

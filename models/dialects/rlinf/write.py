@@ -11,7 +11,6 @@ from ...node_group import CLUSTER_LABEL
 from ...notation.runs_text import labels_used, placement_text
 from ...reading import Reading
 from ...span import Edit, apply_edits
-from ...text.document import Document
 from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
 from ...text.tree import Mapping, plain
@@ -55,7 +54,9 @@ def _check(reading: Reading, assignment: Assignment, edits: list[Edit], added: S
     source = Source(reading.source.name, apply_edits(reading.source.text, edits))
     if _without(plain(source.root), added) != _without(plain(reading.source.root), ()):
         raise _refused("", "another value of it would change")
-    again = read_with(Document.of(source), reading.problem.cluster if reading.problem else None, "placement", hints=False).problem
+    again = read_with(
+        reading.document.compose(source), reading.problem.cluster if reading.problem else None, "placement", hints=False
+    ).problem
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None
