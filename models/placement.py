@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Iterable
+from typing import Iterable, Iterator
 
-from .assignment import Run, seats
 from .cluster import Cluster
+from .node import Node
 from .node_group import ACCELERATOR
+from .run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,9 @@ class Placement:
     local_hardware_ranks : local indices of the resources that it holds; empty where the node itself is the resource.
     node_group : label of the group through which it was placed.
 
-    Source of the fields: RLinf, rlinf/scheduler/placement/placement.py, class Placement (there called
-    cluster_node_rank, local_accelerator_rank and node_group_label).
+    The names that RLinf used before and after are properties: ``local_gpu_id``, ``cuda_visible_devices`` and ``isolate_gpu``,
+    when it knew GPUs alone; ``cluster_node_rank``, ``local_accelerator_rank`` and ``node_group_label`` in its code of today.
+    Source of the fields: RLinf, rlinf/scheduler/placement/placement.py, class Placement.
     """
 
     rank: int
@@ -46,37 +48,102 @@ class Placement:
     local_hardware_ranks: tuple[int, ...]
     node_group: str
 
+    @property
+    def local_gpu_id(self) -> int:
+        """An older name of `local_accelerator_id`."""
+        return self.local_accelerator_id
+
+    @property
+    def cuda_visible_devices(self) -> tuple[str, ...]:
+        """An older name of `visible_accelerators`, whatever vendor they are of."""
+        return self.visible_accelerators
+
+    @property
+    def isolate_gpu(self) -> bool:
+        """An older name of `isolate_accelerator`."""
+        return self.isolate_accelerator
+
+    @property
+    def cluster_node_rank(self) -> int:
+        """RLinf's name of `node_rank` today."""
+        return self.node_rank
+
+    @property
+    def local_accelerator_rank(self) -> int:
+        """RLinf's name of `local_accelerator_id` today."""
+        return self.local_accelerator_id
+
+    @property
+    def node_group_label(self) -> str:
+        """RLinf's name of `node_group` today."""
+        return self.node_group
+
 
 def placements(cluster: Cluster, runs: Iterable[Run], isolate_accelerator: bool = True) -> list[Placement]:
     """The Placement of every process of one component, in rank order."""
-    processes = list(seats(runs))
-    sizes = Counter(held[0][0][0] for _, held in processes)
+    blocks = list(_blocks(list(runs)))
+    sizes: Counter[int] = Counter()
+    for ranks, run, _ in blocks:
+        sizes[run.node] += len(ranks)
     order: dict[int, int] = {}
     seen: Counter[int] = Counter()
+    views: dict[tuple[int, int, bool], _Views] = {}
     result = []
-    for rank, held in processes:
-        (node_rank, _), kind, label = held[0]
+    for ranks, run, held in blocks:
+        node_rank = run.node
         node = cluster.nodes[node_rank]
-        local = tuple(index for (_, index), _, _ in held if index >= 0)
-        isolated = isolate_accelerator and kind == ACCELERATOR
-        visible = tuple(node.accelerators[i].physical_id for i in (local if isolated else range(len(node.accelerators))))
-        first = local[0] if isolated else 0 if node.accelerators else -1
-        order.setdefault(node_rank, len(order))
-        result.append(
-            Placement(
-                rank,
-                node_rank,
-                node.name,
-                order[node_rank],
-                first,
-                node.accelerator_type,
-                seen[node_rank],
-                sizes[node_rank],
-                visible,
-                isolate_accelerator,
-                local,
-                label,
+        isolated = isolate_accelerator and run.kind == ACCELERATOR
+        # Nodes that are alike share their accelerators, and runs of one shape what their processes hold.
+        key = id(node.accelerators), id(held), isolated
+        if key not in views:
+            views[key] = _views(node, held, isolated)
+        position, size = order.setdefault(node_rank, len(order)), sizes[node_rank]
+        name, vendor, label, local_rank = node.name, node.accelerator_type, run.node_group, seen[node_rank]
+        for rank, (local, visible, first) in zip(ranks, views[key]):
+            result.append(
+                Placement(
+                    rank, node_rank, name, position, first, vendor, local_rank, size, visible, isolate_accelerator, local, label
+                )
             )  # fmt: skip
-        )
-        seen[node_rank] += 1
+            local_rank += 1
+        seen[node_rank] = local_rank
     return result
+
+
+_Held = list[tuple[int, ...]]
+"""The local resources of each of some processes."""
+_Block = tuple[range, Run, _Held]
+"""(process ranks, a run that says where they are, what each of them holds)."""
+_Views = list[tuple[tuple[int, ...], tuple[str, ...], int]]
+"""(what it holds, what it sees, its first accelerator) of each of some processes."""
+
+
+def _blocks(runs: list[Run]) -> Iterator[_Block]:
+    """The processes in rank order, those of one run together; runs of the same shape share one list of resources."""
+    if any(run.ranks.start < before.ranks.stop for before, run in zip(runs, runs[1:])):
+        yield from _torn(runs)
+        return
+    shapes: dict[tuple[int, ...], _Held] = {}
+    for run in runs:
+        shape = run.first, run.each, run.step, run.pitch, len(run.ranks)
+        if shape not in shapes:
+            shapes[shape] = [tuple(run.held_by(rank)) for rank in run.ranks]
+        yield run.ranks, run, shapes[shape]
+
+
+def _torn(runs: Iterable[Run]) -> Iterator[_Block]:
+    """As `_blocks`, where a process lies in several runs: one process at a time, on the node of its first run."""
+    held: dict[int, list[Run]] = {}
+    for run in runs:
+        for rank in run.ranks:
+            held.setdefault(rank, []).append(run)
+    for rank, its in sorted(held.items(), key=lambda item: item[0]):
+        yield range(rank, rank + 1), its[0], [tuple(index for run in its for index in run.held_by(rank))]
+
+
+def _views(node: Node, held: _Held, isolated: bool) -> _Views:
+    """What processes that hold these see on a node like this one."""
+    ids = tuple(accelerator.physical_id for accelerator in node.accelerators)
+    if isolated:
+        return [(local, tuple(ids[index] for index in local), local[0]) for local in held]
+    return [(local, ids, 0 if ids else -1) for local in held]
