@@ -51,6 +51,8 @@ CODES = {
     "PW120": "an interpolation cannot be resolved",
     "PW121": "hints contradict each other",
     "PW122": "a part of the configuration is not read",
+    "PW123": "the mode of the job lacks or forbids something",
+    "PW124": "a part of the placement is ignored",
     "PW201": "an accelerator is held twice",
     "PW202": "a tensor parallel group lies on several nodes",
     "PW203": "a process lies on several nodes",
@@ -68,6 +70,7 @@ CODES = {
     "PW302": "a component is on the wrong kind of hardware",
     "PW401": "work does not divide among processes",
     "PW402": "a component has too few processes for another",
+    "PW403": "numbers of the work do not go together",
     "PW501": "the memory of an accelerator is exceeded",
     "PW601": "what is asked for is impossible",
     "PW602": "undecided within the limit",
@@ -86,4 +89,5 @@ CODES = {
     "PW711": "an environment variable could run other code",
     "PW801": "accelerators are idle",
     "PW802": "components overlap in part",
+    "PW803": "nothing starts a component",
 }

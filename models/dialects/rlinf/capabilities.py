@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from ...job import Capabilities
 
-CAPABILITIES = Capabilities(shares_accelerators=True, nodes_in_order=True)
+_AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
+
+CAPABILITIES = Capabilities(
+    shares_accelerators=True,
+    nodes_in_order=True,
+    groups_may_cross=True,
+    notices={
+        "PW203": _AT_LAUNCH,
+        "PW208": "RLinf notices this only when Megatron sets up its groups, after the workers have started",
+        "PW210": _AT_LAUNCH,
+    },
+)
 """Overlapping ranks of two components are how RLinf says colocation (there is no check between components); processes
-whose nodes do not ascend are refused at launch ("Placements must be sorted by node_id", flexible.py and node.py)."""
+whose nodes do not ascend are refused at launch ("Placements must be sorted by node_id", flexible.py and node.py). Tensor
+parallel groups over several nodes are slow, but nothing refuses them. What rules find of given ranks and RLinf does not
+check, or not before launch: PW208 is judged for degrees that only Megatron looks at; those that RLinf checks are read in modes/."""
 
 RESERVED_LABELS = ("cluster", "node")
 """Labels of the groups that always exist. Source: rlinf/scheduler/cluster/config.py."""

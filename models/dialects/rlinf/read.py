@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from ...cluster import Cluster
 from ...component import Parallel, Relation
 from ...finding import error
@@ -11,16 +9,22 @@ from ...job import Job
 from ...problem import Problem
 from ...reading import Reading
 from ...shorthand import MAX_NODES, AsDeclared
-from ...span import Edit
+from ...span import Edit, Span
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value, kind_of
+from ..dialect import TRAINING
+from .batches import batches
 from .capabilities import CAPABILITIES, ENVIRONMENT
 from .component_placement import Context, read_components
+from .environments import environments
 from .machines import merge
+from .modes import read_mode
 from .node_groups import read_node_groups
 from .notes import Notes, is_unknown
 from .profiling import read_profiling
+from .settings import Settings
+from .work import Work
 
 NAME = "rlinf"
 HINTS = "placewright"
@@ -43,13 +47,17 @@ def read_with(document: Document, machines: Cluster | AsDeclared | None, level: 
     """As `read`; without `hints` only what is explicit is read."""
     root = document.root
     notes = Notes(document)
-    interpolator = Interpolator(root, {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}, document.partial)
-    problem = _problem(notes, interpolator, root, machines, hints)
+    interpolator = Interpolator.of(document, ENVIRONMENT)
+    notes.followed = interpolator.followed
+    problem = _problem(notes, interpolator, root, machines, level, hints)
+    notes.settle()
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     return Reading(document, NAME, problem, findings, (*document.unchecked, *interpolator.unchecked, *notes.unchecked))
 
 
-def _problem(notes: Notes, interpolator: Interpolator, root: Mapping, machines: Cluster | AsDeclared | None, hints: bool) -> Problem | None:
+def _problem(
+    notes: Notes, interpolator: Interpolator, root: Mapping, machines: Cluster | AsDeclared | None, level: str, hints: bool
+) -> Problem | None:
     section = root.get("cluster")
     if isinstance(section, Scalar):
         section = interpolator.tree(section, ("cluster",))
@@ -82,7 +90,19 @@ def _problem(notes: Notes, interpolator: Interpolator, root: Mapping, machines: 
         block = interpolator.tree(hinted, (HINTS,))
         components, relations, found = add_block(block, cluster, components, notes.findings)
         choices = dict(found)
-    return Problem(cluster, Job(components, relations, CAPABILITIES, choices))
+    settings = Settings(notes, interpolator)
+    mode = read_mode(notes, settings, cluster, _written(placed), (placed or section).span, components, relations)
+    work = Work(notes, settings, mode)
+    environments(work)
+    if level == TRAINING:
+        batches(work)
+    open_ = {name: degrees for name, degrees in choices.items() if name not in mode.shaped}
+    return Problem(cluster, Job(mode.components, (*mode.relations, *work.relations), CAPABILITIES, open_, tuple(work.shares)))
+
+
+def _written(placed: Mapping | None) -> dict[str, Span]:
+    """Every name in `component_placement`, also of components that cannot be read, with its key's place."""
+    return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
 
 
 def _num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | None:

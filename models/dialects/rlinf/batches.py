@@ -1,0 +1,105 @@
+"""The arithmetic of batches: what only the level ``training`` judges.
+
+Source: RLinf, rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_reasoning_cfg); rlinf/workers/megatron_worker.py.
+"""
+
+from __future__ import annotations
+
+from .environments import CHECKED, TASKS, phases
+from .modes.degrees import trained
+from .settings import Amount
+from .work import DEMANDS, SHARES, Work
+
+REASONING = ("reasoning", "coding_online_rl")
+GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
+"""Values of `algorithm.adv_type` that compare the samples of a group with each other."""
+
+
+def batches(work: Work) -> None:
+    """The shares of the actor, and findings about what else must divide."""
+    task = work.mode.task
+    if not task or task.endswith("_eval"):
+        if task in TASKS:
+            _chunks(work)
+        return
+    backend = work.settings.word("actor.training_backend", SHARES)
+    _groups(work)
+    if task in TASKS:
+        _chunks(work)
+    if task in REASONING:
+        _reasoning(work, backend)
+    elif backend == "fsdp":
+        _fsdp(work, work.settings.whole("actor.global_batch_size", SHARES), work.settings.whole("actor.micro_batch_size", SHARES))
+
+
+def _fsdp(work: Work, all_: Amount | None, micro: Amount | None) -> None:
+    if all_ and micro:
+        work.share("actor", all_, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
+
+
+def _reasoning(work: Work, backend: str | None) -> None:
+    """The global batch is computed: rollout_batch_size x group_size // n_minibatches, rounded down."""
+    settings = work.settings
+    prompts, group = settings.whole("data.rollout_batch_size", SHARES), settings.whole("algorithm.group_size", SHARES)
+    parts = settings.whole("algorithm.n_minibatches", SHARES, 1)
+    micro = settings.whole("algorithm.training_batch_size_per_gpu", SHARES, 1)
+    if not prompts or not group or not parts or not micro:
+        return
+    samples = prompts.value * group.value
+    name = f"{prompts.name} x {group.name}"
+    if samples % parts.value:
+        message = f"{samples} samples ({name}) do not divide into {parts.said}: {samples % parts.value} are left over"
+        work.notes.warn(DEMANDS, "actor", message, parts.span or prompts.span or work.top, "", _nearest(prompts, group.value, parts.value))
+    if backend == "fsdp":
+        _fsdp(work, Amount(samples // parts.value, f"{name} // {parts.name}" if parts.value > 1 else name, prompts.scalar), micro)
+    elif backend == "megatron":
+        _megatron(work, prompts, group)
+
+
+def _megatron(work: Work, prompts: Amount, group: Amount) -> None:
+    """All samples divide among the data parallel replicas."""
+    processes, parallel = work.processes("actor"), trained(work.settings, "actor").parallel
+    if not processes or not parallel or processes % parallel.replica:
+        return
+    replicas, samples = processes // parallel.replica, prompts.value * group.value
+    if samples % replicas:
+        message = f"{samples} samples ({prompts.name} x {group.name}) do not divide among {replicas} replicas of `actor`"
+        message += "; RLinf notices this only when the actor has started"
+        work.notes.error(DEMANDS, "actor", message, prompts.span or work.top, "", _nearest(prompts, group.value, replicas))
+
+
+def _nearest(amount: Amount, factor: int, divisor: int) -> str:
+    """Values of an amount near to its own that divide, times a factor."""
+    step = next(each for each in range(1, divisor + 1) if each * factor % divisor == 0)
+    lower, upper = amount.value // step * step, -(-amount.value // step) * step
+    return f"set `{amount.name}` to " + (f"{lower} or {upper}" if lower else str(upper))
+
+
+def _chunks(work: Work) -> None:
+    """The steps of an epoch are whole chunks of actions."""
+    found = phases(work)
+    if found is None:
+        return
+    section = "actor" if found.train or work.mode.task == "offline" else "rollout"
+    chunk = work.settings.whole(f"{section}.model.num_action_chunks", DEMANDS)
+    for phase, holds in (("train", found.train), ("eval", found.evaluate)):
+        steps = work.settings.whole(f"env.{phase}.max_steps_per_rollout_epoch", DEMANDS) if holds else None
+        if steps and chunk and steps.value % chunk.value:
+            message = f"{steps.said} is no multiple of {chunk.said}: {steps.value % chunk.value} steps would be left"
+            lower = steps.value // chunk.value * chunk.value
+            better = lower or chunk.value
+            help = _nearest(steps, 1, chunk.value)
+            work.notes.error(DEMANDS, "env", f"{message}; {CHECKED}", steps.span or work.top, "", help, steps.becomes(better))
+
+
+def _groups(work: Work) -> None:
+    """Advantages that compare the samples of a group need groups of several."""
+    kind = work.settings.word("algorithm.adv_type", DEMANDS)
+    if work.mode.task == "sft" or kind not in GROUPED or work.settings.flag("runner.only_eval", DEMANDS) is not False:
+        return
+    size = work.settings.whole("algorithm.group_size", DEMANDS)
+    if size and size.value < 2:
+        message = f"`algorithm.adv_type: {kind}` compares the samples of a group, but {size.said}; {CHECKED}"
+        work.notes.error(
+            DEMANDS, "actor", message, size.span or work.top, "one sample", "write `algorithm.group_size: 2` or more", size.becomes(2)
+        )

@@ -1,0 +1,63 @@
+"""The modes of RLinf: what its placement classes demand of the components, as general words where there are any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Mapping
+
+from ....cluster import Cluster
+from ....component import Component, Relation
+from ....span import Span
+from ..notes import Notes
+from ..settings import Settings
+from . import evaluation, model_parallel, multi_agent
+from .parts import Parts
+from .task import Placer, placer_of, task_of
+from .unused import unused
+
+_APPLY: Mapping[Placer, Callable[[Parts], None]] = {
+    Placer.MODEL_PARALLEL: model_parallel.apply,
+    Placer.MODEL_PARALLEL_EVAL: evaluation.apply,
+    Placer.MULTI_AGENT: multi_agent.apply,
+    Placer.MULTI_AGENT_EVAL: multi_agent.evaluate,
+}
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What a mode made of the components, and what it demands besides. `task` is "" where it is not known."""
+
+    task: str
+    placer: Placer
+    components: tuple[Component, ...]
+    relations: tuple[Relation, ...]
+    shaped: frozenset[str]
+    """Components whose degrees the settings of the job fix."""
+
+    @property
+    def packs(self) -> bool:
+        """Are processes packed into solid ranges, so that process ranks are not written?"""
+        return self.placer is not Placer.HYBRID
+
+
+def read_mode(
+    notes: Notes,
+    settings: Settings,
+    cluster: Cluster,
+    written: dict[str, Span],
+    owner: Span,
+    components: tuple[Component, ...],
+    hinted: tuple[Relation, ...],
+) -> Mode:
+    """The components as the task's placement class has them. `written`, `owner` and `hinted` are those of `Parts`."""
+    task = task_of(notes, settings)
+    placer = placer_of(settings, task)
+    parts = Parts(notes, settings, cluster, task, placer, {each.name: each for each in components}, written, owner, hinted)
+    unused(parts)
+    if placer in _APPLY:
+        _APPLY[placer](parts)
+    shaped = frozenset(each.name for each in components if parts.components[each.name].parallel != each.parallel)
+    return Mode(task, placer, tuple(parts.components.values()), (*hinted, *parts.relations), shaped)
+
+
+__all__ = ["Mode", "Placer", "read_mode"]

@@ -1,0 +1,85 @@
+"""How actor and rollout lie to each other: on the same accelerators, on different ones, or taking turns by themselves.
+
+Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_auto, _is_collocated, _is_disaggregated).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ....assignment import Assignment
+from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT
+from .parts import Parts
+
+
+class Arrangement(str, Enum):
+    """`EITHER`: both are left to solve, and it makes no difference to them. `NONE`: they overlap in part, or are not known."""
+
+    COLLOCATED = "collocated"
+    DISAGGREGATED = "disaggregated"
+    AUTO = "auto"
+    EITHER = "collocated or disaggregated"
+    NONE = "neither"
+
+
+def arrangement(parts: Parts, indifferent: bool) -> Arrangement:
+    """Which it is; where one of them is left to solve, the hints say it, else what there is room for.
+
+    `indifferent`: rollout has the same shape either way.
+    """
+    if parts.settings.flag("cluster.auto_scheduler", "PW123") and not parts.has("critic"):
+        return Arrangement.AUTO
+    actor, rollout = parts.placed("actor"), parts.placed("rollout")
+    if actor and rollout:
+        held = Assignment({"actor": actor.runs or (), "rollout": rollout.runs or ()})
+        mine, theirs = held.masks("actor"), held.masks("rollout")
+        if mine == theirs:
+            return Arrangement.COLLOCATED
+        apart = all(not mask & theirs.get(key, 0) for key, mask in mine.items())
+        return Arrangement.DISAGGREGATED if apart else Arrangement.NONE
+    if not (actor or parts.is_open("actor")) or not (rollout or parts.is_open("rollout")):
+        return Arrangement.NONE
+    return _wished(parts, indifferent)
+
+
+def _wished(parts: Parts, indifferent: bool) -> Arrangement:
+    """What the hints, the task and the other components leave."""
+    together = _together(parts)
+    if "rollout" in together or "critic" in together or {"rollout", "critic"} <= _together(parts, "rollout"):
+        return Arrangement.COLLOCATED
+    apart = any(r.kind == DISJOINT and set(r.components) == {"actor", "rollout"} for r in parts.hinted)
+    if apart or parts.task == "coding_online_rl" or parts.first_of("inference", "actor_inference", "critic_inference"):
+        return Arrangement.DISAGGREGATED
+    if indifferent and not parts.has("critic"):
+        return Arrangement.EITHER
+    asked = parts.components["actor"].least + parts.components["rollout"].least
+    return Arrangement.DISAGGREGATED if asked <= parts.cluster.total() else Arrangement.COLLOCATED
+
+
+def _together(parts: Parts, name: str = "actor") -> set[str]:
+    """The components that the hints colocate with one, through others too."""
+    found, before = {name}, 0
+    while len(found) > before:
+        before = len(found)
+        found |= {other for r in parts.hinted if r.kind == COLOCATED and found & set(r.components) for other in r.components}
+    return found
+
+
+def relate(parts: Parts, found: Arrangement) -> None:
+    """What the arrangement demands of the components, in general words."""
+    inference, critic_inference = parts.first_of("inference", "actor_inference"), parts.first_of("critic_inference")
+    critic = parts.first_of("critic")
+    given = parts.placed("actor") and parts.placed("rollout")
+    if found is Arrangement.COLLOCATED and not given:
+        parts.relate(COLOCATED, "actor", "rollout")
+    elif found is Arrangement.DISAGGREGATED and not given:
+        parts.relate(DISJOINT, "actor", "rollout")
+    elif found is not Arrangement.AUTO:
+        parts.relate(COLOCATED_OR_DISJOINT, "actor", "rollout")
+    if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
+        return
+    pairs = [("actor", inference), ("rollout", inference), ("actor", critic), ("rollout", critic)]
+    pairs += [(critic, critic_inference), ("rollout", critic_inference)]
+    for one, other in pairs:
+        if one and other and not (found is Arrangement.AUTO and critic_inference != other):
+            parts.relate(DISJOINT, one, other)

@@ -1,0 +1,92 @@
+"""The mode of the reasoning and coding tasks: actor and rollout share all their accelerators, or none.
+
+Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement.
+"""
+
+from __future__ import annotations
+
+from ....component import IN_ORDER, Parallel
+from . import presence
+from .arrangement import Arrangement, arrangement, relate
+from .degrees import Degrees, generating, inferring, trained
+from .pack import IGNORED, extent, pack
+from .parts import Parts
+from .shape import CODE, Shape, engine, fits_in, of_rollout, whole
+
+MEGATRON = "megatron"
+
+
+def apply(parts: Parts) -> None:
+    """All that the mode says of the components."""
+    presence.needed(parts, "actor", "rollout", "reward")
+    presence.log_probabilities(parts)
+    actor, rollout = trained(parts.settings, "actor"), generating(parts.settings)
+    found = arrangement(parts, _indifferent(actor, rollout))
+    relate(parts, found)
+    presence.inference(parts, found)
+    presence.critic(parts, found)
+    presence.engine_within_actor(parts, actor.tp, rollout.tp)
+    backend = parts.settings.word("actor.training_backend", CODE)
+    _actor(parts, actor, backend)
+    shape = _rollout(parts, found, actor, rollout)
+    pack(parts, "rollout", shape, engine(rollout, shape))
+    for name, role in (("inference", "actor"), ("actor_inference", "actor"), ("critic_inference", "critic")):
+        if parts.has(name) and found in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
+            count = _count(parts, name)
+            if count is not None and name == (parts.first_of("inference", "actor_inference") if role == "actor" else name):
+                fits_in(parts, name, inferring(parts.settings, role).tp, count)
+            pack(parts, name, Shape())
+    pack(parts, "reward", Shape(), fills=True)
+    if parts.has("critic"):
+        its = trained(parts.settings, "critic").parallel
+        trains = parts.settings.word("critic.training_backend", CODE) == MEGATRON
+        pack(parts, "critic", Shape(), its if trains else None)
+    if found is Arrangement.AUTO:
+        _auto(parts, rollout)
+
+
+def _indifferent(actor: Degrees, rollout: Degrees) -> bool:
+    """Is rollout of the same shape whether or not it shares the actor's accelerators?"""
+    return bool(actor.tp and rollout.tp and rollout.pp) and actor.tp.value <= rollout.tp.value and rollout.pp.value == 1  # type: ignore[union-attr]
+
+
+def _count(parts: Parts, name: str) -> int | None:
+    found = extent(parts, name)
+    return found.count if found else None
+
+
+def _actor(parts: Parts, its: Degrees, backend: str | None) -> None:
+    """Its tensor parallel group must fit; whole replicas matter to megatron, which fails without them, not to fsdp."""
+    count = _count(parts, "actor")
+    pack(parts, "actor", Shape(), its.parallel if backend == MEGATRON else None)
+    if backend == MEGATRON or count is None or not fits_in(parts, "actor", its.tp, count) or backend == "fsdp" or backend is None:
+        return
+    parallel = its.parallel or Parallel()
+    if count % parallel.replica:
+        message = f"the {count} accelerators of `actor` are no multiple of tp x pp x cp = {parallel.replica}"
+        parts.notes.warn(CODE, "actor", message, parts.place("actor"), "", "give it a multiple, if it trains with megatron")
+
+
+def _rollout(parts: Parts, found: Arrangement, actor: Degrees, its: Degrees) -> Shape | None:
+    count = _count(parts, "rollout")
+    if count is not None and not fits_in(parts, "rollout", its.tp, count):
+        return None
+    if found is Arrangement.AUTO and count is not None and parts.settings.flag("cluster.use_pre_process_policy", CODE):
+        actors = _count(parts, "actor") or 0
+        if its.tp and not whole(parts, "actor", actors, Shape(its.tp.value), its.tp):
+            return None
+        count += actors
+    if found is Arrangement.COLLOCATED and its.pp and its.pp.value > 1:
+        message = f"{its.pp.said} does nothing where actor and rollout share their accelerators: RLinf packs processes by tp alone"
+        parts.notes.warn(IGNORED, "rollout", message, its.pp.span or parts.place("rollout"), "ignored", "drop it", None)
+    return of_rollout(parts, found, actor, its, count)
+
+
+def _auto(parts: Parts, rollout: Degrees) -> None:
+    """Everything in order over the whole cluster; what is written is the share at the start."""
+    inference = parts.first_of("inference", "actor_inference")
+    parts.relate(IN_ORDER, *filter(None, ("actor", "rollout", inference)))
+    actor = extent(parts, "actor")
+    if actor and actor.count < parts.cluster.total():
+        message = f"in auto mode RLinf starts `actor` on all {parts.cluster.total()} accelerators; {actor} is its share at the start"
+        parts.notes.info(IGNORED, "actor", message, parts.place("actor"), "at the start")

@@ -1,0 +1,115 @@
+"""Components as RLinf packs them: one solid range of ranks, processes one after the other, whatever else was written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....assignment import Assignment
+from ....component import Component, Parallel
+from ....finding import UnusableInput
+from ....node_group import CLUSTER_LABEL
+from ....strategies.packed import PackedPlacementStrategy
+from .parts import Parts
+from .shape import Shape
+from .solid import Extent, extent_of
+
+IGNORED = "PW124"
+
+
+def extent(parts: Parts, name: str) -> Extent | None:
+    """The ranks of a component, if they are given and known."""
+    component = parts.placed(name)
+    return extent_of(component.runs or (), parts.cluster, component.node_groups) if component else None
+
+
+def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None = None, fills: bool = False) -> None:
+    """Make of a component what the mode makes of it. Without a shape only that it must be solid is known.
+
+    `parallel`: the degrees that hold; None if the mode has no say in them.
+    `fills`: RLinf does not look whether it is solid; it takes everything from the first rank to the last.
+    """
+    component = parts.on_accelerators(name)
+    if component is None:
+        _elsewhere(parts, name)
+        return
+    _without_group(parts, component)
+    found = extent(parts, name)
+    if found is None:
+        if shape and parts.is_open(name):
+            parts.components[name] = _hinted(parts, component, shape, parallel)
+        return
+    if fills and not found.solid:
+        message = f"RLinf places `{name}` on all of {found}, not on the {found.count} ranks that are written"
+        parts.notes.warn(IGNORED, name, message, parts.place(name), f"becomes {found}", f"write `{found}`, if that is meant")
+    if shape is None:
+        parts.components[name] = replace(component, contiguous=not fills)
+    elif not found.solid and not fills:
+        parts.components[name] = replace(component, contiguous=True)  # PW205 says so
+    else:
+        _fixed(parts, component, found, shape, parallel)
+
+
+def _fixed(parts: Parts, component: Component, found: Extent, shape: Shape, parallel: Parallel | None) -> None:
+    """Its runs anew from its range; the processes that were written are thrown away."""
+    notes, name, amount = parts.notes, component.name, found.size
+    runs = None
+    try:
+        runs = PackedPlacementStrategy(found.first, found.last, shape.each, shape.stride, component.node_groups).runs(parts.cluster)
+    except UnusableInput as refused:
+        for each in refused.findings:
+            notes.error(each.code, name, f"`{name}`: {each.message}", parts.place(name), "crosses nodes", each.help)
+    was = Assignment({name: component.runs or ()}).world_size(name)
+    count = amount // shape.each
+    if count != was != found.count:
+        message = f"the process ranks of `{name}` say {was} processes; {parts.reason} drops them and starts {count}"
+        notes.warn(IGNORED, name, message, parts.place(name), f"{count} processes", f"write `{found}` alone")
+    parts.components[name] = replace(
+        component,
+        least=amount,
+        most=amount,
+        per_process=shape.each,
+        parallel=parallel or component.parallel,
+        contiguous=True,
+        stride=shape.stride,
+        runs=runs,
+    )
+
+
+def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel | None) -> Component:
+    """A component that is left to solve takes the shape too; hints that say otherwise contradict it."""
+    notes, name = parts.notes, component.name
+    said = {
+        "per_process": ("accelerators_per_process", component.per_process, shape.each),
+        "stride": ("stride", component.stride, shape.stride),
+        "parallel": ("parallel", component.parallel, parallel or component.parallel),
+    }
+    for field, (key, hint, demanded) in said.items():
+        if field in component.spans and hint != demanded:
+            message = f"`{key}` of `{name}` is {hint}, but the settings of the job make it {demanded} ({parts.reason})"
+            notes.error("PW121", name, message, component.spans[field], "", f"drop `{key}`, or change the settings of the job")
+    found = replace(component, per_process=shape.each, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel)
+    step = max(found.unit, found.step)
+    if component.least == component.most and component.least % step:
+        lower = component.least // step * step
+        fit = f"{lower} or {lower + step}" if lower else str(step)
+        message = f"`{name}` asks for {component.least} accelerators, but the settings of the job need a multiple of {step}"
+        notes.error("PW208", name, message, component.span("amount") or parts.place(name), f"no multiple of {step}", f"ask for {fit}")
+    return found
+
+
+def _without_group(parts: Parts, component: Component) -> None:
+    if component.node_groups == (CLUSTER_LABEL,) or "node_group" not in component.spans:
+        return
+    labels = ",".join(component.node_groups)
+    message = f"{parts.reason} drops the node group `{labels}` of `{component.name}`: it takes its ranks as ranks of the whole cluster"
+    help = "write the ranks that these accelerators have in the whole cluster, and drop `node_group`"
+    parts.notes.warn(IGNORED, component.name, message, component.spans["node_group"], "RLinf drops this", help)
+
+
+def _elsewhere(parts: Parts, name: str) -> None:
+    """A component on nodes or robots: RLinf takes its numbers for accelerators, so nothing more is judged here."""
+    component = parts.components.get(name)
+    if component is not None:
+        kind = parts.cluster.kind(component.node_groups)
+        message = f"`{name}` is placed on {kind}s, but {parts.reason} takes its ranks for accelerators of the whole cluster"
+        parts.notes.warn(IGNORED, name, message, parts.place(name), "", f"place `{name}` on accelerators")

@@ -1,0 +1,77 @@
+"""What the rules of a mode are told: the components of the file and of the hints, and the settings beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ....cluster import Cluster
+from ....component import Component, Relation
+from ....node_group import ACCELERATOR
+from ....span import Span
+from ..notes import Notes
+from ..settings import Settings
+from .task import Placer
+
+
+@dataclass
+class Parts:
+    """The components under their names, as they become what the mode makes of them.
+
+    Attributes
+    ----------
+    written : every name in `component_placement`, also of components that could not be read, with its place.
+    owner : where `component_placement` or, without it, `cluster` stands.
+    hinted : relations that the hints demand.
+    relations : what the mode demands besides.
+    """
+
+    notes: Notes
+    settings: Settings
+    cluster: Cluster
+    task: str
+    placer: Placer
+    components: dict[str, Component]
+    written: dict[str, Span]
+    owner: Span
+    hinted: tuple[Relation, ...] = ()
+    relations: list[Relation] = field(default_factory=list)
+
+    @property
+    def reason(self) -> str:
+        """Who demands what a mode demands."""
+        return f"RLinf's {self.placer.value}"
+
+    def has(self, name: str) -> bool:
+        """Is it placed, or to be placed?"""
+        return name in self.written or name in self.components
+
+    def first_of(self, *names: str) -> str | None:
+        """The first of these that there is."""
+        return next((name for name in names if self.has(name)), None)
+
+    def on_accelerators(self, name: str) -> Component | None:
+        """The component, if it could be read and is placed on accelerators: on other things a mode has no say here."""
+        found = self.components.get(name)
+        return found if found and self.cluster.kind(found.node_groups) == ACCELERATOR else None
+
+    def placed(self, name: str) -> Component | None:
+        """The component, if its accelerators are given and known."""
+        found = self.on_accelerators(name)
+        return found if found and found.runs else None
+
+    def is_open(self, name: str) -> bool:
+        """Is it left to solve? One whose ranks cannot be told without the cluster is not."""
+        found = self.on_accelerators(name)
+        return found is not None and found.runs is None and "placement" not in found.spans
+
+    def relate(self, kind: str, *names: str) -> None:
+        """The mode demands a relation of these components, as far as they are known and on accelerators."""
+        known = [name for name in names if self.on_accelerators(name)]
+        if len(known) == len(names):
+            spans = [span for name in names if (span := self.components[name].spans.get("placement"))]
+            self.relations.append(Relation(kind, names, max(spans, default=None), self.reason))
+
+    def place(self, name: str) -> Span:
+        """Where its ranks stand, or the name itself."""
+        found = self.components.get(name)
+        return (found.span("placement") if found else None) or self.written.get(name) or self.owner

@@ -1,0 +1,102 @@
+"""Components and settings that a mode needs, and those that it forbids.
+
+Source: RLinf, rlinf/utils/placement.py and rlinf/config.py (validate_reasoning_cfg, validate_coding_online_rl_cfg); the main
+programs under examples/reasoning and examples/agent; rlinf/workers/actor/fsdp_actor_worker.py and megatron_actor_worker.py.
+"""
+
+from __future__ import annotations
+
+from ..settings import Amount
+from .arrangement import Arrangement
+from .parts import Parts
+
+CODE = "PW123"
+
+
+def needed(parts: Parts, *names: str) -> None:
+    """An error for each component that must be placed and is not."""
+    for name in names:
+        if parts.has(name):
+            continue
+        if parts.notes.partial:
+            parts.notes.unsure(CODE, name, f"`{name}` is not placed in this file; it may come from `defaults`")
+            continue
+        message = f"`{name}` is not placed, but {parts.reason} needs {', '.join(f'`{each}`' for each in names)}"
+        parts.notes.error(CODE, name, message, parts.owner, f"no `{name}`", f"add a line for `{name}`, such as `{name}: all`")
+
+
+def log_probabilities(parts: Parts) -> None:
+    """The probabilities of the old policy come from somewhere; online coding has settings of its own."""
+    notes, settings = parts.notes, parts.settings
+    again, at = settings.flag("algorithm.recompute_logprobs", CODE), settings.at("algorithm.recompute_logprobs")
+    returned = settings.flag("rollout.return_logprobs", CODE)
+    if again is None or at is None:
+        return
+    if parts.task == "coding_online_rl":
+        backend, where = settings.word("actor.training_backend", CODE), settings.at("actor.training_backend")
+        if not again:
+            notes.error(CODE, "algorithm", "online coding needs `algorithm.recompute_logprobs: true`", at, "", "write `true`")
+        if backend and where and backend != "megatron":
+            message = f"online coding trains with megatron alone, but `actor.training_backend` is `{backend}`"
+            notes.error(CODE, "actor", message, where, "", "write `megatron`")
+    elif not again and returned is False:
+        message = (
+            "neither `algorithm.recompute_logprobs` nor `rollout.return_logprobs` is true, so the old policy's probabilities are missing"
+        )
+        notes.error(CODE, "algorithm", message, at, "", "set one of them to `true`")
+
+
+def inference(parts: Parts, found: Arrangement) -> None:
+    """Inference has components of its own exactly where rollout and actor are apart."""
+    notes, settings = parts.notes, parts.settings
+    its, critics = parts.first_of("inference", "actor_inference"), parts.first_of("critic_inference")
+    if found is Arrangement.COLLOCATED:
+        for name in filter(None, (its, critics)):
+            message = f"`{name}` is placed, but `actor` and `rollout` share their accelerators, and then it must not be"
+            notes.error(
+                CODE, name, message, parts.place(name), "", f"drop `{name}`, or give `actor` and `rollout` accelerators of their own"
+            )
+        if parts.task == "coding_online_rl":
+            message = "online coding needs `actor` and `rollout` on accelerators of their own, but they share them"
+            notes.error(CODE, "rollout", message, parts.place("rollout"), "the same as `actor`", "give them different ranks")
+    if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
+        return
+    again, fixed = settings.flag("algorithm.recompute_logprobs", CODE), settings.flag("algorithm.importance_sampling_fix", CODE)
+    if again is None or fixed is None or settings.at("algorithm.recompute_logprobs") is None:
+        return
+    if its and not again and not fixed and found is Arrangement.DISAGGREGATED:
+        message = f"`{its}` is placed, but `algorithm.recompute_logprobs` is false, which turns it off"
+        notes.error(CODE, its, message, parts.place(its), "turned off", f"drop `{its}`, or set `algorithm.recompute_logprobs: true`")
+    if its or notes.partial or not parts.has("actor") or not parts.has("rollout"):
+        return
+    late = "RLinf notices this only after workers have started"
+    help = "place `inference` on accelerators of its own, or give `actor` and `rollout` the same ranks"
+    if settings.word("actor.training_backend", CODE) == "fsdp" and found is Arrangement.DISAGGREGATED:
+        message = f"`inference` is not placed, but an fsdp actor that is apart from rollout needs it; {late}"
+        notes.error(CODE, "inference", message, parts.owner, "no `inference`", help)
+    elif again or fixed:
+        message = f"`inference` is not placed, but `algorithm.recompute_logprobs` needs it where actor and rollout are apart; {late}"
+        report = notes.error if found is Arrangement.DISAGGREGATED else notes.warn
+        report(CODE, "inference", message, parts.owner, "no `inference`", help)
+
+
+def engine_within_actor(parts: Parts, actor: Amount | None, rollout: Amount | None) -> None:
+    """Megatron's actor hands its weights to rollout engines whose tp is at most its own."""
+    if not actor or not rollout or rollout.value <= actor.value or not parts.has("actor") or not parts.has("rollout"):
+        return
+    if parts.settings.word("actor.training_backend", CODE) == "megatron":
+        message = f"the tp of rollout is {rollout.value}, but a megatron actor of tp {actor.value} takes at most its own"
+        message += "; RLinf notices this only after workers have started"
+        help = f"set `{rollout.name}: {actor.value}` or less, or `{actor.name}: {rollout.value}`"
+        parts.notes.error(CODE, "rollout", message, rollout.span or parts.owner, "", help, rollout.becomes(actor.value))
+
+
+def critic(parts: Parts, found: Arrangement) -> None:
+    """A critic model that is switched on is placed, and has its own inference where that is apart."""
+    if not parts.settings.flag("critic.use_critic_model", CODE):
+        return
+    wanted = ["critic"] + ["critic_inference"] * (found in (Arrangement.DISAGGREGATED, Arrangement.AUTO))
+    for name in wanted:
+        if not parts.has(name) and not parts.notes.partial:
+            message = f"`{name}` is not placed, but `critic.use_critic_model` is true; RLinf notices this only after workers have started"
+            parts.notes.warn(CODE, name, message, parts.owner, f"no `{name}`", f"place `{name}`, or set `critic.use_critic_model: false`")

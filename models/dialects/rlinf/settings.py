@@ -1,0 +1,126 @@
+"""Settings that stand elsewhere in the configuration: the degrees of a model, the number of environments, batch sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...span import Edit, Span
+from ...text.interpolation import Interpolator
+from ...text.tree import Mapping, Scalar, Value, kind_of
+from .notes import Notes, is_unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A whole number, the key that it is written under, and where; `scalar` is None where RLinf's own default holds."""
+
+    value: int
+    name: str
+    scalar: Scalar | None = None
+
+    @property
+    def span(self) -> Span | None:
+        """Where it is written."""
+        return self.scalar.span if self.scalar else None
+
+    @property
+    def said(self) -> str:
+        """Such as ``rollout.tensor_parallel_size: 4``."""
+        return f"`{self.name}: {self.value}`"
+
+    def becomes(self, value: int) -> Edit | None:
+        """The edit that writes another number; None where it is not written here."""
+        return Edit(self.scalar.span, str(value)) if self.scalar and self.scalar.origin is None else None
+
+
+class Settings:
+    """Values by their dotted path, interpolations resolved.
+
+    What is not known here (an interpolation that cannot be resolved, a key that may stand in a part that could not be
+    read) is None and noted as unchecked; what RLinf cannot use is None and a finding.
+    """
+
+    def __init__(self, notes: Notes, interpolator: Interpolator) -> None:
+        self._notes = notes
+        self._interpolator = interpolator
+        self._found: dict[tuple[str, ...], Value | None] = {}
+        self._said: set[tuple[str, str]] = set()
+
+    @property
+    def top(self) -> Span:
+        """Where nothing better can be pointed at: the beginning of the file."""
+        return self._interpolator.root.span
+
+    def at(self, path: str) -> Value | None:
+        """The value at a path; None if there is none. An unresolved one is a Scalar of tag UNRESOLVED."""
+        return self._at(tuple(path.split(".")) if path else ())
+
+    def _at(self, keys: tuple[str, ...]) -> Value | None:
+        if keys not in self._found:
+            owner = self._at(keys[:-1]) if keys else None
+            value: Value | None = self._interpolator.root if not keys else None
+            if isinstance(owner, Mapping):
+                value = owner.get(keys[-1])
+            elif isinstance(owner, Scalar) and is_unknown(owner):
+                value = owner
+            if isinstance(value, Scalar) and value is not owner:
+                value = self._interpolator.tree(value, keys)
+            self._found[keys] = value
+        return self._found[keys]
+
+    def has(self, path: str) -> bool:
+        """Is something written at this path, and not null?"""
+        value = self.at(path)
+        return value is not None and not (isinstance(value, Scalar) and value.is_null)
+
+    def is_open(self, path: str, rule: str) -> bool:
+        """Is it not known here what the value is? Then `rule` is noted as unchecked, naming the key."""
+        value = self.at(path)
+        missing = value is None and self._notes.partial
+        if missing or (value is not None and is_unknown(value)):
+            if (path, rule) not in self._said:
+                self._said.add((path, rule))
+                why = "is not in this file; it may come from `defaults`" if missing else "is not known here"
+                self._notes.unsure(rule, path, f"`{path}` {why}")
+            return True
+        return False
+
+    def whole(self, path: str, rule: str, default: int | None = None, least: int = 1) -> Amount | None:
+        """A whole number of at least `least`; RLinf's default where it is not written. A finding where RLinf cannot use it."""
+        if self.is_open(path, rule):
+            return None
+        value = self.at(path)
+        if value is None:
+            return None if default is None else Amount(default, path)
+        number = value.value if isinstance(value, Scalar) else None
+        if isinstance(number, float) and number.is_integer():
+            number = int(number)
+        if not isinstance(value, Scalar) or not isinstance(number, int):
+            if (path, rule) not in self._said:
+                self._said.add((path, rule))
+                self._notes.wrong_type(path, path, value, "a whole number", f"write a whole number such as `{max(least, 1)}`")
+            return None
+        if number < least:
+            if (path, rule) not in self._said:
+                self._said.add((path, rule))
+                message = f"`{path}` is {number}, but it must be at least {least}"
+                edit = None if value.origin else Edit(value.span, str(least))
+                self._notes.error("PW105", path, message, value, "too small", f"write `{least}` or more", edit)
+            return None
+        return Amount(int(number), path, value)
+
+    def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
+        """Whether a value counts as true, as Python sees it: any text but the empty one does."""
+        if self.is_open(path, rule):
+            return None
+        value = self.at(path)
+        if value is None:
+            return default
+        return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, Mapping) else value.items)
+
+    def word(self, path: str, rule: str) -> str | None:
+        """A text; "" if nothing is written, None if it is not known here."""
+        if self.is_open(path, rule):
+            return None
+        value = self.at(path)
+        return str(value.value) if isinstance(value, Scalar) and not value.is_null else "" if value is None else kind_of(value)
