@@ -40,6 +40,10 @@ class Assignment:
                     result[node, kind] = result.get((node, kind), 0) | mask
         return result
 
+    def amount(self, component: str) -> int:
+        """How many resources its processes hold, one that is shared by several counted for each of them."""
+        return sum(run.amount * repeat.nodes for repeat in self.repeats(component) for run in repeat.runs)
+
     def world_size(self, component: str) -> int:
         """How many processes the component has."""
         return max((repeat.ranks.stop for repeat in self.repeats(component)), default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..models.assignment import Assignment
+from ..models.assignment import Assignment, met
 from ..models.finding import Unchecked
 from ..models.node_group import ACCELERATOR
 from ..models.problem import Problem
@@ -14,10 +14,10 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
     """Memory that nobody stated: of the processes, or of the accelerators that they are on."""
     silent, unknown = [], []
     for component in problem.components:
-        nodes = {run.node for run in assignment.of(component.name) if run.kind == ACCELERATOR}
+        nodes = [node for run, node, _ in met(problem.cluster, assignment.repeats(component.name)) if run.kind == ACCELERATOR]
         if nodes and not component.memory:
             silent.append(component.name)
-        elif any(problem.cluster.nodes[node].accelerator_memory is None for node in nodes):
+        elif any(node.accelerator_memory is None for node in nodes):
             unknown.append(component.name)
     if silent:
         yield Unchecked("PW501", ", ".join(silent), "no memory given")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, SupportsIndex, overload
 
-from ..assignment import Run
 from ..cluster import Cluster
 from ..finding import Finding, UnusableInput, error
+from ..run import Repeat, Run, Runs
 from .arguments import Argument, refuse, takes, whole_number
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, need_hardware, selected
 
@@ -107,7 +107,7 @@ class PackedPlacementStrategy(PlacementStrategy):
             )
             yield error("PW119", _NAME, message, help=help_, amount=count - fitting)
 
-    def runs(self, cluster: Cluster) -> tuple[Run, ...]:
+    def runs(self, cluster: Cluster) -> Runs:
         """One run per node without a stride, one per block with it. Raises UnusableInput (PW102, PW107, PW203, PW302)."""
         labels = selected(_NAME, cluster, self.node_group)
         need_hardware(_NAME, cluster, labels)
@@ -118,19 +118,20 @@ class PackedPlacementStrategy(PlacementStrategy):
             raise UnusableInput([error("PW102", _NAME, message, help="end at one that exists")])
         each = self.num_accelerators_per_process
         step = self.stride if each > 1 else 1
-        block, rank, runs = each * step, 0, []
-        for stretch, first, count in numbering.pieces(self.start_accelerator_id, self.end_accelerator_id + 1):
+        block, rank, repeats = each * step, 0, []
+        for stretch, first, count in numbering.wide_pieces(self.start_accelerator_id, self.end_accelerator_id + 1):
             if count % block:
                 raise self._crosses(rank + count // block * step, stretch.node_rank, count % block)
             kind = cluster.groups[stretch.label].kind
-            if step == 1:
-                runs.append(Run(range(rank, rank + count // each), stretch.node_rank, kind, first, each, 1, each, stretch.label))
-            else:
-                for start in range(0, count, block):
-                    ranks = range(rank + start // each, rank + start // each + step)
-                    runs.append(Run(ranks, stretch.node_rank, kind, first + start, each, step, 1, stretch.label))
-            rank += count // each
-        return tuple(runs)
+            # Without a stride all blocks of a node follow one pattern; with it, those of one block do.
+            width, pitch = (count, each) if step == 1 else (block, 1)
+            runs = []
+            for start in range(0, count, width):
+                ranks = range(rank + start // each, rank + (start + width) // each)
+                runs.append(Run(ranks, stretch.node_rank, kind, first + start, each, step, pitch, stretch.label))
+            repeats.append(Repeat(tuple(runs), stretch.nodes))
+            rank += count // each * stretch.nodes
+        return Runs(repeats)
 
     def _crosses(self, rank: int, node: int, left: int) -> UnusableInput:
         block = self.num_accelerators_per_process * self.stride

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
 from ...models.assignment import Assignment
 from ...models.component import UNBOUNDED, Component
@@ -10,6 +10,7 @@ from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.node_group import NODE
 from ...models.problem import AMOUNT, Problem
+from ...models.run import Repeat
 from ..wording import plural
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class AllPlaced:
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         span = component.span(AMOUNT)
         expected = 0
-        for start, stop in sorted((run.ranks.start, run.ranks.stop) for run in assignment.of(component.name)):
+        for start, stop in sorted((each.start, each.stop) for each in _solid(assignment.repeats(component.name))):
             if start > expected:
                 message = f"ranks {expected}-{start - 1} of {component.name} have no place"
                 yield error(
@@ -56,6 +57,12 @@ class AllPlaced:
         unit = "process" if kind == NODE else "accelerator"
         text = f"{component.name} asks for {amount_of(component)} {plural(unit, component.least)}{have}"
         return Clause(text, (Demand(component.name, AMOUNT, component.span(AMOUNT)),))
+
+
+def _solid(repeats: Sequence[Repeat]) -> Iterator[range]:
+    """Ranges of ranks without holes that together are all ranks."""
+    for repeat in repeats:
+        yield from [repeat.ranks] if repeat.nodes > 1 else [run.ranks for run in repeat.runs]
 
 
 def amount_of(component: Component) -> str:

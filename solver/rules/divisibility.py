@@ -33,7 +33,7 @@ class Divisibility:
             variables.multiple(bundle, component.step)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        placed = sum(run.amount for run in assignment.of(component.name))
+        placed = assignment.amount(component.name)
         parallel = component.parallel
         for divisor, what in (
             (parallel.replica, f"tp x pp x cp = {parallel.replica}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.assignment import Assignment
+from ...models.assignment import Assignment, met
 from ...models.component import Component
 from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
@@ -36,7 +36,7 @@ class HardwareKind:
         kind, span = problem.kind(component), component.span("placement")
         groups = problem.cluster.groups
         kinds = {kind} if kind == NODE else {groups[label].kind for label in component.node_groups}
-        for run in assignment.of(component.name):
+        for run in (run for repeat in assignment.repeats(component.name) for run in repeat.runs):
             if run.kind not in kinds:
                 message = f"rank {run.ranks.start} of {component.name} holds a {run.kind}; its node groups number {kind}s"
                 yield error(
@@ -52,8 +52,8 @@ class HardwareKind:
         wanted = component.accelerator_model
         if not wanted or kind != ACCELERATOR:
             return
-        for run in assignment.of(component.name):
-            found = problem.cluster.nodes[run.node].accelerator_model
+        for run, node, _ in met(problem.cluster, assignment.repeats(component.name)):
+            found = node.accelerator_model
             if found != wanted:
                 message = (
                     f"rank {run.ranks.start} of {component.name} is on a {found or 'node without accelerators'}; it must be on a {wanted}"

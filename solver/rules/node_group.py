@@ -22,8 +22,7 @@ class NodeGroup:
     packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
-        everywhere = len(problem.cluster.nodes)
-        return [c for c in problem.components if len(problem.cluster.members(c.node_groups)) < everywhere]
+        return [c for c in problem.components if not problem.cluster.has_all(c.node_groups)]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         inside = problem.cluster.members(component.node_groups)
@@ -34,7 +33,8 @@ class NodeGroup:
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         inside = problem.cluster.members(component.node_groups)
-        outside = [run for run in assignment.of(component.name) if run.node not in inside]
+        astray = [repeat for repeat in assignment.repeats(component.name) if not inside.issuperset(repeat.node_ranks)]
+        outside = [run for repeat in astray for run in repeat if run.node not in inside]
         if outside:
             run, count = outside[0], sum(len(run.ranks) for run in outside)
             label = ", ".join(component.node_groups)

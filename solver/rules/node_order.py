@@ -44,16 +44,16 @@ class NodeOrder:
         variables.start_among(bundle, ascending)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        runs = assignment.of(component.name)
-        for before, run in zip(runs, runs[1:]):
-            if run.node < before.node:
-                message = (
-                    f"rank {run.ranks.start} of {component.name} is on node {run.node}, rank {before.ranks.stop - 1} on node {before.node}"
-                )
+        repeats = assignment.repeats(component.name)
+        for before, after in zip(repeats, repeats[1:]):
+            last, run = before.node_ranks.stop - 1, after.runs[0]
+            if run.node < last:
+                message = f"rank {run.ranks.start} of {component.name} is on node {run.node}, rank {before.ranks.stop - 1} on node {last}"
+                fix = component.fix(self.code, "write the node groups in the order of their nodes")
                 yield error(
                     self.code, component.name, message + ": RLinf refuses nodes out of order, but only at launch",
-                    component.span("node_group"), label="nodes go back here", help="write the node groups in the order of their nodes",
-                    witnesses=(run.ranks.start, before.node, run.node), amount=before.node - run.node,
+                    component.span("node_group"), label="nodes go back here", help=fix.help, edit=fix.edit,
+                    witnesses=(run.ranks.start, last, run.node), amount=last - run.node,
                 )  # fmt: skip
                 return
 

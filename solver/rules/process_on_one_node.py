@@ -8,6 +8,7 @@ from ...models.assignment import Assignment
 from ...models.component import Component
 from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
+from ...models.node_group import NODE
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
@@ -36,17 +37,21 @@ class ProcessOnOneNode:
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         torn: dict[int, tuple[int, int]] = {}
         last_rank, last_node, last_kind = -1, -1, ""
-        for run in assignment.of(component.name):
-            if run.ranks.start == last_rank and (run.node, run.kind) != (last_node, last_kind):
-                torn.setdefault(last_rank, (last_node, run.node))
-            last_rank, last_node, last_kind = run.ranks.stop - 1, run.node, run.kind
+        for repeat in assignment.repeats(component.name):
+            for run in repeat.runs:
+                if run.ranks.start == last_rank and (run.node, run.kind) != (last_node, last_kind):
+                    torn.setdefault(last_rank, (last_node, run.node))
+                last_rank, last_node, last_kind = run.ranks.stop - 1, run.node, run.kind
+            last_rank, last_node = repeat.ranks.stop - 1, repeat.node_ranks.stop - 1
         if torn:
             rank, nodes = next(iter(torn.items()))
             more = f" ({len(torn)} processes do)" if len(torn) > 1 else ""
             message = f"process {rank} of {component.name} lies on nodes {nodes[0]} and {nodes[1]}{more}; a process runs on one node"
+            on_nodes = problem.kind(component) == NODE
+            fix = component.fix(self.code, "name one node for each process" if on_nodes else "give each process accelerators of one node")
             yield error(
                 self.code, component.name, message, component.span("placement"), label="crosses nodes",
-                help="give each process accelerators of one node", witnesses=(rank, *nodes), amount=len(torn),
+                help=fix.help, edit=fix.edit, witnesses=(rank, *nodes), amount=len(torn),
             )  # fmt: skip
 
     def explain(self, problem: Problem, component: Component) -> Clause:
