@@ -9,7 +9,9 @@ from ..models.node_group import ACCELERATOR
 from ..models.problem import Problem
 from .layout import Bundle, Cell, Layout
 from .own_rows import amount_row, memory_row, range_row
+from .pools import Pool
 from .reach import eligible
+from .relation_rows import relation_row
 from .row import Row
 from .wording import listed, plural
 
@@ -30,18 +32,20 @@ def counting_row(problem: Problem) -> Row | None:
     for bundle in layout.ranged:
         if row := range_row(layout, bundle):
             return row
-    for kind in dict.fromkeys(bundle.kind for bundle in layout.searched):
-        may = {bundle: frozenset(eligible(layout, bundle)) for bundle in layout.searched if bundle.kind == kind}
+    if row := relation_row(layout):
+        return row
+    for pool in layout.pools:
+        may = {bundle: frozenset(eligible(layout, bundle)) for bundle in pool.bundles}
         for size in sorted({bundle.unit for bundle in may} | {1}):
             # Only pieces that this size divides can be counted in it.
             needs = {bundle: bundle.unit // size * bundle.least for bundle in may if bundle.unit % size == 0}
-            if row := _shortage(layout, kind, size, needs, may):
+            if row := _shortage(layout, pool, size, needs, may):
                 return row
     return None
 
 
-def _shortage(layout: Layout, kind: str, size: int, needs: Mapping[Bundle, int], may: Mapping[Bundle, frozenset[Cell]]) -> Row | None:
-    room = {cell: layout.capacity(cell, kind, size) for cell in layout.cells}
+def _shortage(layout: Layout, pool: Pool, size: int, needs: Mapping[Bundle, int], may: Mapping[Bundle, frozenset[Cell]]) -> Row | None:
+    room = {cell: layout.capacity(cell, pool, size) for cell in layout.cells}
 
     def short(bundles: Iterable[Bundle]) -> int:
         chosen = tuple(bundles)
@@ -59,10 +63,10 @@ def _shortage(layout: Layout, kind: str, size: int, needs: Mapping[Bundle, int],
     if not members:
         return None
     need = sum(needs[bundle] for bundle in members)
+    have = need - short(members)
     components = tuple(component for bundle in members for component in bundle.components)
     nodes = sum(len(cell.nodes) for cell in frozenset[Cell]().union(*(may[bundle] for bundle in members)))
-    have = need - short(members)
-    return Row(components, need, have, _sentence(layout, components, kind, size, need, have, nodes))
+    return Row(components, need, have, _sentence(layout, pool, components, size, (need, have), nodes))
 
 
 def _cut(needs: Mapping[Bundle, int], may: Mapping[Bundle, frozenset[Cell]], room: Mapping[Cell, int]) -> list[Bundle]:
@@ -85,10 +89,13 @@ def _cut(needs: Mapping[Bundle, int], may: Mapping[Bundle, frozenset[Cell]], roo
     return [bundle for bundle in needs if bundle in reached] if flow < sum(needs.values()) else []
 
 
-def _sentence(layout: Layout, members: tuple[Component, ...], kind: str, size: int, need: int, have: int, nodes: int) -> str:
-    what = "accelerator" if kind == ACCELERATOR else kind
+def _sentence(layout: Layout, pool: Pool, members: tuple[Component, ...], size: int, sums: tuple[int, int], nodes: int) -> str:
+    need, have = sums
+    what = "accelerator" if pool.kind == ACCELERATOR else pool.kind
     unit = plural(what, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(what, size)}"
     verb = "needs" if len(members) == 1 else "need"
     place = "the cluster" if nodes == len(layout.problem.cluster.nodes) else f"the {nodes} {plural('node', nodes)} that may be used"
     own = "has" if place == "the cluster" or nodes == 1 else "have"
+    if pool.hosts and pool.host is None:
+        place, own = f"what may be used of {listed([host.name for host in pool.hosts])}", "is"
     return f"{listed([component.name for component in members])} {verb} {need} {unit}, {place} {own} {have}"

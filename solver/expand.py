@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Iterator, Sequence
 
 from ..models.assignment import Assignment, Run, Seat, compress
 from ..models.component import Component
 from .layout import Bundle, Count, Layout, Values
+from .pools import Pool
 
 
 class ExpansionFailed(Exception):
@@ -15,33 +16,48 @@ class ExpansionFailed(Exception):
 
 def expand(layout: Layout, values: Values) -> Assignment:
     """The Assignment that the values say. Lower node ranks and lower indices are taken first."""
-    free = dict(layout.free)
     held: dict[Bundle, list[Seat]] = {bundle: [] for bundle in layout.bundles}
-    for key, value in values.items():
-        if isinstance(key, Bundle) and isinstance(value, tuple):
-            held[key] = _range_seats(layout, key, *value)
-            for rank, index in held[key]:
-                free[rank, key.kind] &= ~(1 << index)
-    counts = [(key.bundle, key.cell, value) for key, value in values.items() if isinstance(key, Count) and isinstance(value, int)]
-    order = {bundle: position for position, bundle in enumerate(layout.bundles)}
-    for bundle, cell, count in sorted(counts, key=lambda each: (-each[0].unit, each[1].index, order[each[0]])):
-        left = count
-        for node in cell.nodes:
-            while left and free[node.rank, bundle.kind].bit_count() >= bundle.unit:
-                held[bundle] += _take(free, node.rank, bundle)
-                left -= 1
-        if left:
-            raise ExpansionFailed(f"{left} units of {bundle.name} have no place in {cell.name}")
+    for pool in layout.pools:
+        free = dict(pool.free) if pool.host is None else _masks(held[pool.host])
+        for bundle in pool.bundles:
+            value = values.get(bundle)
+            if isinstance(value, tuple):
+                held[bundle] = _range_seats(layout, bundle, *value)
+                for rank, index in held[bundle]:
+                    free[rank] &= ~(1 << index)
+        _count_out(pool, values, free, held)
     for bundle, masks in layout.fixed.items():
         held[bundle] = [(node, i) for node, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1]
     return _assemble(layout, held)
 
 
-def _take(free: dict[tuple[int, str], int], node: int, bundle: Bundle) -> Iterator[Seat]:
+def _count_out(pool: Pool, values: Values, free: dict[int, int], held: dict[Bundle, list[Seat]]) -> None:
+    """Give every counted bundle of the pool its seats, the largest units first."""
+    counts = [(key.bundle, key.cell, value) for key, value in values.items() if isinstance(key, Count) and isinstance(value, int)]
+    order = {bundle: position for position, bundle in enumerate(pool.bundles)}
+    counts = [each for each in counts if each[0] in order]
+    for bundle, cell, count in sorted(counts, key=lambda each: (-each[0].unit, each[1].index, order[each[0]])):
+        left = count
+        for node in cell.nodes:
+            while left and free.get(node.rank, 0).bit_count() >= bundle.unit:
+                held[bundle] += _take(free, node.rank, bundle)
+                left -= 1
+        if left:
+            raise ExpansionFailed(f"{left} units of {bundle.name} have no place in {cell.name}")
+
+
+def _take(free: dict[int, int], node: int, bundle: Bundle) -> Iterator[Seat]:
     for _ in range(bundle.unit):
-        lowest = free[node, bundle.kind] & -free[node, bundle.kind]
-        free[node, bundle.kind] ^= lowest
+        lowest = free[node] & -free[node]
+        free[node] ^= lowest
         yield node, lowest.bit_length() - 1
+
+
+def _masks(seats: list[Seat]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for node, index in seats:
+        found[node] = found.get(node, 0) | 1 << index
+    return found
 
 
 def _range_seats(layout: Layout, bundle: Bundle, start: int, units: int) -> list[Seat]:
@@ -51,7 +67,7 @@ def _range_seats(layout: Layout, bundle: Bundle, start: int, units: int) -> list
 
 def _assemble(layout: Layout, held: dict[Bundle, list[Seat]]) -> Assignment:
     """Every component of a bundle cuts the bundle's resources into its own groups and processes."""
-    runs: dict[str, tuple[Run, ...]] = {}
+    runs: dict[str, Sequence[Run]] = {}
     for component in layout.problem.components:
         bundle = layout.bundle_of.get(component.name)
         if component.runs is not None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from .amounts import allowed
 from .layout import Bundle, Cell, Count, Layout, Values
 from .objectives.domains_touched import LEVEL
 from .places import Places, lengths
+from .pools import Masks, Pool
 from .reach import eligible
 
 
@@ -17,27 +19,47 @@ def greedy(layout: Layout) -> Values | None:
 
 
 def _values(layout: Layout, stretch: bool) -> Values | None:
-    free = dict(layout.free)
     values: Values = {}
-    for bundle in sorted(layout.ranged, key=lambda each: -each.unit * each.least):
+    for pool in layout.pools:
+        free = dict(pool.free if pool.host is None else _held(layout, pool.host, values))
+        if not _place_pool(layout, pool, free, stretch, values):
+            return None
+    return values
+
+
+def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
+    """What a placed bundle holds on every node; of a counted one on nodes of their own only the number is right."""
+    place = values.get(host)
+    if isinstance(place, tuple):
+        pieces = layout.numbering(host).pieces(place[0], place[0] + place[1] * host.unit)
+        return {stretch.node_rank: ((1 << count) - 1) << first for stretch, first, count in pieces}
+    counts = {cell.nodes[0].rank: values[Count(host, cell)] for cell in layout.cells}
+    return {node: (1 << count * host.unit) - 1 for node, count in counts.items() if isinstance(count, int)}
+
+
+def _place_pool(layout: Layout, pool: Pool, free: dict[int, int], stretch: bool, values: Values) -> bool:
+    """Place all bundles of a pool, the contiguous ones first; False where one finds no place."""
+    for bundle in sorted((each for each in pool.bundles if each.contiguous), key=lambda each: -each.unit * each.least):
         places, tried = Places(layout, bundle, free), lengths(layout, bundle)
         # The largest that may be, on the fewest nodes, at the lowest ranks.
         place = next(filter(None, map(places.best_free, tried[::-1] if stretch else tried[:1])), None)
         if place is None:
-            return None
+            return False
         values[bundle] = place
         for piece, first, count in places.numbering.pieces(place[0], place[0] + place[1] * bundle.unit):
-            free[piece.node_rank, bundle.kind] &= ~(((1 << count) - 1) << first)
-    room = {(node, kind): mask.bit_count() for (node, kind), mask in free.items()}
-    for bundle in sorted(layout.counted, key=lambda each: (-each.unit, len(eligible(layout, each)))):
-        counts = _place(layout, bundle, room, bundle.most if stretch and bundle.bounded else bundle.least)
-        if sum(counts.values()) < bundle.least:
-            return None
+            free[piece.node_rank] &= ~(((1 << count) - 1) << first)
+    room = {node: mask.bit_count() for node, mask in free.items()}
+    counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
+    for bundle in sorted(counted, key=lambda each: (-each.unit, len(eligible(layout, each)))):
+        fit = allowed(layout, bundle, sum(_fit(room, bundle, cell) for cell in eligible(layout, bundle)))
+        if not fit:
+            return False
+        counts = _place(layout, bundle, room, fit[-1] if stretch and bundle.bounded else fit[0])
         values.update({Count(bundle, cell): counts.get(cell, 0) for cell in layout.cells})
-    return values
+    return True
 
 
-def _place(layout: Layout, bundle: Bundle, room: dict[tuple[int, str], int], wanted: int) -> dict[Cell, int]:
+def _place(layout: Layout, bundle: Bundle, room: dict[int, int], wanted: int) -> dict[Cell, int]:
     """How many of the wanted units go into which cell; takes them out of `room`."""
     racks: dict[str, list[Cell]] = {}
     for cell in eligible(layout, bundle):
@@ -50,12 +72,13 @@ def _place(layout: Layout, bundle: Bundle, room: dict[tuple[int, str], int], wan
         name = min(enough, key=lambda each: space[each]) if enough else max(racks, key=lambda each: space[each])
         for cell in racks.pop(name):
             for node in cell.nodes:
-                take = min(left, room[node.rank, bundle.kind] // bundle.unit)
-                room[node.rank, bundle.kind] -= take * bundle.unit
-                counts[cell] = counts.get(cell, 0) + take
-                left -= take
+                take = min(left, room.get(node.rank, 0) // bundle.unit)
+                if take:
+                    room[node.rank] -= take * bundle.unit
+                    counts[cell] = counts.get(cell, 0) + take
+                    left -= take
     return counts
 
 
-def _fit(room: dict[tuple[int, str], int], bundle: Bundle, cell: Cell) -> int:
-    return sum(room[node.rank, bundle.kind] // bundle.unit for node in cell.nodes)
+def _fit(room: dict[int, int], bundle: Bundle, cell: Cell) -> int:
+    return sum(room.get(node.rank, 0) // bundle.unit for node in cell.nodes)

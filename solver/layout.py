@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import lcm
+from typing import Sequence
 
 from ..models.assignment import Assignment, Run
 from ..models.cluster import Node
@@ -12,6 +13,7 @@ from ..models.component import UNBOUNDED, Component
 from ..models.node_group import NODE, Numbering
 from ..models.problem import Problem
 from ..models.topology import LEVELS, domain, path
+from .pools import Pool, hosts_of, pools
 from .spread import spread_over_nodes
 
 
@@ -19,11 +21,13 @@ from .spread import spread_over_nodes
 class Bundle:
     """Components that share their resources: one thing to place, in units that one node holds whole.
 
-    Two bundles are the same only if they are the same object.
+    Two bundles are the same only if they are the same object. `solid_in` names the node groups in whose numbering it must
+    be one solid range; None if it need not.
     """
 
     components: tuple[Component, ...]
     kind: str
+    solid_in: tuple[str, ...] | None = None
 
     @cached_property
     def name(self) -> str:
@@ -50,10 +54,10 @@ class Bundle:
         """Did anybody say how large it may become?"""
         return min(component.most for component in self.components) < UNBOUNDED
 
-    @cached_property
-    def contiguous(self) -> Component | None:
-        """The member that must be one solid range, if there is one."""
-        return next((component for component in self.components if component.contiguous), None)
+    @property
+    def contiguous(self) -> bool:
+        """Must it be one solid range?"""
+        return self.solid_in is not None
 
     @cached_property
     def fixed(self) -> Component | None:
@@ -97,11 +101,14 @@ class Layout:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         placed = [members for members in problem.colocated_sets if problem.kind(members[0]) != NODE]
-        self.bundles = tuple(Bundle(members, problem.kind(members[0])) for members in placed)
+        self.bundles = tuple(Bundle(members, problem.kind(members[0]), problem.solid_in(members)) for members in placed)
         self.bundle_of = {component.name: bundle for bundle in self.bundles for component in bundle.components}
         self.on_nodes = self._on_nodes()
         self.fixed = {bundle: self._masks(bundle) for bundle in self.bundles if bundle.fixed}
         self.free = self._free()
+        self.hosts = hosts_of(self)
+        self.pools = pools(self)
+        self.pool_of = {bundle: pool for pool in self.pools for bundle in pool.bundles}
         self.cells = self._cells()
         self.cell_of = {node.rank: cell for cell in self.cells for node in cell.nodes}
 
@@ -122,14 +129,13 @@ class Layout:
 
     def numbering(self, bundle: Bundle) -> Numbering:
         """The numbering in which a contiguous bundle is one range."""
-        component = bundle.contiguous or bundle.components[0]
-        return self.problem.cluster.numbering(component.node_groups)
+        return self.problem.cluster.numbering(bundle.solid_in or bundle.components[0].node_groups)
 
-    def capacity(self, cell: Cell, kind: str, size: int) -> int:
-        """How many pieces of `size` resources the cell's nodes have free, each piece on one node."""
-        return sum(self.free[node.rank, kind].bit_count() // size for node in cell.nodes)
+    def capacity(self, cell: Cell, pool: Pool, size: int) -> int:
+        """How many pieces of `size` resources of the pool the cell's nodes have, each piece on one node."""
+        return sum(pool.free.get(node.rank, 0).bit_count() // size for node in cell.nodes)
 
-    def _on_nodes(self) -> dict[str, tuple[Run, ...]]:
+    def _on_nodes(self) -> dict[str, Sequence[Run]]:
         """The components that nodes are the resource of: there is nothing to search, they are spread evenly."""
         members = [c for c in self.problem.components if self.problem.kind(c) == NODE]
         return {c.name: c.runs if c.runs is not None else spread_over_nodes(self.problem.cluster, c) for c in members}
@@ -152,8 +158,11 @@ class Layout:
         return free
 
     def _cells(self) -> tuple[Cell, ...]:
-        """Nodes with the same place in the topology, hardware and memberships; each node alone where group sizes form no chain."""
-        chain = all(_is_chain({b.unit for b in self.counted if b.kind == kind}) for kind in {b.kind for b in self.counted})
+        """Nodes with the same place in the topology, hardware and memberships.
+
+        Each node alone where group sizes form no chain, or where something lies within what is itself searched.
+        """
+        chain = all(_is_chain({b.unit for b in pool.bundles if not b.contiguous}) and pool.host is None for pool in self.pools)
         groups = sorted({c.node_groups for c in self.problem.components})
         members = [self.problem.cluster.members(labels) for labels in groups]
         keyed: dict[tuple[object, ...], list[Node]] = {}

@@ -6,6 +6,7 @@ from math import lcm
 
 from ..models.node_group import ACCELERATOR
 from ..models.quantity import write_memory
+from .amounts import allowed, even
 from .layout import Bundle, Layout
 from .places import longest_free
 from .reach import in_reach
@@ -33,7 +34,27 @@ def amount_row(layout: Layout, bundle: Bundle) -> Row | None:
     elif -(-least // step) * step > most:
         amounts = str(least) if least == most else f"{least} to {most}"
         return Row(members, -(-least // step) * step, most, f"{shared}{amounts} holds no multiple of {step}")
-    return None
+    return _share_row(layout, bundle)
+
+
+def _share_row(layout: Layout, bundle: Bundle) -> Row | None:
+    """No amount that the cluster has lets all shares of the bundle come out even."""
+    room = layout.problem.cluster.total(bundle.kind) // bundle.unit
+    if bundle.fixed:
+        least = most = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
+        uneven = [c for c in bundle.components if c.runs is None and not even(layout.problem, c, least)]
+    else:
+        least, most = bundle.least * bundle.unit, min(bundle.most, room) * bundle.unit
+        uneven = list(bundle.components) if least <= most and not allowed(layout, bundle, room) else []
+    names = [component.name for component in uneven]
+    shares = [share for share in layout.problem.shares if share.component in names]
+    if not shares:
+        return None
+    names = [name for name in names if any(share.component == name for share in shares)]
+    amounts = str(least) if least == most else f"{least} to {most}"
+    dealt = [f"{share.amount} {share.what}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
+    sentence = f"{listed(list(names))}: with {amounts} accelerators {listed(dealt)} cannot be dealt out evenly"
+    return Row(bundle.components, least, 0, sentence)
 
 
 def memory_row(layout: Layout, bundle: Bundle) -> Row | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from math import lcm
-from typing import Iterator, Mapping
+from typing import Iterator, Sequence
 
+from .amounts import allowed
 from .layout import Bundle, Layout
+from .pools import Masks
 
 Place = tuple[int, int]
 """(first resource rank, units)."""
@@ -19,9 +20,9 @@ MAX_TERMS = 1_000_000
 class Places:
     """The numbering of a contiguous bundle, with what is free in it, so that any range of it is judged at once."""
 
-    def __init__(self, layout: Layout, bundle: Bundle, free: Mapping[tuple[int, str], int]) -> None:
+    def __init__(self, layout: Layout, bundle: Bundle, free: Masks) -> None:
         self.numbering, self.unit = layout.numbering(bundle), bundle.unit
-        bits = (free[s.node_rank, bundle.kind] >> index & 1 for s in self.numbering.stretches for index in range(s.count))
+        bits = (free.get(s.node_rank, 0) >> index & 1 for s in self.numbering.stretches for index in range(s.count))
         self._held = [0, *accumulate(1 - bit for bit in bits)]
         self._odd = [0, *accumulate(int(stretch.count % self.unit > 0) for stretch in self.numbering.stretches)]
 
@@ -49,11 +50,9 @@ class Places:
         return None if start is None else (start, units)
 
 
-def all_lengths(layout: Layout, bundle: Bundle) -> range:
-    """Every number of units that the bundle may have: whole replicas and processes of all its members."""
-    step = lcm(bundle.unit, *(component.step for component in bundle.components)) // bundle.unit
-    largest = min(bundle.most, layout.numbering(bundle).size // bundle.unit)
-    return range(-(-bundle.least // step) * step, largest + 1, step)
+def all_lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
+    """Every number of units that the bundle may have, wherever it is."""
+    return allowed(layout, bundle, layout.numbering(bundle).size // bundle.unit)
 
 
 def lengths(layout: Layout, bundle: Bundle) -> tuple[int, ...]:
@@ -74,7 +73,7 @@ def from_node_starts(layout: Layout, bundle: Bundle) -> bool:
 
 def whole_places(layout: Layout, bundle: Bundle) -> list[Place]:
     """Every place that is searched, free or not, that cuts no unit between nodes."""
-    places, only_nodes = Places(layout, bundle, layout.free), from_node_starts(layout, bundle)
+    places, only_nodes = Places(layout, bundle, layout.pool_of[bundle].free), from_node_starts(layout, bundle)
     found = []
     for units in lengths(layout, bundle):
         length = units * bundle.unit
@@ -88,7 +87,7 @@ def longest_free(layout: Layout, bundle: Bundle) -> int:
     """The most units of any free range that cuts none; 0 if not even one has a place. Cost grows with nodes alone."""
     longest = ending = 0  # `ending`: the longest range that ends with the last resource of the node before
     for stretch in layout.numbering(bundle).stretches:
-        free, after = layout.free[stretch.node_rank, bundle.kind], 0
+        free, after = layout.pool_of[bundle].free.get(stretch.node_rank, 0), 0
         for first, stop in _runs(free, stretch.count):
             before = ending if first == 0 else 0
             whole = (stop - first) // bundle.unit * bundle.unit

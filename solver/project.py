@@ -12,7 +12,8 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
     """The values of the decision variables that say this assignment; None if none do.
 
     None exactly where the shape of the variables excludes it: members of a bundle apart, a group or process over two
-    nodes, a contiguous bundle that is not one range of as many whole units as were asked for.
+    nodes, a contiguous bundle that is not one range of as many whole units as were asked for, one that is outside what it
+    lies within.
     """
     values: Values = {}
     for bundle in layout.bundles:
@@ -29,6 +30,9 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
             return None
         counts = _amounts(assignment, bundle.components[0])
         if any(count % bundle.unit for count in counts.values()):
+            return None
+        ground = layout.pool_of[bundle].free
+        if layout.hosts[bundle] and any(mask & ~ground.get(node, 0) for node, mask in masks[0].items()):
             return None
         found = _range(layout, bundle, masks[0]) if bundle.contiguous else _counts(layout, bundle, counts)
         if found is None:

@@ -11,7 +11,7 @@ from ortools.sat.python import cp_model
 
 from .layout import Bundle, Layout
 from .objectives.nodes_of_ranges import fewest_nodes
-from .places import whole_places
+from .places import Place, whole_places
 
 
 class Ranges:
@@ -55,6 +55,10 @@ class Ranges:
         """On how many nodes it lies beyond the fewest that could hold it."""
         extra = [len(pieces) - fewest_nodes(self.numbering, place[1] * self.bundle.unit) for place, pieces in self._pieces.items()]
         return cp_model.LinearExpr.weighted_sum(list(self._at.values()), extra)
+
+    def worth(self, value: Callable[[Place], int]) -> cp_model.LinearExpr:
+        """What the place that is taken is worth."""
+        return cp_model.LinearExpr.weighted_sum(list(self._at.values()), [value(place) for place in self._at])
 
     def interval(self) -> cp_model.IntervalVar:
         """The stretch of its numbering that it holds, as an interval."""

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from ..models.component import Component
 from ..models.node_group import ACCELERATOR
 from .layout import Bundle, Cell, Layout
 from .rules.fits_memory import peak
 
 
+def company(layout: Layout, bundle: Bundle) -> tuple[Component, ...]:
+    """The components that are wherever a searched bundle is: its own, and those of what it lies within if that is searched too."""
+    hosts = [host for host in layout.hosts[bundle] if not host.fixed]
+    return (*bundle.components, *(component for host in hosts for component in host.components))
+
+
 def in_reach(layout: Layout, bundle: Bundle) -> list[Cell]:
     """The cells that the groups and models of all members allow, whatever their memory."""
-    inside = [layout.problem.cluster.members(component.node_groups) for component in bundle.components]
-    models = {component.accelerator_model for component in bundle.components if component.accelerator_model}
+    members = company(layout, bundle)
+    inside = [layout.problem.cluster.members(component.node_groups) for component in members]
+    models = {component.accelerator_model for component in members if component.accelerator_model}
     cells = [cell for cell in layout.cells if all(cell.nodes[0].rank in its for its in inside)]
     if bundle.kind != ACCELERATOR:
         return cells
@@ -22,5 +30,5 @@ def eligible(layout: Layout, bundle: Bundle) -> list[Cell]:
     cells = in_reach(layout, bundle)
     if bundle.kind != ACCELERATOR:
         return cells
-    need = peak(bundle.components)
+    need = peak(company(layout, bundle))
     return [cell for cell in cells if (memory := cell.nodes[0].accelerator_memory) is None or memory >= need]

@@ -12,6 +12,8 @@ from ortools.sat.python import cp_model
 from ..models.component import Component
 from ..models.problem import Problem
 from .layout import Bundle, Cell, Count, Layout, Values, domains_of
+from .places import Place
+from .pools import Pool
 from .ranges import Ranges
 
 Amount = Union[cp_model.LinearExpr, int]
@@ -31,10 +33,10 @@ class Variables:
         self._by_place = {(count.bundle, count.cell): variable for count, variable in self._counts.items()}
         self._ranges = {b: Ranges(self.model, self.layout, b) for b in self.layout.ranged}
         self._touched: dict[tuple[Bundle, str, str], Amount] = {}
-        self._slots: dict[tuple[Cell, str, int], Amount] = {}
+        self._slots: dict[tuple[Cell, Pool, int], Amount] = {}
 
     def _count(self, bundle: Bundle, cell: Cell) -> cp_model.IntVar:
-        room = self.layout.capacity(cell, bundle.kind, 1) // bundle.unit
+        room = self.layout.capacity(cell, self.layout.pool_of[bundle], 1) // bundle.unit
         return self.model.new_int_var(0, room, f"units of {bundle.name} in {cell.name}")
 
     # -- how much
@@ -59,6 +61,16 @@ class Variables:
             return sum(mask.bit_count() for node, mask in masks if inside is None or node in inside)
         return bundle.unit * self.units(bundle, cell)
 
+    def processes(self, component: Component) -> Amount:
+        """How many processes the component has."""
+        runs = self.layout.on_nodes.get(component.name) if component.runs is None else component.runs
+        if runs is not None:
+            return max((run.ranks.stop for run in runs), default=0)
+        bundle = self.layout.bundle_of[component.name]
+        if bundle in self.layout.fixed:
+            return sum(mask.bit_count() for mask in self.layout.fixed[bundle].values()) // component.per_process
+        return bundle.unit // component.per_process * self.units(bundle)
+
     def touches(self, bundle: Bundle, level: str, name: str) -> Amount:
         """1 exactly if some of the bundle is in that domain of a topology level, else 0."""
         key = (bundle, level, name)
@@ -68,7 +80,7 @@ class Variables:
             if isinstance(held, int):
                 self._touched[key] = int(held > 0)
             else:
-                room = sum(self.layout.capacity(cell, bundle.kind, 1) for cell in cells)
+                room = sum(self.layout.capacity(cell, self.layout.pool_of[bundle], 1) for cell in cells)
                 seen = self.model.new_bool_var(f"{bundle.name} touches {name or level}")
                 self.require(held <= room * seen)
                 self.require(held >= seen)
@@ -89,16 +101,20 @@ class Variables:
         """How many nodes a contiguous bundle lies on beyond the fewest that could hold it."""
         return self._ranges[bundle].extra_nodes()
 
-    def slots(self, cell: Cell, kind: str, size: int) -> Amount:
-        """How many pieces of `size` fit in the cell beside the contiguous bundles: the sum of floor(left / size) over its nodes."""
-        key = (cell, kind, size)
+    def of_place(self, bundle: Bundle, value: Callable[[Place], int]) -> Amount:
+        """What a contiguous bundle's place is worth, given the worth of each."""
+        return self._ranges[bundle].worth(value)
+
+    def slots(self, cell: Cell, pool: Pool, size: int) -> Amount:
+        """How many pieces of `size` fit in the cell beside the pool's contiguous bundles: the sum of floor(left / size) over its nodes."""
+        key = (cell, pool, size)
         if key not in self._slots:
-            self._slots[key] = total(self._slots_on(node.rank, kind, size) for node in cell.nodes)
+            self._slots[key] = total(self._slots_on(node.rank, pool, size) for node in cell.nodes)
         return self._slots[key]
 
-    def _slots_on(self, node: int, kind: str, size: int) -> Amount:
-        free = self.layout.free[node, kind].bit_count()
-        there = [(b, r.units_on(node)) for b, r in self._ranges.items() if b.kind == kind]
+    def _slots_on(self, node: int, pool: Pool, size: int) -> Amount:
+        free = pool.free.get(node, 0).bit_count()
+        there = [(b, self._ranges[b].units_on(node)) for b in pool.bundles if b in self._ranges]
         there = [(b, units) for b, units in there if not isinstance(units, int)]
         if all(bundle.unit % size == 0 for bundle, _ in there):
             return free // size - total(bundle.unit // size * units for bundle, units in there)
@@ -124,6 +140,13 @@ class Variables:
         else:
             times = self.model.new_int_var(0, self.problem.cluster.total(bundle.kind) // step, "times")
             self.require(held == step * times)
+
+    def among(self, amount: Amount, values: Iterable[int], why: str = "") -> None:
+        """The amount is one of these."""
+        if isinstance(amount, int):
+            self.require(amount in set(values), why)
+        else:
+            self.model.add_linear_expression_in_domain(amount, cp_model.Domain.from_values(list(values)))
 
     def total(self, amounts: Iterable[Amount]) -> Amount:
         """The sum of amounts."""

@@ -33,10 +33,10 @@ class RacksOfSubsets:
 
 def rows(layout: Layout) -> Iterator[tuple[tuple[Bundle, ...], int]]:
     """(bundles, the racks that they need together), for every set of two or more that needs more than one rack a member."""
-    for kind in dict.fromkeys(bundle.kind for bundle in layout.searched):
-        bundles = [bundle for bundle in layout.searched if bundle.kind == kind][:MOST_BUNDLES]
+    for pool in layout.pools:
+        bundles = pool.bundles[:MOST_BUNDLES]
         rooms = sorted(
-            (sum(layout.capacity(cell, kind, 1) for cell in cells) for cells in domains_of(layout, LEVEL).values()), reverse=True
+            (sum(layout.capacity(cell, pool, 1) for cell in cells) for cells in domains_of(layout, LEVEL).values()), reverse=True
         )
         for size in range(1, len(bundles) + 1):
             for members in combinations(bundles, size):

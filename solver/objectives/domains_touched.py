@@ -46,7 +46,7 @@ class DomainsTouched:
         rooms: dict[str, int] = {}
         for cell in layout.cells:
             name = cell.domain(LEVEL)
-            rooms[name] = rooms.get(name, 0) + layout.capacity(cell, bundle.kind, bundle.unit)
+            rooms[name] = rooms.get(name, 0) + layout.capacity(cell, layout.pool_of[bundle], bundle.unit)
         left, count = bundle.least, 0
         for room in sorted(rooms.values(), reverse=True):
             if left <= 0:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from ...models.assignment import Assignment
 from ...models.component import UNBOUNDED, Component
 from ...models.problem import Problem
+from ..amounts import allowed
 
 if TYPE_CHECKING:
     from ..layout import Bundle, Layout
+    from ..pools import Pool
     from ..variables import Amount, Variables
 
 
@@ -34,23 +36,28 @@ class Idle:
         )
 
     def bound(self, layout: Layout) -> int:
-        """Each bundle as if it were alone, or all of one kind together, whichever says more."""
+        """Each bundle as if it were alone, or all of one pool together, whichever says more."""
         alone = sum(self._alone(layout, bundle) for bundle in layout.bundles)
-        together = sum(self._together(layout, kind) for kind in dict.fromkeys(bundle.kind for bundle in layout.searched))
-        return max(alone, together)
+        return max(alone, sum(self._together(layout, pool) for pool in layout.pools))
 
     def _alone(self, layout: Layout, bundle: Bundle) -> int:
-        room = bundle.unit * min(bundle.most, sum(layout.capacity(cell, bundle.kind, bundle.unit) for cell in layout.cells))
-        held = sum(mask.bit_count() for mask in layout.fixed[bundle].values()) if bundle.fixed else room
-        return sum(max(0, component.most - held) for component in _open(layout, bundle))
+        asked = _open(layout, bundle)
+        if not asked:
+            return 0
+        if bundle.fixed:
+            held = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
+        else:
+            room = sum(layout.capacity(cell, layout.pool_of[bundle], bundle.unit) for cell in layout.cells)
+            fit = allowed(layout, bundle, room)
+            held = bundle.unit * (fit[-1] if fit else bundle.most)
+        return sum(max(0, component.most - held) for component in asked)
 
-    def _together(self, layout: Layout, kind: str) -> int:
-        """What all searched bundles of a kind would take at most, less what is free: every accelerator short is short for somebody."""
-        free = sum(layout.capacity(cell, kind, 1) for cell in layout.cells)
-        bundles = [bundle for bundle in layout.searched if bundle.kind == kind]
-        stretchable = [bundle for bundle in bundles if _open(layout, bundle)]
+    def _together(self, layout: Layout, pool: Pool) -> int:
+        """What all bundles of a pool would take at most, less what is free: every accelerator short is short for somebody."""
+        free = sum(mask.bit_count() for mask in pool.free.values())
+        stretchable = [bundle for bundle in pool.bundles if _open(layout, bundle)]
         wanted = sum(min(component.most for component in bundle.components) for bundle in stretchable)
-        needed = sum(bundle.unit * bundle.least for bundle in bundles if bundle not in stretchable)
+        needed = sum(bundle.unit * bundle.least for bundle in pool.bundles if bundle not in stretchable)
         fewest = min((len(_open(layout, bundle)) for bundle in stretchable), default=0)
         return fewest * max(0, wanted + needed - free)
 

@@ -27,10 +27,9 @@ class NodesOfRanges:
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         extra = 0
-        for members in _ranged(problem):
-            lead = next(component for component in members if component.contiguous)
-            runs = assignment.of(lead.name)
-            numbering = problem.cluster.numbering(lead.node_groups)
+        for members, labels in _ranged(problem):
+            runs = assignment.of(members[0].name)
+            numbering = problem.cluster.numbering(labels)
             extra += len({run.node for run in runs}) - fewest_nodes(numbering, sum(run.amount for run in runs))
         return extra
 
@@ -46,12 +45,8 @@ def fewest_nodes(numbering: Numbering, amount: int) -> int:
     return -(-amount // max((stretch.count for stretch in numbering.stretches), default=1))
 
 
-def _ranged(problem: Problem) -> list[tuple[Component, ...]]:
-    """The sets of components on the same accelerators that are searched as one range."""
-    return [
-        members
-        for members in problem.colocated_sets
-        if problem.kind(members[0]) != NODE
-        and any(component.contiguous for component in members)
-        and all(component.runs is None for component in members)
-    ]
+def _ranged(problem: Problem) -> list[tuple[tuple[Component, ...], tuple[str, ...]]]:
+    """The sets of components on the same accelerators that are searched as one range, and the groups that number it."""
+    sets = [members for members in problem.colocated_sets if all(component.runs is None for component in members)]
+    found = [(members, problem.solid_in(members)) for members in sets if problem.kind(members[0]) != NODE]
+    return [(members, labels) for members, labels in found if labels is not None]

@@ -25,7 +25,10 @@ class Disjoint:
         return problem.related(DISJOINT)
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        """Different bundles never overlap (PW201); one bundle cannot be apart from itself; given parts are compared."""
+        """Different bundles never overlap (PW201) unless one lies within the other; given parts are compared.
+
+        One bundle cannot be apart from itself. What lies within given parts has none of those that it must be apart from.
+        """
         one, other = (problem[name] for name in relation.components)
         first, second = variables.bundle(one), variables.bundle(other)
         if first is None or second is None:
@@ -36,6 +39,9 @@ class Disjoint:
             theirs = variables.layout.fixed[second]
             common = [node for node, mask in variables.layout.fixed[first].items() if mask & theirs.get(node, 0)]
             variables.require(not (common and first.kind == second.kind), f"{one.name} and {other.name} are given together")
+        for inner, outer in ((first, second), (second, first)):
+            if outer in variables.layout.hosts[inner] and not inner.fixed:
+                variables.require(variables.accelerators(inner) == 0, f"{inner.name} lies within {outer.name} and is disjoint from it")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         one, other = relation.components

@@ -11,12 +11,14 @@ from ...models.finding import Finding, error
 from ...models.node_group import ACCELERATOR
 from ...models.problem import Problem
 from ...models.quantity import write_memory
+from ...models.sharing import Members, around, holders
 from ..wording import lowest
 
 if TYPE_CHECKING:
     from ..variables import Variables
 
-Members = tuple[Component, ...]
+Meeting = tuple[Members, Members]
+"""Components that may meet on an accelerator, and those that they lie within."""
 
 
 class FitsMemory:
@@ -29,19 +31,20 @@ class FitsMemory:
     code: ClassVar[str] = "PW501"
     packs: ClassVar[bool] = False
 
-    def subjects(self, problem: Problem) -> Iterable[Members]:
-        """The sets of components that may meet on an accelerator."""
-        sets = [members for members in problem.colocated_sets if problem.kind(members[0]) == ACCELERATOR]
-        if problem.job.capabilities.shares_accelerators:
-            given = tuple(c for members in sets for c in members if any(other.runs is not None for other in members))
-            names = {component.name for component in given}
-            sets = [members for members in sets if members[0].name not in names] + ([given] if given else [])
-        return [members for members in sets if any(component.memory for component in members)]
+    def subjects(self, problem: Problem) -> Iterable[Meeting]:
+        sets = [members for members in holders(problem) if problem.kind(members[0]) == ACCELERATOR]
+        outer = around(problem, holders(problem))
+        found = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]
+        return [meeting for meeting in found if any(component.memory for component in meeting[0])]
 
-    def encode(self, problem: Problem, members: Members, variables: Variables) -> None:
+    def encode(self, problem: Problem, meeting: Meeting, variables: Variables) -> None:
+        """What lies within given parts has only those of their accelerators that suffice; other bundles only such cells."""
+        members, above = meeting
+        fixed = variables.layout.fixed
         bundles = list(dict.fromkeys(bundle for bundle in map(variables.bundle, members) if bundle))
-        if len(bundles) == 1:
-            need = peak(members)
+        others = [bundle for bundle in dict.fromkeys(map(variables.bundle, above)) if bundle]
+        if len(bundles) == 1 and not any(bundle in fixed for bundle in others):
+            need = peak((*members, *above))
             for cell in variables.cells:
                 memory = cell.nodes[0].accelerator_memory
                 if memory is not None and need > memory:
@@ -50,39 +53,43 @@ class FitsMemory:
         # Given parts that overlap as they like: every accelerator is known, and with it who is there.
         for node in problem.cluster.nodes:
             for index, accelerator in enumerate(node.accelerators):
-                there = [
-                    c for bundle in bundles if variables.layout.fixed[bundle].get(node.rank, 0) >> index & 1 for c in bundle.components
-                ]
-                memory = accelerator.memory
-                variables.require(memory is None or peak(tuple(there)) <= memory, f"accelerator {index} of node {node.rank} is too small")
+                there = [b for b in (*bundles, *others) if fixed.get(b, {}).get(node.rank, 0) >> index & 1]
+                if accelerator.memory is not None and any(bundle in there for bundle in bundles):
+                    need = peak(tuple(component for bundle in there for component in bundle.components))
+                    variables.require(need <= accelerator.memory, f"accelerator {index} of node {node.rank} is too small")
 
-    def check(self, problem: Problem, members: Members, assignment: Assignment) -> Iterator[Finding]:
+    def check(self, problem: Problem, meeting: Meeting, assignment: Assignment) -> Iterator[Finding]:
+        members, above = meeting
+        names = {component.name for component in members}
         there: dict[int, list[tuple[int, Component]]] = {}
-        for component in members:
+        for component in (*members, *above):
             for (node, kind), mask in assignment.masks(component.name).items():
                 if kind == ACCELERATOR and component.memory:
                     there.setdefault(node, []).append((mask, component))
         for rank, shares in sorted(there.items()):
             has = problem.cluster.nodes[rank].accelerator_memory
             for mask in _pieces([mask for mask, _ in shares]) if has is not None else ():
-                meeting = [component for its, component in shares if its & mask]
-                resident = sum(component.memory for component in meeting if not component.phase)
+                here = [component for its, component in shares if its & mask]
+                if names.isdisjoint(component.name for component in here):
+                    continue
+                resident = sum(component.memory for component in here if not component.phase)
                 phases: dict[str, int] = {}
-                for component in meeting:
+                for component in here:
                     if component.phase:
                         phases[component.phase] = phases.get(component.phase, 0) + component.memory
                 need = resident + max(phases.values(), default=0)
                 if has is not None and need > has:
-                    bill = " + ".join(f"{c.name} {write_memory(c.memory)}{f' ({c.phase})' if c.phase else ''}" for c in meeting)
+                    bill = " + ".join(f"{c.name} {write_memory(c.memory)}{f' ({c.phase})' if c.phase else ''}" for c in here)
                     message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed: {bill}"
-                    name, span = meeting[0].name, meeting[0].span("memory")
+                    name, span = here[0].name, here[0].span("memory")
                     yield error(
                         self.code, name, message, span, help="use larger accelerators, less memory, or phases that take turns",
                         witnesses=(rank, lowest(mask)), amount=need - has,
                     )  # fmt: skip
                     return
 
-    def explain(self, problem: Problem, members: Members) -> Clause:
+    def explain(self, problem: Problem, meeting: Meeting) -> Clause:
+        members = (*meeting[0], *meeting[1])
         need = peak(members)
         fit = sum(
             node.free(ACCELERATOR).bit_count()

@@ -11,18 +11,23 @@ from ...models.demand import Clause
 from ...models.finding import Finding, error
 from ...models.node_group import ACCELERATOR
 from ...models.problem import Problem
+from ...models.sharing import around, holders
 from ..wording import lowest
 
 if TYPE_CHECKING:
+    from ..layout import Cell
+    from ..pools import Pool
     from ..variables import Variables
 
-Holder = tuple[str, int]
+Holder = tuple[str, str, int]
+"""(names of the components together, the first of them, what they hold)."""
 
 
 class NoOverlap:
     """A resource is held by one colocated set at most, never by one that another job holds, and it exists.
 
-    Components whose ranks are given may share where the dialect says colocation that way.
+    Components whose ranks are given may share where the dialect says colocation that way; what lies within another shares
+    with that one, but not with others that lie there.
     """
 
     code: ClassVar[str] = "PW201"
@@ -32,56 +37,61 @@ class NoOverlap:
         return ("accelerators",)
 
     def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
-        layout = variables.layout
-        for bundle in layout.ranged:
-            numbering = layout.numbering(bundle)
-            variables.start_among(
-                bundle,
-                [
-                    (start, units)
-                    for start, units in variables.starts(bundle)
-                    if not any(
-                        ((1 << count) - 1) << first & ~layout.free[stretch.node_rank, bundle.kind]
-                        for stretch, first, count in numbering.pieces(start, start + units * bundle.unit)
-                    )
-                ],
-            )
-        for one, other in combinations(layout.ranged, 2):
-            if one.kind == other.kind:
-                variables.apart(one, other)
-        for kind in dict.fromkeys(bundle.kind for bundle in layout.counted):
-            counted = [bundle for bundle in layout.counted if bundle.kind == kind]
+        for pool in variables.layout.pools:
+            self._ranges(pool, variables)
             for cell in variables.cells:
-                # On a single node the plain sum is exact whatever the sizes are; on several, one row per size is.
-                for size in [1] if len(cell.nodes) == 1 else sorted({bundle.unit for bundle in counted}):
-                    load = variables.total(b.unit // size * variables.units(b, cell) for b in counted if b.unit >= size)
-                    variables.require(load <= variables.slots(cell, kind, size))
+                self._counts(pool, cell, variables)
+
+    def _ranges(self, pool: Pool, variables: Variables) -> None:
+        ranged = [bundle for bundle in pool.bundles if bundle.contiguous]
+        for bundle in ranged:
+            numbering, fit = variables.layout.numbering(bundle), []
+            for start, units in variables.starts(bundle):
+                pieces = numbering.pieces(start, start + units * bundle.unit)
+                if not any(((1 << count) - 1) << first & ~pool.free.get(stretch.node_rank, 0) for stretch, first, count in pieces):
+                    fit.append((start, units))
+            variables.start_among(bundle, fit)
+        for one, other in combinations(ranged, 2):
+            variables.apart(one, other)
+
+    def _counts(self, pool: Pool, cell: Cell, variables: Variables) -> None:
+        counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
+        if pool.host is not None:
+            # Where the host is searched each cell is one node.
+            load = variables.total(variables.accelerators(bundle, cell) for bundle in pool.bundles)
+            variables.require(load <= variables.accelerators(pool.host, cell))
+            return
+        # On a single node the plain sum is exact whatever the sizes are; on several, one row per size is.
+        for size in [1] if len(cell.nodes) == 1 else sorted({bundle.unit for bundle in counted}):
+            load = variables.total(b.unit // size * variables.units(b, cell) for b in counted if b.unit >= size)
+            variables.require(load <= variables.slots(cell, pool, size))
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
         held: dict[tuple[int, str], list[Holder]] = {}
         for node in problem.cluster.nodes:
             if node.taken:
-                held[node.rank, ACCELERATOR] = [("another job", node.taken)]
-        for members in _holders(problem):
+                held[node.rank, ACCELERATOR] = [("another job", "", node.taken)]
+        sets = holders(problem)
+        for members in sets:
             together: dict[tuple[int, str], int] = {}
             for component in members:
                 yield from self._within(problem, component, assignment)
                 for place, mask in assignment.masks(component.name).items():
                     together[place] = together.get(place, 0) | mask
             for place, mask in together.items():
-                held.setdefault(place, []).append(("+".join(component.name for component in members), mask))
-        for (rank, _), holders in sorted(held.items()):
+                held.setdefault(place, []).append(("+".join(component.name for component in members), members[0].name, mask))
+        outer = {name: {members[0].name for members in outers} for name, outers in around(problem, sets).items()}
+        for (rank, _), its in sorted(held.items()):
             seen: list[Holder] = []
-            for name, mask in holders:
-                for other, theirs in seen:
-                    if both := mask & theirs:
+            for name, lead, mask in its:
+                for other, its_lead, theirs in seen:
+                    if (both := mask & theirs) and its_lead not in outer[lead] and lead not in outer.get(its_lead, ()):
                         message = f"{name} and {other} both hold accelerator {lowest(both)} of node {rank} ({both.bit_count()} in all)"
-                        component = problem[name.split("+")[0]]
                         yield error(
-                            self.code, component.name, message, component.span("placement"), label=f"also held by {other}",
+                            self.code, lead, message, problem[lead].span("placement"), label=f"also held by {other}",
                             help="give them different ranks, or say that they are colocated", witnesses=(rank, lowest(both)), amount=both.bit_count(),
                         )  # fmt: skip
-                seen.append((name, mask))
+                seen.append((name, lead, mask))
 
     def _within(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         """Resources that do not exist, and groups of one component on top of each other (given ranks may share)."""
@@ -100,16 +110,3 @@ class NoOverlap:
     def explain(self, problem: Problem, subject: str) -> Clause:
         free = sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes)
         return Clause(f"the cluster has {free} free accelerators")
-
-
-def _holders(problem: Problem) -> Iterator[tuple[Component, ...]]:
-    """The sets of components that may hold the same resource."""
-    shares = problem.job.capabilities.shares_accelerators
-    given: list[Component] = []
-    for members in problem.colocated_sets:
-        if shares and any(component.runs is not None for component in members):
-            given += members
-        else:
-            yield members
-    if given:
-        yield tuple(given)

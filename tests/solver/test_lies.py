@@ -12,6 +12,7 @@ from placewright.solver import expand, layout, project
 from placewright.solver.layout import Bundle, Cell, Layout
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import Idle
+from placewright.solver.pools import Pool
 from placewright.solver.rules import fits_memory
 from placewright.solver.rules.all_placed import AllPlaced
 from placewright.solver.rules.colocated import Colocated
@@ -59,20 +60,21 @@ def only_first(original: Any) -> Any:
 def heavier(original: Any) -> Any:
     """One MiB more than was said: `>` and `>=` must not look alike."""
 
-    def lie(self: Any, problem: Problem, members: tuple[Component, ...], variables: Any) -> None:
-        original(self, problem, (replace(members[0], memory=members[0].memory + 1), *members[1:]), variables)
+    def lie(self: Any, problem: Problem, meeting: Any, variables: Any) -> None:
+        (first, *rest), above = meeting
+        original(self, problem, ((replace(first, memory=first.memory + 1), *rest), above), variables)
 
     return lie
 
 
-def together(self: Variables, cell: Cell, kind: str, size: int) -> int:
+def together(self: Variables, cell: Cell, pool: Pool, size: int) -> int:
     """Free accelerators of all nodes in one sum, as if a group could lie on two nodes."""
-    return self.layout.capacity(cell, kind, 1) // size
+    return self.layout.capacity(cell, pool, 1) // size
 
 
-def beside_nothing(self: Variables, cell: Cell, kind: str, size: int) -> int:
+def beside_nothing(self: Variables, cell: Cell, pool: Pool, size: int) -> int:
     """Capacity that forgets the ranges."""
-    return self.layout.capacity(cell, kind, size)
+    return self.layout.capacity(cell, pool, size)
 
 
 def one_way(self: Variables, bundle: Bundle, level: str, name: str) -> Any:
@@ -142,10 +144,10 @@ def test_parity_catches(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parity_lets_a_harmless_change_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Taking the highest accelerators first is another answer, not a wrong one."""
 
-    def highest(free: dict[tuple[int, str], int], node: int, bundle: Bundle) -> Any:
+    def highest(free: dict[int, int], node: int, bundle: Bundle) -> Any:
         for _ in range(bundle.unit):
-            index = free[node, bundle.kind].bit_length() - 1
-            free[node, bundle.kind] ^= 1 << index
+            index = free[node].bit_length() - 1
+            free[node] ^= 1 << index
             yield node, index
 
     monkeypatch.setattr(expand, "_take", highest)

@@ -1,0 +1,26 @@
+"""How large a bundle may be: whole replicas, whole processes, and shares that come out even."""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import Sequence
+
+from ..models.component import Component
+from ..models.problem import Problem
+from .layout import Bundle, Layout
+
+
+def allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:
+    """Every number of units up to `room` that satisfies all members of a searched bundle, ascending."""
+    step = lcm(bundle.unit, *(component.step for component in bundle.components)) // bundle.unit
+    every = range(-(-bundle.least // step) * step, min(bundle.most, room) + 1, step)
+    names = {component.name for component in bundle.components}
+    if not any(share.component in names for share in layout.problem.shares):
+        return every
+    return tuple(units for units in every if all(even(layout.problem, each, units * bundle.unit) for each in bundle.components))
+
+
+def even(problem: Problem, component: Component, resources: int) -> bool:
+    """Do all shares of the component come out even, with so many resources?"""
+    processes = resources // component.per_process
+    return all(share.divides(processes) for share in problem.shares if share.component == component.name)
