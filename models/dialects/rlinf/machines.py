@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Sequence
 
 from ...accelerators import accelerators
-from ...cluster import Cluster, Hardware, Node
+from ...cluster import Cluster
+from ...node import Hardware, Node
 from ...node_group import NODE, NodeGroup
+from ...nodes import Alike, Nodes, numbered_nodes
 from ...shorthand import AsDeclared
 from ...text.tree import Value
 from .node_groups import DeclaredGroup
@@ -28,13 +31,13 @@ def merge(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], mach
         if len(machines.nodes) > count:
             message = f"the cluster has {len(machines.nodes)} nodes, of which the first {count} are used: `num_nodes` is {count}"
             notes.info("PW114", "", message, at, "the first ones are used")
-        nodes, counted = list(machines.nodes[:count]), machines.counted
+        nodes, counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, AsDeclared):
         devices = accelerators(machines.count, machines.model)
-        bare = _without_accelerators(groups)
-        nodes, counted = [Node(i, f"node-{i}", () if i in bare else devices) for i in range(count)], True
+        bare = [Node(rank, f"node-{rank}") for rank in _without_accelerators(groups)]
+        nodes, counted = Nodes([numbered_nodes(Node(0, "", devices), count)]).changed(bare), True
     else:
-        nodes, counted = [Node(i, f"node-{i}") for i in range(count)], False
+        nodes, counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
     cluster = Cluster(_equipped(nodes, groups), counted=counted)
     return cluster.with_groups(_group(cluster, group) for group in groups if group.node_ranks)
 
@@ -46,21 +49,23 @@ def _without_accelerators(groups: list[DeclaredGroup]) -> set[int]:
     return special - ordinary
 
 
-def _equipped(nodes: list[Node], groups: list[DeclaredGroup]) -> tuple[Node, ...]:
+def _equipped(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
     """The nodes with the hardware that the file configures; it replaces what was known of the same type."""
     types = {group.hardware.type for group in groups if group.hardware}
-    if not types:
-        return tuple(nodes)
     found: dict[int, list[Hardware]] = {}
     for group in groups:
         for rank, device in group.hardware.devices if group.hardware else ():
             found.setdefault(rank, []).append(device)
-    return tuple(
-        replace(node, hardware=(*(device for device in node.hardware if device.type not in types), *found.get(node.rank, ())))
-        for node in nodes
-    )
+    plain = nodes if isinstance(nodes, Nodes) else Nodes(map(Alike, nodes))
+    known = [alike for alike in plain.alike if any(device.type in types for device in alike.node.hardware)]
+    ranks = found.keys() | {rank for alike in known for rank in range(alike.node.rank, alike.stop)}
+    return plain.changed(_with(plain[rank], types, found.get(rank, [])) for rank in ranks) if ranks else plain
+
+
+def _with(node: Node, types: set[str], devices: list[Hardware]) -> Node:
+    return replace(node, hardware=(*(device for device in node.hardware if device.type not in types), *devices))
 
 
 def _group(cluster: Cluster, group: DeclaredGroup) -> NodeGroup:
     kind = group.kind or (NODE if group.ignores_hardware else cluster.default_kind(group.node_ranks))
-    return NodeGroup(group.label, tuple(sorted(group.node_ranks)), kind, group.env_configs)
+    return NodeGroup(group.label, group.node_ranks, kind, group.env_configs)

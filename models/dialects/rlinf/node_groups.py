@@ -27,7 +27,7 @@ class DeclaredGroup:
     """A group as the file declares it. `kind` is set where it does not depend on what the nodes have."""
 
     label: str
-    node_ranks: tuple[int, ...]
+    node_ranks: tuple[int, ...] | range
     kind: str | None = None
     ignores_hardware: bool = False
     hardware: GroupHardware | None = None
@@ -93,7 +93,7 @@ def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, s
     if not ranks and isinstance(ranks_value, Scalar):
         found.empty.add(label)
         notes.warn("PW112", label, f"group `{label}` has no nodes; RLinf drops it silently", ranks_value, "names nothing", "name its nodes")
-    nodes = tuple(ranks) if size is not None else ()
+    nodes = () if size is None else ranks.ranges[0] if ranks.solid else tuple(ranks)
     environment = item.get("env_configs")
     configs = read_env_configs(notes, environment, label, ranks, size) if environment is not None and size is not None else ()
     hardware_value = item.get("hardware")
@@ -130,7 +130,7 @@ def _label(notes: Notes, item: Mapping, seen: set[str]) -> str | None:
 
 
 def _declared(
-    notes: Notes, item: Mapping, label: str, nodes: tuple[int, ...], hardware: GroupHardware | None, configs: tuple[EnvConfig, ...]
+    notes: Notes, item: Mapping, label: str, nodes: tuple[int, ...] | range, hardware: GroupHardware | None, configs: tuple[EnvConfig, ...]
 ) -> DeclaredGroup:
     flag = item.get("ignore_hardware")
     ignores = bool(flag.value) if isinstance(flag, Scalar) and not is_unknown(flag) else False

@@ -21,7 +21,7 @@ def test_a_group_has_its_nodes_in_ascending_order_and_its_kind(read) -> None:
     )
     assert reading.findings == ()
     declared = reading.problem.cluster.groups
-    assert [(declared[label].node_ranks, declared[label].kind) for label in ("4090", "cpu", "Node")] == [
+    assert [(tuple(declared[label].node_ranks), declared[label].kind) for label in ("4090", "cpu", "Node")] == [
         ((0, 2), "Accelerator"),
         ((1,), "node"),
         ((0, 1, 2), "Accelerator"),
