@@ -18,10 +18,11 @@ Option = Union[str, tuple[str, ...], None]
 
 @dataclass
 class Choice:
-    """An option that replaces the written one; the span is where it is chosen."""
+    """An option that replaces the written one; the span is where it is chosen, the code what is wrong if that is in vain."""
 
     option: Option
     span: Span
+    code: str = "PW013"
     used: bool = False
 
 
@@ -80,10 +81,10 @@ class Choices:
 
     def unused(self) -> Iterator[Finding]:
         """A Finding for everything that was to replace or take out what is not there."""
-        for what, choices in (("override", self.overrides), ("delete", self.deletions)):
+        for what, choices in (("overridden", self.overrides), ("taken out", self.deletions)):
             for key, choice in choices.items():
                 if not choice.used:
                     close = nearest(key, self.made)
-                    message = f"there is no `{key}` in the list of defaults that could be {what}n".replace("deleten", "taken out")
+                    message = f"there is no `{key}` in the list of defaults that could be {what}"
                     help_ = f"write `{close}`" if close else "only `group: option` entries can be; `group/option` cannot"
-                    yield error("PW013", "", message, choice.span, label="nothing of this name", help=help_)
+                    yield error(choice.code, "", message, choice.span, label="nothing of this name", help=help_)

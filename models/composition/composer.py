@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Sequence
 
 from ..finding import Finding, error
@@ -11,12 +12,13 @@ from ..text.document import Document
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator
 from ..text.source import Source
-from ..text.tree import Mapping, Scalar, Value, kind_of
-from .choices import Choices
+from ..text.tree import Mapping, Scalar, Value, find, kind_of
+from .group_settings import GroupSettings
 from .library import Library, part_of
 from .merge import Path, Unmergeable, doubted, embedded, merged
 from .search_path import SearchPath
 from .searched import searched
+from .settings import Refused, Settings, applied
 from .walk import Gap, Step, Walk
 
 
@@ -36,24 +38,34 @@ class Composer:
     allowed: tuple[str, ...] = ()
     library: Library = field(default_factory=Library)
 
+    @cached_property
+    def _settings(self) -> Settings:
+        return Settings.read(self.settings)
+
     def compose(self, source: Source) -> Document:
         """The whole configuration of a file. Raises UnusableInput if the file itself is not one YAML map within the limits."""
-        environment = Environment.of(self.allowed)
-        findings: list[Finding] = []
-        main = part_of(source)
-        folders = searched(source.root, environment, findings)
-        walk = Walk(SearchPath.of(os.path.dirname(source.name), folders, self.roots), self.library, Choices(), findings)
-        root = self._root(source, walk.from_(main), environment, findings)
+        main, environment, findings = part_of(source), Environment.of(self.allowed), list(self._settings.findings)
+        folders = searched(self._settings.search_path or find(source.root, "hydra.searchpath"), environment, findings)
+        search = SearchPath.of(os.path.dirname(source.name), folders, self.roots)
+        chosen = GroupSettings.of(self._settings.settings, search, findings)
+        walk = Walk(search, self.library, chosen.choices, findings)
+        root = self._merged(source, walk.from_(main, chosen.appended), environment, findings)
+        for setting in chosen.others:
+            try:
+                root = applied(root, setting, walk.partial, _Follow(root, environment))
+            except Refused as problem:
+                findings.append(problem.finding)
         root = Mapping(tuple(entry for entry in root if entry.key.text != "hydra"), source.root.span, source.root.flow)
         others = {name: part.source for name, part in walk.used.items() if name != source.name}
+        if self.settings:
+            others[self._settings.source.name] = self._settings.source
         return Document(source, root, others, walk.partial, tuple(findings), tuple(walk.unchecked), environment, self.compose)
 
-    def _root(self, source: Source, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> Mapping:
+    def _merged(self, source: Source, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> Mapping:
         root = Mapping((), source.root.span, source.root.flow)
         for step in steps:
             if isinstance(step, Gap):
-                doubtful = doubted(root)
-                root = doubtful if isinstance(doubtful, Mapping) else root
+                root = doubted(root)
                 continue
             value = embedded(step.part.content, step.package, step.span)
             if not isinstance(value, Mapping):
@@ -69,10 +81,10 @@ class Composer:
 
 
 class _Follow:
-    """What an interpolation refers to in a tree; itself where that is not known."""
+    """What an interpolation refers to in a tree, and where that is; itself where that is not known."""
 
     def __init__(self, root: Mapping, environment: Environment) -> None:
         self.root, self.environment = root, environment
 
-    def __call__(self, scalar: Scalar, path: Path) -> Value:
+    def __call__(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
         return Interpolator(self.root, self.environment, partial=True).target(scalar, path)

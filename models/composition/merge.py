@@ -13,8 +13,8 @@ from ..text.interpolation_text import holds_interpolation
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
 
 Path = tuple[str, ...]
-Follow = Callable[[Scalar, Path], Value]
-"""What an interpolation at a path stands for in the tree so far."""
+Follow = Callable[[Scalar, Path], tuple[Value, Path]]
+"""What a scalar at a path refers to in the tree so far, and where that is; the scalar itself if it is no reference."""
 
 
 class Unmergeable(Exception):
@@ -44,7 +44,7 @@ def _value(below: Value, above: Value, follow: Follow, path: Path) -> Value:
     if isinstance(above, Scalar):
         return below if above.text == MANDATORY else above
     if isinstance(below, Scalar) and holds_interpolation(below.text) and below.tag != UNRESOLVED:
-        below = follow(below, path)
+        below, _ = follow(below, path)
     if isinstance(below, Mapping) and isinstance(above, Mapping):
         return merged(below, above, follow, path)
     if isinstance(below, Scalar) or isinstance(below, Sequence) == isinstance(above, Sequence):
@@ -59,10 +59,12 @@ def embedded(value: Value, package: str, span: Span) -> Value:
     return value
 
 
-def doubted(value: Value) -> Value:
-    """The value with everything in its maps unknown: something that could not be read may replace it."""
-    if isinstance(value, Scalar):
-        return Scalar(value.text, UNRESOLVED, value.span, value.origin)
-    if isinstance(value, Sequence):
-        return Scalar("", UNRESOLVED, value.span)
-    return Mapping(tuple(Entry(entry.key, doubted(entry.value)) for entry in value), value.span, value.flow)
+def doubted(root: Mapping) -> Mapping:
+    """The map with everything in it unknown: something that could not be read may replace it. Maps stay maps."""
+    return Mapping(tuple(Entry(entry.key, _doubted(entry.value)) for entry in root), root.span, root.flow)
+
+
+def _doubted(value: Value) -> Value:
+    if isinstance(value, Mapping):
+        return doubted(value)
+    return Scalar(value.text if isinstance(value, Scalar) else "", UNRESOLVED, value.span)

@@ -6,16 +6,18 @@ import re
 
 from ..finding import Finding, error
 from ..text.environment import Environment
-from ..text.tree import Mapping, Scalar, Sequence, find, kind_of
+from ..text.tree import Scalar, Sequence, Value, kind_of
 from .search_path import Folder
 
 _VARIABLE = re.compile(r"\$\{oc\.env:\s*([^,{}]+?)\s*\}")
 _FILE = "file://"
 
 
-def searched(root: Mapping, environment: Environment, findings: list[Finding]) -> list[Folder | str]:
-    """Every entry as a folder, or as the reason why it is not looked in. A folder's name hides the values of variables."""
-    value = find(root, "hydra.searchpath")
+def searched(value: Value | None, environment: Environment, findings: list[Finding]) -> list[Folder | str]:
+    """Every entry of a search path as a folder, or as the reason why it is not looked in.
+
+    A folder's name hides the values of variables.
+    """
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return []
     if not isinstance(value, Sequence) or not all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):

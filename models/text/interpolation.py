@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Iterable
 from typing import Mapping as MappingType
 
 from ..finding import Finding, Unchecked, error
+from ..span import Span
 from .environment import Environment
 from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
 from .resolvers import RESOLVERS, CannotCompute, Plain, ProvedWrong, as_scalar, compute, primitive
@@ -53,7 +54,8 @@ class Interpolator:
     """Resolves the interpolations of one configuration.
 
     `environment` holds the variables that may be read, and no others. Where the tree is `partial`, a missing key may
-    stand in what could not be read, and is unknown rather than impossible. `findings` and `unchecked` collect what was met.
+    stand in what could not be read, and is unknown rather than impossible. `findings` and `unchecked` collect what was met,
+    `followed` the maps and lists that were found elsewhere: where they stand, and where they are referred to.
     """
 
     def __init__(self, root: Mapping, environment: Environment | MappingType[str, str] | None = None, partial: bool = False) -> None:
@@ -62,6 +64,7 @@ class Interpolator:
         self.partial = partial
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
+        self.followed: list[tuple[Span, Span]] = []
         self._open: list[int] = []
         self._expanding: list[int] = []
         self._depth = 0
@@ -77,12 +80,12 @@ class Interpolator:
         """The value with all interpolations in it resolved; each unknown one is a Scalar with the tag UNRESOLVED."""
         return self._tree(value, path, 0)
 
-    def target(self, scalar: Scalar, path: Path) -> Value:
-        """What a scalar refers to, as it is written there; the scalar itself where that is not known."""
+    def target(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
+        """What a scalar at a path refers to, as it is written there, and where that is; itself where that is not known."""
         try:
-            return self._resolve(scalar, path)[0]
+            return self._resolve(scalar, path)
         except (_Unknown, _Impossible, BadInterpolation):
-            return scalar
+            return scalar, path
 
     def _tree(self, value: Value, path: Path, level: int) -> Value:
         if isinstance(value, Scalar):
@@ -104,6 +107,7 @@ class Interpolator:
                 self.environment.places[scalar.span] = scalar.text
             if isinstance(found, Scalar):
                 return found
+            self.followed.append((found.span, scalar.span))
             self._spend(_size(found))
             if level > MAX_LEVELS or id(scalar) in self._expanding:
                 raise _Unknown("the map or list that it refers to holds itself, or is nested too deeply")

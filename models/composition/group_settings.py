@@ -1,0 +1,78 @@
+"""Settings that choose, add or take out an entry of `defaults`; the others set values.
+
+Source: Hydra, hydra/_internal/defaults_list.py (Overrides): a setting is about a group if there is a folder of its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Sequence
+
+from ..finding import Finding, error
+from ..text.tree import Mapping, Scalar, Value, kind_of
+from ..text.tree import Sequence as List
+from .choices import Choice, Choices, Option
+from .entry import Entry
+from .search_path import SearchPath
+from .setting_text import Kind, Setting
+
+
+@dataclass
+class GroupSettings:
+    """The settings of a command, sorted.
+
+    Attributes
+    ----------
+    choices : what is chosen for, or taken out of, the entries of the file.
+    appended : entries that are added to them.
+    others : what sets values, in the order of the command line.
+    """
+
+    choices: Choices = field(default_factory=Choices)
+    appended: list[Entry] = field(default_factory=list)
+    others: list[Setting] = field(default_factory=list)
+
+    @staticmethod
+    def of(settings: Sequence[Setting], search: SearchPath, findings: list[Finding]) -> GroupSettings:
+        """The settings, sorted; what is wrong with one that is about a group is a Finding."""
+        found = GroupSettings()
+        for setting in settings:
+            if setting.key == "hydra" or setting.key.startswith(("hydra.", "hydra/")):
+                continue  # about Hydra itself
+            is_group = "." not in setting.key and search.is_group(setting.key)
+            looks_like = "/" in setting.key or setting.package is not None
+            if not isinstance(setting.value, Mapping) and (is_group or (looks_like and search.unseen)):
+                found._sort(setting, findings)
+            elif looks_like:
+                message = f"there is no folder `{setting.key}`, so it is no group that could be chosen"
+                findings.append(_wrong(setting, message, f"add the folder that holds it: `--config-root DIR`; {search.why_not_found}"))
+            else:
+                found.others.append(setting)
+        return found
+
+    def _sort(self, setting: Setting, findings: list[Finding]) -> None:
+        key = setting.key if setting.package is None else f"{setting.key}@{setting.package}"
+        option, value = _option(setting.value), setting.value
+        if setting.kind is Kind.FORCE:
+            findings.append(_wrong(setting, "a group cannot be added with `++`", f"write `{setting.text[1:]}`"))
+        elif setting.kind is Kind.DELETE:
+            self.choices.deletions[key] = Choice(option, setting.key_span, "PW012")
+        elif value is None or option is None:
+            message = f"what is chosen for the group `{key}` must be a name or a list of names, but it is {kind_of(value) if value else 'nothing'}"
+            findings.append(_wrong(setting, message, f"write `{key}=OPTION`; `~{key}` takes the group out"))
+        elif setting.kind is Kind.ADD:
+            self.appended.append(Entry(setting.key, option, value.span, True, setting.package, appended=True))
+        else:
+            self.choices.overrides[key] = Choice(option, value.span, "PW012")
+
+
+def _option(value: Value | None) -> Option:
+    if isinstance(value, Scalar) and isinstance(value.value, str):
+        return value.text
+    if isinstance(value, List) and all(isinstance(item, Scalar) and isinstance(item.value, str) for item in value.items):
+        return tuple(item.text for item in value.items if isinstance(item, Scalar))
+    return None
+
+
+def _wrong(setting: Setting, message: str, help_: str) -> Finding:
+    return error("PW012", "", message, setting.key_span, label="a group", help=help_)

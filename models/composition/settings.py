@@ -1,0 +1,184 @@
+"""What the command line sets in a configuration that is put together, before its interpolations are resolved.
+
+Source of the semantics: Hydra, hydra/_internal/config_loader_impl.py (_apply_overrides_to_config); OmegaConf.update.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Sequence as SequenceType
+
+from ..finding import Finding, UnusableInput, error
+from ..span import Edit, Span
+from ..text.nearest import nearest
+from ..text.source import Source
+from ..text.tree import Entry, Mapping, Scalar, Sequence, Value, find, kind_of, plain
+from .merge import Follow, Path, Unmergeable, merged
+from .setting_text import Kind, Setting, read_setting
+
+NAME = "--set"
+"""The name of the text that all settings stand in, a line each."""
+_TEXT = "tag:yaml.org,2002:str"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of a command, and what is wrong with how they are written."""
+
+    source: Source
+    settings: tuple[Setting, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @staticmethod
+    def read(texts: SequenceType[str]) -> Settings:
+        """The settings of a command line. Their spans point into one text that repeats the options."""
+        source = Source(NAME, "\n".join(f"{NAME} {text}" for text in texts))
+        found, findings, position, line = [], list[Finding](), 0, 1
+        for text in texts:
+            start = position + len(NAME) + 1
+            try:
+                found.append(read_setting(text, Span(NAME, start, start + len(text), line, len(NAME) + 2)))
+            except UnusableInput as problem:
+                findings += problem.findings
+            position = start + len(text) + 1
+            line += 1 + text.count("\n")
+        return Settings(source, tuple(found), tuple(findings))
+
+    @property
+    def search_path(self) -> Value | None:
+        """The search path that replaces the one of every file, if there is one."""
+        return next((each.value for each in self.settings if each.key == "hydra.searchpath"), None)
+
+
+class Refused(Exception):
+    """A setting that Hydra refuses; carries the Finding."""
+
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+        super().__init__(finding.message)
+
+
+def applied(root: Mapping, setting: Setting, partial: bool, follow: Follow) -> Mapping:
+    """The tree with a setting made. Where the tree is `partial`, a missing key may stand in what could not be read. Raises Refused."""
+    path, here = _at(root, setting.names, follow)
+    value = setting.value
+    if not path or (value is None and setting.kind is not Kind.DELETE):
+        raise Refused(_wrong(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
+    if setting.kind is Kind.DELETE:
+        if here is None and partial:
+            return root
+        if here is None or _is_null(here):
+            raise Refused(_wrong(setting, f"there is no `{setting.key}` that could be deleted", _meant(root, setting)))
+        if value is not None and plain(value) != plain(here):
+            raise Refused(
+                _wrong(setting, f"`{setting.key}` has another value, so Hydra refuses to delete it", f"write `~{setting.key}`", here.span)
+            )
+        value = None
+    elif setting.kind is Kind.ADD and isinstance(value, Scalar) and here is not None and not _is_null(here):
+        why = f"`{setting.key}` is there already, so Hydra refuses to add it"
+        raise Refused(_wrong(setting, why, f"write `{setting.text[1:]}` to change it", here.span))
+    elif setting.kind is Kind.CHANGE and not partial:
+        _must_exist(root, path, setting)
+    strict = setting.kind is Kind.CHANGE and not partial
+    changed = _set(root, path, _Change(setting, value, strict, follow))
+    return changed if isinstance(changed, Mapping) else root
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What is done at the end of a path: a value is set, or deleted if there is none. `strict`: no key may be new."""
+
+    setting: Setting
+    value: Value | None
+    strict: bool
+    follow: Follow
+
+
+def _at(root: Mapping, names: tuple[str, ...], follow: Follow) -> tuple[Path, Value | None]:
+    """Where a key really leads, and what is there: interpolations on the way are followed."""
+    value: Value | None = root
+    path: Path = ()
+    for name in names:
+        if isinstance(value, Scalar):
+            value, path = follow(value, path)
+        value, path = find(value, name), (*path, name)
+    return path, value
+
+
+def _must_exist(root: Mapping, path: Path, setting: Setting) -> None:
+    owner = find(root, ".".join(path[:-1]))
+    known = isinstance(owner, Mapping) and owner.entry(path[-1]) is not None
+    if not known and not (isinstance(owner, Sequence) and path[-1].isdecimal() and int(path[-1]) < len(owner.items)):
+        raise Refused(_wrong(setting, f"there is no `{setting.key}` in the configuration, so Hydra refuses it", _meant(root, setting)))
+
+
+def _set(value: Value | None, path: Path, change: _Change) -> Mapping | Sequence:
+    """The value with the change made at a path below it."""
+    name, setting = path[0], change.setting
+    if isinstance(value, Sequence):
+        if not name.isdecimal() or int(name) >= len(value.items):
+            raise Refused(_wrong(setting, f"the list before `{name}` has {len(value.items)} items", "name one of its items", value.span))
+        items = list(value.items)
+        old_item = items[int(name)]
+        new_item = _set(old_item, path[1:], change) if len(path) > 1 else _put(old_item, change, path)
+        items[int(name) : int(name) + 1] = [] if new_item is None else [new_item]
+        return Sequence(tuple(items), value.span)
+    if not isinstance(value, Mapping):  # Hydra makes room for the key where something else stands
+        value = Mapping((), setting.key_span)
+    old = value.entry(name)
+    here = old.value if old else None
+    new = _set(here, path[1:], change) if len(path) > 1 else _put(here, change, path)
+    kept = [entry for entry in value if new is not None or entry.key.text != name]
+    if new is not None:
+        entry = Entry(old.key if old else Scalar(name, _TEXT, setting.key_span), new)
+        kept = [entry if each is old else each for each in kept] if old else [*kept, entry]
+    return Mapping(tuple(kept), value.span, value.flow)
+
+
+def _put(here: Value | None, change: _Change, path: Path) -> Value | None:
+    """What the setting makes of the value that is there: a map is merged into a map."""
+    value, setting = change.value, change.setting
+    if value is None or here is None or isinstance(value, Scalar) or isinstance(here, Scalar):
+        return value
+    if isinstance(value, Mapping) and isinstance(here, Mapping):
+        new = next((entry.key for entry in value if here.entry(entry.key.text) is None), None) if change.strict else None
+        if new is not None:
+            why = f"there is no `{new.text}` in `{setting.key}`, so Hydra refuses it"
+            raise Refused(_wrong(setting, why, f"write `+{setting.text}` to add it", here.span, new.span))
+        try:
+            return merged(here, value, change.follow, path)
+        except Unmergeable as problem:
+            why = f"`{problem}` is {kind_of(problem.below)}, and cannot become {kind_of(problem.above)}"
+            raise Refused(_wrong(setting, why, f"give it {kind_of(problem.below)}", problem.below.span)) from None
+    if isinstance(value, Mapping) or isinstance(here, Mapping):
+        why = f"`{setting.key}` is {kind_of(here)}, and cannot become {kind_of(value)}"
+        raise Refused(_wrong(setting, why, f"give it {kind_of(here)}", here.span))
+    return value
+
+
+def _meant(root: Mapping, setting: Setting) -> tuple[str, Edit | None]:
+    """What to write in place of a key that is not there."""
+    owner: Value | None = root
+    start = 0
+    for name in setting.names:
+        inner = find(owner, name)
+        if inner is None:
+            break
+        owner, start = inner, start + len(name) + 1
+    close = nearest(name, [entry.key.text for entry in owner]) if isinstance(owner, Mapping) else None
+    if close:
+        key = f"{setting.key[:start]}{close}{setting.key[start + len(name) :]}"
+        return f"write `{key}`", Edit(setting.key_span, key)
+    if setting.kind is Kind.DELETE:
+        return "leave it out", None
+    return f"write `+{setting.text}` to add it", Edit(setting.key_span.part(0, 0), "+")
+
+
+def _is_null(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.is_null
+
+
+def _wrong(setting: Setting, why: str, help_: str | tuple[str, Edit | None], origin: Span | None = None, at: Span | None = None) -> Finding:
+    words, edit = help_ if isinstance(help_, tuple) else (help_, None)
+    span = at or (setting.key_span if setting.key else setting.span)
+    return error("PW012", "", why, span, help=words, edit=edit, origin=origin)
