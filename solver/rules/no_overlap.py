@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.assignment import Assignment
+from ...models.assignment import Assignment, met
 from ...models.component import Component
 from ...models.demand import Clause
 from ...models.finding import Finding, error
@@ -67,15 +67,21 @@ class NoOverlap:
             variables.require(load <= variables.slots(cell, pool, size))
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
-        held: dict[tuple[int, str], list[Holder]] = {}
-        for node in problem.cluster.nodes:
-            if node.taken:
-                held[node.rank, ACCELERATOR] = [("another job", "", node.taken)]
         sets = holders(problem)
+        for component in (component for members in sets for component in members):
+            yield from self._exists(problem, component, assignment)
+            if component.runs is None:
+                yield from self._within(component, assignment)
+        taken = [alike for alike in problem.cluster.alike if alike.node.taken]
+        if len(sets) + bool(taken) < 2:
+            return  # nobody is there to share with
+        held: dict[tuple[int, str], list[Holder]] = {}
+        for alike in taken:
+            for rank in range(alike.node.rank, alike.stop):
+                held[rank, ACCELERATOR] = [("another job", "", alike.node.taken)]
         for members in sets:
             together: dict[tuple[int, str], int] = {}
             for component in members:
-                yield from self._within(problem, component, assignment)
                 for place, mask in assignment.masks(component.name).items():
                     together[place] = together.get(place, 0) | mask
             for place, mask in together.items():
@@ -93,16 +99,19 @@ class NoOverlap:
                         )  # fmt: skip
                 seen.append((name, lead, mask))
 
-    def _within(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        """Resources that do not exist, and groups of one component on top of each other (given ranks may share)."""
-        before: dict[tuple[int, str], int] = {}
-        for run in assignment.of(component.name):
-            node, mask, place = problem.cluster.nodes[run.node], run.mask, (run.node, run.kind)
-            if run.within[0] < 0 or mask & ~node.whole(run.kind):
+    def _exists(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        """Resources that do not exist."""
+        for run, node, _ in met(problem.cluster, assignment.repeats(component.name)):
+            if run.within[0] < 0 or run.mask & ~node.whole(run.kind):
                 message = f"{component.name} uses accelerator {run.within[1]} of node {run.node}, which has {node.count(run.kind)}"
                 yield error(self.code, component.name, message, component.span("placement"), witnesses=(run.node, run.within[1]), amount=1)
-            shared = mask & before.get(place, 0)
-            if component.runs is None and (shared or mask.bit_count() < run.amount):
+
+    def _within(self, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        """Groups of one component on top of each other; given ranks may share."""
+        before: dict[tuple[int, str], int] = {}
+        for run in assignment.of(component.name):
+            mask, place = run.mask, (run.node, run.kind)
+            if mask & before.get(place, 0) or mask.bit_count() < run.amount:
                 message = f"two processes of {component.name} hold the same accelerator of node {run.node}"
                 yield error(self.code, component.name, message, component.span("placement"), witnesses=(run.node,), amount=1)
             before[place] = before.get(place, 0) | mask
