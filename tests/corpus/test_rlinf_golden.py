@@ -59,7 +59,9 @@ def _without(records: list[Record] | None, *fields: str) -> list[Record] | None:
 
 def _beyond_node(case: Case) -> bool:
     counts = [node.get("accelerators", 0) for node in case.record["input"].get("nodes", ())]
-    outside = any(rank >= counts[each["cluster_node_rank"]] for each in case.theirs or () for rank in each["local_hardware_ranks"])
+    outside = bool(counts) and any(
+        rank >= counts[each["cluster_node_rank"]] for each in case.theirs or () for rank in each["local_hardware_ranks"]
+    )
     return outside and case.ours is None and case.codes == ("PW203",)
 
 
@@ -79,6 +81,18 @@ def _listed(key: str) -> Callable[[Case], bool]:
     return covers
 
 
+def _starts_in_auto(case: Case) -> bool:
+    section = case.record["input"].get("config", {}).get("cluster", {})
+    return bool(section.get("auto_scheduler")) and case.name in ("actor", "rollout") and 0 < len(case.ours or ()) < len(case.theirs or ())
+
+
+def _keeps_group(case: Case) -> bool:
+    placed = case.record["input"].get("config", {}).get("cluster", {}).get("component_placement", {})
+    packed = case.record["input"].get("placement_class") in TASKS
+    grouped = any(isinstance(value, dict) and "node_group" in value for value in placed.values())
+    return packed and grouped and len(case.ours or ()) == len(case.theirs or ()) > 0
+
+
 def _nameless(case: Case) -> bool:
     return case.name == "" and case.theirs is not None and case.ours is None
 
@@ -87,12 +101,25 @@ DIFFERENCES = (
     Difference("number-not-text", "a node placement's local accelerator is the number 0, not the text", _text_zero),
     Difference("off-by-one", "a process that reaches beyond its node is refused, not given a missing accelerator", _beyond_node),
     Difference("nameless", "a component without a name (`actor,:`) is warned of and left out", _nameless),
+    Difference("auto-share", "in auto mode a component has its share at the start, not all that RLinf may move to it", _starts_in_auto),
+    Difference("kept-group", "the node group of a component is kept in model parallel modes, with a warning", _keeps_group),
     Difference("listed-ranks", "a YAML list of node ranks is what the documentation promises", _listed("node_ranks")),
     Difference("listed-groups", "a YAML list of node groups is what the documentation promises", _listed("node_group")),
 )  # fmt: skip
 
-# Rules of the classes for model parallel training, which are checked elsewhere.
-OTHER_CLASSES = ("ModelParallelComponentPlacement",)
+# The tasks whose programs use the classes for model parallel training.
+TASKS = {"ModelParallelComponentPlacement": "reasoning", "ModelParallelEvalComponentPlacement": "reasoning_eval"}
+
+# What RLinf says where it refuses a mode, and the code that we must give for it.
+REFUSALS = {
+    "GPUs must be specified": "PW123",
+    "must not be specified": "PW123",
+    "must be continuous": "PW205",
+    "must be less than or equal to": "PW208",
+    "must be divisible": "PW208",
+    "neither": "PW211",
+    "does not match either": "PW211",
+}
 
 
 def records(name: str) -> Iterator[Record]:
@@ -118,8 +145,8 @@ def resolved_groups(record: Record) -> list[Record]:
     return [group for group in record["input"].get("resolved", {}).get("groups", ()) if group["label"] not in ("cluster", "node")]
 
 
-def read(section: Record, cluster: Cluster) -> Reading:
-    return rlinf.read(Document.of(Source("golden.yaml", yaml.safe_dump({"cluster": section}, width=1 << 30))), cluster)
+def read(section: Record, cluster: Cluster, rest: Record | None = None) -> Reading:
+    return rlinf.read(Document.of(Source("golden.yaml", yaml.safe_dump({**(rest or {}), "cluster": section}, width=1 << 30))), cluster)
 
 
 def told(placements: list[Placement]) -> list[Record]:
@@ -163,11 +190,13 @@ def component_cases(record: Record) -> Iterator[Case]:
             for g in extra
         ]
         section.setdefault("node_groups", declared)
-    reading = read(section, machines(record))
+    task = TASKS.get(given["placement_class"])
+    reading = read(section, machines(record), {**given["config"], "runner": {"task_type": task}} if task else None)
     errors = [finding for finding in verify(reading).findings if finding.severity is Severity.ERROR]
     codes = tuple(finding.code for finding in errors)
     if not output["ok"]:
-        yield Case(record, "*", None, None if errors else [], codes)
+        right = next((code for said, code in REFUSALS.items() if said in output["error"]), None) if task else None
+        yield Case(record, "*", None, None if errors and (right is None or right in codes) else [], codes)
         return
     problem = reading.problem
     for name, theirs in output["components"].items():
@@ -199,7 +228,7 @@ def cases(name: str) -> Iterator[Case]:
             section = dict(record["input"]["cluster"])
             record["input"]["cluster"] = {"component_placement": {}, **section}
             yield configuration_case(record)
-        elif record["input"]["placement_class"] not in OTHER_CLASSES:
+        else:
             yield from component_cases(record)
 
 
@@ -217,7 +246,10 @@ def judged(name: str) -> tuple[Counter[str], list[Case]]:
     return counts, wrong
 
 
-FILES = ("unit_tests", "random_packed", "random_flexible", "random_node", "random_rankmap", "random_component", "probes", "yaml_examples")
+FILES = (
+    "unit_tests", "random_packed", "random_flexible", "random_node", "random_rankmap", "random_component", "random_modelparallel",
+    "probes", "yaml_examples",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...cluster import Cluster
 from ...component import Parallel, Relation
 from ...finding import error
@@ -97,7 +99,8 @@ def _problem(
     if level == TRAINING:
         batches(work)
     open_ = {name: degrees for name, degrees in choices.items() if name not in mode.shaped}
-    return Problem(cluster, Job(mode.components, (*mode.relations, *work.relations), CAPABILITIES, open_, tuple(work.shares)))
+    capabilities = replace(CAPABILITIES, packs=mode.packs)
+    return Problem(cluster, Job(mode.components, (*mode.relations, *work.relations), capabilities, open_, tuple(work.shares)))
 
 
 def _written(placed: Mapping | None) -> dict[str, Span]:

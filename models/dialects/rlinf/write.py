@@ -15,6 +15,7 @@ from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
 from ...text.tree import Mapping, plain
 from .insert import Line, insert_lines
+from .modes.solid import extent_of
 from .read import read_with
 
 
@@ -45,7 +46,10 @@ def _line(name: str, component: Component | None, reading: Reading, assignment: 
         raise _refused(name, f"`{name}` cannot be a key of `component_placement`")
     runs = assignment.of(name)
     labels = labels_used(runs, component.node_groups if component else ())
-    text = placement_text(name, runs, problem.cluster, labels)
+    if component and component.contiguous and problem.job.capabilities.packs:
+        text = str(extent_of(runs, problem.cluster, labels))
+    else:
+        text = placement_text(name, runs, problem.cluster, labels)
     return Line(plain_or_quoted(name), text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
 
 

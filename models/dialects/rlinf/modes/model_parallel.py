@@ -30,12 +30,7 @@ def apply(parts: Parts) -> None:
     _actor(parts, actor, backend)
     shape = _rollout(parts, found, actor, rollout)
     pack(parts, "rollout", shape, engine(rollout, shape))
-    for name, role in (("inference", "actor"), ("actor_inference", "actor"), ("critic_inference", "critic")):
-        if parts.has(name) and found in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
-            count = _count(parts, name)
-            if count is not None and name == (parts.first_of("inference", "actor_inference") if role == "actor" else name):
-                fits_in(parts, name, inferring(parts.settings, role).tp, count)
-            pack(parts, name, Shape())
+    _inference(parts, found)
     pack(parts, "reward", Shape(), fills=True)
     if parts.has("critic"):
         its = trained(parts.settings, "critic").parallel
@@ -80,6 +75,18 @@ def _rollout(parts: Parts, found: Arrangement, actor: Degrees, its: Degrees) -> 
         message = f"{its.pp.said} does nothing where actor and rollout share their accelerators: RLinf packs processes by tp alone"
         parts.notes.warn(IGNORED, "rollout", message, its.pp.span or parts.place("rollout"), "ignored", "drop it", None)
     return of_rollout(parts, found, actor, its, count)
+
+
+def _inference(parts: Parts, found: Arrangement) -> None:
+    """Each inference component is packed; in auto mode RLinf does not look whether its tp fits."""
+    if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
+        return
+    for name, role in (("inference", "actor"), ("actor_inference", "actor"), ("critic_inference", "critic")):
+        count = _count(parts, name)
+        shadowed = name == "actor_inference" and parts.has("inference")
+        if count is not None and found is Arrangement.DISAGGREGATED and not shadowed:
+            fits_in(parts, name, inferring(parts.settings, role).tp, count)
+        pack(parts, name, Shape())
 
 
 def _auto(parts: Parts, rollout: Degrees) -> None:
