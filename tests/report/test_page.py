@@ -11,16 +11,21 @@ from pathlib import Path
 import placewright
 import pytest
 from placewright.cli.main import run
+from placewright.cli.options import read_machines
 from placewright.models.codes import CODES, FAMILIES
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load
 from placewright.models.finding import UnusableInput
-from placewright.models.span import apply_edits
+from placewright.models.span import Edit, apply_edits
 from placewright.report.explain import WIDTH, render
 from placewright.report.page import Example, parse_page, read_page
 from placewright.solver.rules import RULES
+from placewright.solver.verify import verify
 
 PAGES = Path(next(iter(placewright.__path__))) / "report" / "pages"
 LONGEST = 60
-CODE = re.compile(r"\[(PW\d{3})\]")
+CODE = re.compile(r"(?:error|warning|note)\[(PW\d{3})\]")
+"""A code as the output shows it; a remark (`info[...]`) is no fault."""
 
 NEEDS_RAY = "needs Ray: tests/scenarios/launch and tests/runtime play it"
 NOT_RUN = {
@@ -37,6 +42,7 @@ def play(examples: tuple[Example, ...], command: str, folder: Path, capsys: pyte
     """(exit code, all output) of the command in a folder that holds the files of the examples."""
     for example in examples:
         if name := example.file or file_of(command):
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(example.text, "utf-8")
     code = run(shlex.split(command))
     captured = capsys.readouterr()
@@ -128,15 +134,37 @@ def test_an_edit_that_the_finding_offers_makes_the_wrong_example_clean(
     command = command_of(page.wrong)
     monkeypatch.chdir(tmp_path)
     play(page.wrong, command, tmp_path, capsys)
-    file = Path(file_of(command))
-    words = shlex.split(command)
-    cluster = words[words.index("--cluster") + 1] if "--cluster" in words else None
-    edits = {finding.edit for finding in placewright.verify(file, cluster).findings if finding.edit}
+    edits = edits_for(command)
     if not edits:
         pytest.skip("its help is no edit")
-    file.write_text(apply_edits(file.read_text("utf-8"), sorted(edits, key=lambda edit: edit.span.start)), "utf-8")
-    assert run(words) == 0
+    command = edited(command, edits)
+    assert run(shlex.split(command)) == 0
     assert CODE.findall(capsys.readouterr().out) == []
+
+
+def edits_for(command: str) -> dict[str, list[Edit]]:
+    """What the findings of a command offer to change, by the text that it is in."""
+    words = shlex.split(command)
+    settings = [words[at + 1] for at, word in enumerate(words) if word == "--set"]
+    machines = read_machines(words[words.index("--cluster") + 1]) if "--cluster" in words else None
+    level = words[words.index("--level") + 1] if "--level" in words else "placement"
+    report = verify(load(file_of(command), machines, "auto", level, Composer((), settings, ())))
+    found: dict[str, list[Edit]] = {}
+    for finding in report.findings:
+        if finding.edit and finding.edit not in found.setdefault(finding.edit.span.file, []):
+            found[finding.edit.span.file].append(finding.edit)
+    return found
+
+
+def edited(command: str, edits: dict[str, list[Edit]]) -> str:
+    """The command after the edits were made, in its files or in its own settings."""
+    for name, its in edits.items():
+        if name == "--set":
+            before = command[command.index("--set") :]
+            command = command.replace(before, apply_edits(before, its))
+        else:
+            Path(name).write_text(apply_edits(Path(name).read_text("utf-8"), sorted(its, key=lambda edit: edit.span.start)), "utf-8")
+    return command
 
 
 @pytest.mark.parametrize("code", NOT_RUN)
