@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
+from ..models.finding import UnusableInput, error
+
 if TYPE_CHECKING:
     from ..models.cluster import Cluster
     from ..models.shorthand import AsDeclared
@@ -31,7 +33,6 @@ def read_machines(text: str) -> Cluster | AsDeclared:
     if looks_like_shorthand(text):
         return read_shorthand(text)
     from ..models.cluster_source import read_cluster
-    from ..models.finding import UnusableInput, error
 
     if not Path(text).exists():
         advice = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
@@ -39,26 +40,40 @@ def read_machines(text: str) -> Cluster | AsDeclared:
     return read_cluster(text)
 
 
-def _machines(ctx: click.Context, param: click.Parameter, value: str | None) -> Cluster | AsDeclared | None:
-    try:
-        return None if value is None else read_machines(value)
-    except ValueError as problem:
-        raise click.BadParameter(str(problem), ctx, param) from None
-
-
 def cluster_option(verb: Verb) -> Verb:
     """Adds `--cluster` to a verb, as its argument `machines`: Cluster, AsDeclared or None.
 
-    A shorthand that cannot be read is a usage error; a cluster file that cannot be used raises UnusableInput.
+    A shorthand that cannot be read is a usage error; a cluster file that cannot be used raises UnusableInput. A verb that
+    was asked for JSON says either as JSON.
     """
+
+    @wraps(verb)
+    def with_machines(*arguments: Any, cluster: str | None, **others: Any) -> Any:
+        try:
+            machines = None if cluster is None else read_machines(cluster)
+        except (UnusableInput, ValueError) as problem:
+            if others.get("form") == "json":
+                return _said_as_json(problem)
+            if isinstance(problem, ValueError):
+                raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
+            raise
+        return verb(*arguments, machines=machines, **others)
+
     return click.option(
         "--cluster",
-        "machines",
-        callback=_machines,
         metavar="SHORTHAND|FILE",
         help="The machines: NODESxACCELERATORS[xMODEL] such as 2x8xH100 or 2x8+1x0, x8 for as many nodes as the file "
         "declares with 8 each, or a cluster file.",
-    )(verb)
+    )(cast(Verb, with_machines))
+
+
+def _said_as_json(problem: UnusableInput | ValueError) -> int:
+    """Prints what is wrong with the machines as JSON; the exit code."""
+    from ..report.json import render
+
+    unread = (error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`"),)
+    click.echo(render((), findings=problem.findings if isinstance(problem, UnusableInput) else unread))
+    return 2
 
 
 def dialect_option(verb: Verb) -> Verb:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Iterable
+from typing import Iterable, Mapping
 
 import click
 
@@ -21,9 +21,13 @@ def text_of(path: str) -> str:
         return ""
 
 
-def echo_findings(findings: Iterable[Finding], err: bool = False) -> None:
-    """Prints findings as frames and an empty line, which the verdict follows; to standard error if `err`."""
+def echo_findings(findings: Iterable[Finding], err: bool = False, texts: Mapping[str, str] | None = None) -> None:
+    """Prints findings as frames and an empty line, which the verdict follows; to standard error if `err`.
+
+    `texts` holds the texts that they are about, by name; without it they are read from the files of those names.
+    """
     found = tuple(findings)
-    files = {span.file for finding in found for span in (finding.span, finding.origin) if span}
-    texts = {file: text for file in files if (text := text_of(file))}
+    if texts is None:
+        files = {span.file for finding in found for span in (finding.span, finding.origin) if span}
+        texts = {file: text for file in files if (text := text_of(file))}
     click.echo(render_findings(found, texts, wants_colour(sys.stderr if err else sys.stdout)) + "\n", err=err, color=True)

@@ -9,9 +9,11 @@ import click
 
 from ..models.dialects.dialect import LEVELS
 from ..models.dialects.load import load
+from ..models.finding import Finding, UnusableInput
 from ..models.report import FAULTY, OK, UNUSABLE, Report
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
+from .inputs import Inputs
 from .options import cluster_option, composing_options, dialect_option
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ EXIT_CODES = {OK: 0, FAULTY: 1, UNUSABLE: 2}
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER...")
 @cluster_option
 @dialect_option
 @composing_options
@@ -36,33 +38,40 @@ def verify(
 ) -> int:  # fmt: skip
     """Check the placements of configuration files, without any cluster.
 
-    Every fault is reported at its line, with its reason and what mends it. An unusable file does not stop the others.
+    Every fault is reported at its line, with its reason and what mends it. An unusable file does not stop the others. Of a
+    folder, the files that place something are checked.
 
     \b
     placewright verify train.yaml --cluster 2x8xH100
-    placewright verify configs/*.yaml --cluster x8 --format json
+    placewright verify train.yaml --set cluster.num_nodes=4 --config-root configs
+    placewright verify configs --cluster x8 --format json
     """
-    reports = (verdict_on(load(file, machines, dialect, level, composer)) for file in files)
-    verdicts = _echo_json(reports, placements) if form == "json" else _echo_text(reports, placements, len(files) == 1)
+    inputs = Inputs(files)
+    reports = (verdict_on(reading) for reading in inputs.readings(lambda file: load(file, machines, dialect, level, composer)))
+    verdicts = _echo_json(reports, inputs, placements) if form == "json" else _echo_text(reports, inputs, placements)
     return max(EXIT_CODES[verdict] for verdict in verdicts)
 
 
-def _echo_json(reports: Iterable[Report], placements: bool) -> list[str]:
+def _echo_json(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:
     from ..report.json import render
 
-    every = list(reports)
-    click.echo(render(every, placements))
-    return [report.verdict for report in every]
+    every, findings = list[Report](), tuple[Finding, ...]()
+    try:
+        every += reports
+    except UnusableInput as problem:
+        findings = problem.findings
+    click.echo(render(every, placements, findings, inputs.skipped))
+    return [*(report.verdict for report in every), *(UNUSABLE for _ in findings)]
 
 
-def _echo_text(reports: Iterable[Report], placements: bool, only_one: bool) -> list[str]:
+def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool) -> list[str]:
     from ..report.text import render, summary
 
     colour = wants_colour(sys.stdout)
     every = []
     for report in reports:
-        click.echo(render(report, placements, sizes=only_one, colour=colour) + ("" if only_one else "\n"), color=True)
+        click.echo(render(report, placements, sizes=not inputs.several, colour=colour) + ("\n" if inputs.several else ""), color=True)
         every.append(report)
-    if not only_one:
-        click.echo(summary(every, colour), color=True)
+    if inputs.several:
+        click.echo(summary(every, inputs.skipped, colour), color=True)
     return [report.verdict for report in every]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Mapping
 
 from .finding import Finding, Severity, Unchecked
 from .plan import Plan
@@ -14,8 +15,9 @@ OK, FAULTY, UNUSABLE = "ok", "faulty", "unusable"
 class Report:
     """The verdict on one file.
 
-    `findings` are in the order of the text. `plan` holds the placements of the components whose ranks are given; None
-    if the file has errors. `pending` names the components that are left to solve.
+    `findings` are in the order of the texts, those of the file itself first. `plan` holds the placements of the components whose ranks are given; None
+    if the file has errors. `pending` names the components that are left to solve. `texts` holds
+    every text that the configuration is made of, by its name.
     """
 
     file: str
@@ -24,7 +26,7 @@ class Report:
     unchecked: tuple[Unchecked, ...] = ()
     plan: Plan | None = None
     pending: tuple[str, ...] = ()
-    text: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -13,9 +13,16 @@ from ..models.report import Report
 SCHEMA = 1
 
 
-def render(reports: Iterable[Report], placements: bool = False) -> str:
-    """The reports as one JSON text. `placements` adds every process of each component."""
-    return json.dumps({"schema": SCHEMA, "files": [report_to_data(report, placements) for report in reports]}, indent=1)
+def render(reports: Iterable[Report], placements: bool = False, findings: Iterable[Finding] = (), skipped: int = 0) -> str:
+    """The reports as one JSON text.
+
+    `placements` adds every process of each component. `findings` are about no file but the command as a whole; `skipped`
+    is how many files of folders place nothing. Both are left out where there are none.
+    """
+    data: dict[str, object] = {"schema": SCHEMA, "files": [report_to_data(report, placements) for report in reports]}
+    about_all = [finding_to_data(finding) for finding in findings]
+    data.update({"findings": about_all} if about_all else {}, **({"skipped": skipped} if skipped else {}))
+    return json.dumps(data, indent=1)
 
 
 def report_to_data(report: Report, placements: bool = False) -> dict[str, object]:
@@ -24,20 +31,25 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
         "file": report.file,
         "dialect": report.dialect,
         "verdict": report.verdict,
-        "findings": [finding_to_data(finding) for finding in report.findings],
+        "findings": [finding_to_data(finding, report.file) for finding in report.findings],
         "unchecked": [{"rule": item.rule, "subject": item.subject, "why": item.why} for item in report.unchecked],
         "components": plan_to_data(report.plan, placements) if report.plan else {},
         "pending": list(report.pending),
     }
 
 
-def finding_to_data(finding: Finding) -> dict[str, object]:
-    """One finding as JSON data; line and column count from 1 and are null where it has no place."""
+def finding_to_data(finding: Finding, file: str = "") -> dict[str, object]:
+    """One finding as JSON data; line and column count from 1 and are null where it has no place.
+
+    Where that place is in another text than `file`, its name is added.
+    """
+    elsewhere = finding.span and file and finding.span.file != file
     return {
         "code": finding.code,
         "severity": finding.severity.value,
         "subject": finding.subject,
         "message": finding.message,
+        **({"file": finding.span.file} if finding.span and elsewhere else {}),
         "line": finding.span.line if finding.span else None,
         "column": finding.span.column if finding.span else None,
         "help": finding.help,

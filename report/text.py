@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Iterable, Mapping, Sequence
 
 from ..models.finding import Finding, Severity, Unchecked
@@ -16,7 +17,7 @@ def render(report: Report, placements: bool = False, sizes: bool = True, colour:
 
     `sizes` shows the table of components, `placements` every process of each.
     """
-    blocks = [render_findings(report.findings, {report.file: report.text} if report.text else {}, colour)]
+    blocks = [render_findings(report.findings, report.texts, colour)]
     if report.plan and report.plan.components:
         blocks.append(components_table(report.plan) if sizes else "")
         blocks += [placements_table(report.plan, name) for name in report.plan.components if placements]
@@ -62,8 +63,25 @@ def count_findings(findings: Iterable[Finding]) -> str:
     return ", ".join(plural(count, names[severity]) for severity, count in by_severity.items() if count)
 
 
-def summary(reports: Sequence[Report], colour: bool = False) -> str:
-    """One line over several files."""
+def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -> str:
+    """What was found in several files, by code; how many files of folders place nothing; in the last line the verdicts."""
+    lines = [_by_code(reports, severity) for severity in (Severity.ERROR, Severity.WARNING)]
+    if skipped:
+        lines.append(f"{plural(skipped, 'file')} {'places' if skipped == 1 else 'place'} nothing")
+    return "\n".join([*filter(None, lines), _verdicts(reports, colour)])
+
+
+def _by_code(reports: Sequence[Report], severity: Severity) -> str:
+    """`28 files with errors: PW116 x34`; "" if there are none."""
+    found = [[finding.code for finding in report.findings if finding.severity is severity] for report in reports]
+    counts = Counter(code for codes in found for code in codes)
+    if not counts:
+        return ""
+    said = ", ".join(f"{code} x{counts[code]}" for code in sorted(counts))
+    return f"{plural(sum(map(bool, found)), 'file')} with {severity.value}s: {said}"
+
+
+def _verdicts(reports: Sequence[Report], colour: bool) -> str:
     verdicts = [report.verdict for report in reports]
     styles = {OK: "green", FAULTY: "red", UNUSABLE: "red"}
     parts = [paint(f"{verdicts.count(word)} {word}", style, colour) for word, style in styles.items() if word in verdicts]

@@ -37,17 +37,23 @@ def verify(reading: Reading) -> Report:
     findings, not_judged = list(reading.findings), list(reading.unchecked)
     plan, pending, problem = None, tuple[str, ...](), reading.problem
     if problem is not None:
-        findings += check_given(problem)
+        findings += reading.document.environment.concealed(check_given(problem))
         not_judged += unchecked(problem.explicit, problem.given())
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
-    report = Report(reading.source.name, reading.dialect, _in_order(findings), tuple(not_judged), None, pending, reading.source.text)
+    found, texts = _in_order(findings, reading.source.name), reading.document.texts
+    report = Report(reading.source.name, reading.dialect, found, tuple(not_judged), None, pending, texts)
     if problem is not None and not report.errors:
         plan = Plan(problem.cluster, problem.given(), VERIFIED)
-        report = Report(report.file, report.dialect, report.findings, report.unchecked, plan, pending, report.text)
+        report = Report(report.file, report.dialect, report.findings, report.unchecked, plan, pending, texts)
     return report
 
 
-def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:
-    """In the order of the text, each once."""
-    return tuple(dict.fromkeys(sorted(findings, key=lambda f: (f.span.start if f.span else -1, f.code, f.message))))
+def _in_order(findings: list[Finding], file: str) -> tuple[Finding, ...]:
+    """In the order of the texts, that of the file itself first; each once."""
+
+    def place(finding: Finding) -> tuple[str, int]:
+        span = finding.span
+        return ("" if span is None or span.file == file else span.file, span.start if span else -1)
+
+    return tuple(dict.fromkeys(sorted(findings, key=lambda finding: (*place(finding), finding.code, finding.message))))

@@ -10,14 +10,19 @@ from placewright.models.span import Span
 from placewright.report.text import render, summary
 
 FAULTY = Report(
-    "bad.yaml", "rlinf", (warning("PW104", "", "odd"), error("PW107", "", "unknown", Span("bad.yaml", 3, 4, 1, 4))), text="a: 1\n"
+    "bad.yaml",
+    "rlinf",
+    (warning("PW104", "", "odd"), error("PW107", "", "unknown", Span("bad.yaml", 3, 4, 1, 4))),
+    texts={"bad.yaml": "a: 1\n"},
 )
 UNUSABLE = Report("gone.yaml", "", (error("PW001", "", "there is no file `gone.yaml`", help="check the path"),))
 
 
 @pytest.fixture
 def good(colocated: Plan) -> Report:
-    return Report("run.yaml", "rlinf", unchecked=(Unchecked("PW501", "actor", "no memory given"),), plan=colocated, text="a: 1\n")
+    return Report(
+        "run.yaml", "rlinf", unchecked=(Unchecked("PW501", "actor", "no memory given"),), plan=colocated, texts={"run.yaml": "a: 1\n"}
+    )
 
 
 def test_a_good_file(good: Report) -> None:
@@ -58,4 +63,7 @@ def test_equal_reasons_are_one_line() -> None:
 
 
 def test_many_files_end_with_their_sum(good: Report) -> None:
-    assert summary([good, good, FAULTY, UNUSABLE]) == "4 files: 2 ok, 1 faulty, 1 unusable"
+    assert summary([good, good, FAULTY, UNUSABLE]) == (
+        "2 files with errors: PW001 x1, PW107 x1\n1 file with warnings: PW104 x1\n4 files: 2 ok, 1 faulty, 1 unusable"
+    )
+    assert summary([good, good], skipped=12) == "12 files place nothing\n2 files: 2 ok"

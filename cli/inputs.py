@@ -1,0 +1,69 @@
+"""The files of a command line, folders searched for those that place something."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Callable, Iterator, Sequence
+
+from ..models.dialects.load import DIALECTS, dialect_named
+from ..models.finding import UnusableInput, error
+from ..models.reading import Reading
+
+ENDINGS = (".yaml", ".yml")
+_MARKS = ("component_placement", "components:")
+_NOT_A_CONFIGURATION = {"PW003", "PW004", "PW005", "PW007"}
+
+
+@dataclass
+class Inputs:
+    """Files and folders, and how many files of the folders place nothing (`skipped`)."""
+
+    paths: Sequence[str]
+    skipped: int = 0
+
+    @property
+    def several(self) -> bool:
+        """May it be more than one file?"""
+        return len(self.paths) > 1 or os.path.isdir(self.paths[0])
+
+    @property
+    def searched(self) -> bool:
+        """Is one of them a folder?"""
+        return any(map(os.path.isdir, self.paths))
+
+    def readings(self, load: Callable[[str], Reading]) -> Iterator[Reading]:
+        """Every file, read. Raises UnusableInput for a folder in which nothing is placed."""
+        for path in self.paths:
+            if os.path.isdir(path):
+                yield from self._of_folder(path, load)
+            else:
+                yield load(path)
+
+    def _of_folder(self, folder: str, load: Callable[[str], Reading]) -> Iterator[Reading]:
+        looked_at, skipped = 0, self.skipped
+        for file in configurations(folder):
+            looked_at += 1
+            reading = load(file)
+            if places_nothing(reading):
+                self.skipped += 1
+            else:
+                yield reading
+        if self.skipped - skipped == looked_at:
+            message = f"`{folder}` holds no configuration that places something ({looked_at} YAML files were looked at)"
+            raise UnusableInput([error("PW001", "", message, help="name the folder of the configurations")])
+
+
+def configurations(folder: str) -> Iterator[str]:
+    """The YAML files below a folder, in the order of their names; nothing that is hidden, and no folder through a link."""
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (os.path.join(here, name) for name in sorted(files) if name.endswith(ENDINGS) and not name.startswith("."))
+
+
+def places_nothing(reading: Reading) -> bool:
+    """Is it no configuration of any dialect: another YAML file, or a part that others are composed of?"""
+    codes = {finding.code for finding in reading.findings if finding.unusable}
+    if "PW010" in codes or (reading.dialect in DIALECTS and not dialect_named(reading.dialect).recognises(reading.document.root)):
+        return True
+    return bool(codes & _NOT_A_CONFIGURATION) and not any(mark in reading.source.text for mark in _MARKS)
