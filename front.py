@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ContextManager, Union
+from typing import TYPE_CHECKING, Any, ContextManager, Sequence, Union
 
 from .models.cluster import Cluster
 from .models.finding import UnusableInput
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Machines = Union[str, Path, Cluster, AsDeclared, None]
 Readable = Union[str, Path, Reading]
+_LOADING = ("dialect", "level", "set", "roots", "allow_env")
 
 
 def cluster(text: str | Path) -> Cluster | AsDeclared:
@@ -34,7 +36,16 @@ def cluster(text: str | Path) -> Cluster | AsDeclared:
     return read_cluster(text)
 
 
-def load(file: Readable, cluster: Machines = None, dialect: str = "auto") -> Reading:
+def load(
+    file: Readable,
+    cluster: Machines = None,
+    dialect: str = "auto",
+    *,
+    level: str = "placement",
+    set: Sequence[str] = (),
+    roots: Sequence[str | Path] = (),
+    allow_env: Sequence[str] = (),
+) -> Reading:
     """A configuration, read. What is wrong with it is in its `findings`; nothing is raised for a bad file.
 
     Parameters
@@ -42,34 +53,43 @@ def load(file: Readable, cluster: Machines = None, dialect: str = "auto") -> Rea
     file : a path, or a Reading, which is returned as it is.
     cluster : the machines, as an object, in one word or as the path of a cluster file; None where the file says all.
     dialect : ``auto``, ``native`` or ``rlinf``.
+    level : ``placement``, or ``training`` to judge the batch arithmetic too.
+    set : what is changed, as on the command line of Hydra: ``cluster.num_nodes=4``.
+    roots : folders to look in for the groups of `defaults`, besides that of the file.
+    allow_env : environment variables that interpolations may read; what they hold is never shown.
     """
     if isinstance(file, Reading):
         return file
+    from .models.composition import Composer
     from .models.dialects.load import load as read
 
-    return read(file, _machines(cluster), dialect)
+    composer = Composer(tuple(map(str, roots)), tuple(set), tuple(allow_env))
+    return read(file, _machines(cluster), dialect, level, composer)
 
 
-def verify(file: Readable, cluster: Machines = None, dialect: str = "auto") -> Report:
-    """The verdict on a configuration, with every Finding. Neither ortools nor ray is loaded."""
-    return _verify(load(file, cluster, dialect))
+def verify(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Report:
+    """The verdict on a configuration, with every Finding; options are those of `load`. Neither ortools nor ray is loaded."""
+    return _verify(load(file, cluster, dialect, **options))
 
 
-def solve(file: Union[Readable, Problem], cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1) -> Answer:
+def solve(
+    file: Union[Readable, Problem], cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, **options: Any
+) -> Answer:
     """A verified Plan for everything that the configuration leaves open, or the reason why there is none.
 
-    Raises UnusableInput, with every Finding, for a configuration that has errors.
+    Other options are those of `load`. Raises UnusableInput, with every Finding, for a configuration that has errors.
     """
     from .models.problem import Problem
     from .solver.search import solve as search
 
     if isinstance(file, Problem):
         return search(file, limit, seed)
-    reading = load(file, cluster, dialect)
+    reading = load(file, cluster, dialect, **options)
     report = _verify(reading)
     if report.errors or reading.problem is None:
         raise UnusableInput(report.errors)
-    return search(reading.problem, limit, seed)
+    answer = search(reading.problem, limit, seed)
+    return replace(answer, findings=reading.document.environment.concealed(answer.findings))
 
 
 def explain(code: str) -> str:
@@ -83,15 +103,16 @@ def explain(code: str) -> str:
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:
     """Running workers, exactly where the plan says: a context manager that leaves nothing behind.
 
-    A configuration is solved first. Options are those of `placewright.runtime.launch.launch`: `address`, `simulate`,
-    `worker`, `timeout`, `trusted_env`.
+    A configuration is solved first. Options are those of `load`, and of `placewright.runtime.launch.launch`: `address`,
+    `simulate`, `worker`, `timeout`, `trusted_env`.
     """
     from .models.plan import Plan
     from .runtime.launch import launch as start
 
     if isinstance(plan, Plan):
         return start(plan, **options)
-    answer = solve(plan, cluster)
+    reading = load(plan, cluster, **{name: options.pop(name) for name in _LOADING if name in options})
+    answer = solve(reading)
     if answer.plan is None:
         raise UnusableInput(answer.findings)
     return start(answer.plan, **options)

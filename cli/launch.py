@@ -13,11 +13,12 @@ import click
 
 from ..models.finding import Finding
 from ..report.terminal import escape, paint, wants_colour
-from .options import cluster_option, dialect_option
+from .options import cluster_option, composing_options, dialect_option
 from .show import echo_findings
 
 if TYPE_CHECKING:
     from ..models.cluster import Cluster
+    from ..models.composition import Composer
     from ..models.plan import Plan
     from ..models.shorthand import AsDeclared
     from ..runtime.failure import LaunchFailed
@@ -41,9 +42,10 @@ _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
 )
 @cluster_option
 @dialect_option
+@composing_options
 def launch(
     file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, timeout: float,
-    trusted_env: tuple[str, ...], machines: Cluster | AsDeclared | None, dialect: str,
+    trusted_env: tuple[str, ...], machines: Cluster | AsDeclared | None, dialect: str, composer: Composer,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
 
@@ -60,7 +62,7 @@ def launch(
         raise click.UsageError("--simulate and --address exclude each other")
     with _heeding_signals() as heard:
         try:
-            plan = _plan(file, machines, dialect)
+            plan = _plan(file, machines, dialect, composer)
             return plan if isinstance(plan, int) else _launch(plan, address, worker, method, timeout, trusted_env)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt but the end of this process
@@ -89,21 +91,23 @@ def _heeding_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str) -> Plan | int:
+def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer) -> Plan | int:
     """The plan that the file is or leads to; an exit code, its reason printed, if there is none."""
     if _is_plan(file):
         from ..models.plan_file import read_plan
 
+        if composer.settings:
+            raise click.UsageError("--set changes a configuration; a plan is made already")
         return read_plan(file)
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
     from ..models.dialects.load import load
     from ..models.report import UNUSABLE as UNUSABLE_FILE
     from ..solver.verify import verify
 
-    reading = load(file, machines, dialect)
+    reading = load(file, machines, dialect, composer=composer)
     report = verify(reading)
     if report.findings:
-        echo_findings(report.findings, err=True)
+        echo_findings(report.findings, err=True, texts=report.texts)
     if report.errors or reading.problem is None:
         return _refused(file, report.errors, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if report.plan is not None and not report.pending:
@@ -112,8 +116,9 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str) -> Pla
 
     answer = solve(reading.problem)
     if answer.plan is None:
-        echo_findings(answer.findings, err=True)
-        return _refused(file, answer.findings, UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS)
+        findings = reading.document.environment.concealed(answer.findings)
+        echo_findings(findings, err=True, texts=report.texts)
+        return _refused(file, findings, UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS)
     return answer.plan
 
 

@@ -13,12 +13,13 @@ from ..models.finding import Finding, UnusableInput, error
 from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..models.span import Edit, apply_edits
 from ..report.terminal import escape, wants_colour
-from .options import cluster_option, dialect_option
+from .options import cluster_option, composing_options, dialect_option
 from .show import echo_findings
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
     from ..models.cluster import Cluster
+    from ..models.composition import Composer
     from ..models.reading import Reading
     from ..models.shorthand import AsDeclared
 
@@ -29,6 +30,7 @@ OK, FINDINGS, UNUSABLE, UNDECIDED = 0, 1, 2, 3
 @click.argument("file", metavar="FILE")
 @cluster_option
 @dialect_option
+@composing_options
 @click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON.")
 @click.option("--write", is_flag=True, help="Write the placements into FILE itself; without it the difference is only shown.")
 @click.option(
@@ -38,8 +40,8 @@ OK, FINDINGS, UNUSABLE, UNDECIDED = 0, 1, 2, 3
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
 def solve(
-    file: str, machines: Cluster | AsDeclared | None, dialect: str, output: str | None, write: bool, limit: float, seed: int, form: str,
-    placements: bool,
+    file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, write: bool, limit: float,
+    seed: int, form: str, placements: bool,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
@@ -52,14 +54,14 @@ def solve(
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
-    reading, code = _read(file, machines, dialect, form)
+    reading, code = _read(load(file, machines, dialect, composer=composer), form)
     if reading is None or reading.problem is None:
         return code
     from ..solver.search import solve as search
 
     answer = search(reading.problem, limit, seed)
     if answer.plan is None:
-        return _no_plan(file, answer, form)
+        return _no_plan(reading, answer, form)
     edits, unwritable = _edits(reading, answer)
     if output:
         _save(output, answer)
@@ -78,14 +80,13 @@ def solve(
     return code
 
 
-def _read(file: str, machines: Cluster | AsDeclared | None, dialect: str, form: str) -> tuple[Reading | None, int]:
+def _read(reading: Reading, form: str) -> tuple[Reading | None, int]:
     """The file, if it can be solved; else the exit code, its findings printed."""
     from ..solver.verify import verify
 
-    reading = load(file, machines, dialect)
-    report = verify(reading)
+    report, file = verify(reading), reading.source.name
     if report.findings:
-        echo_findings(report.findings, err=True)
+        echo_findings(report.findings, err=True, texts=report.texts)
     if form == "json" and (report.errors or reading.problem is None):
         from ..report.json import render as render_json
 
@@ -101,16 +102,17 @@ def _read(file: str, machines: Cluster | AsDeclared | None, dialect: str, form: 
     return reading, OK
 
 
-def _no_plan(file: str, answer: Answer, form: str) -> int:
+def _no_plan(reading: Reading, answer: Answer, form: str) -> int:
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
 
-    echo_findings(answer.findings, err=True)
+    file, findings = reading.source.name, reading.document.environment.concealed(answer.findings)
+    echo_findings(findings, err=True, texts=reading.document.texts)
     if form == "json":
         import json
 
         from ..report.json import finding_to_data
 
-        found = [finding_to_data(finding) for finding in answer.findings]
+        found = [finding_to_data(finding, file) for finding in findings]
         click.echo(json.dumps({"schema": 1, "file": file, "verdict": answer.verdict, "findings": found}, indent=1))
     click.echo(f"{escape(file)}: {answer.verdict}", err=True)
     return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
