@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Iterable, Iterator, Protocol, TypeVar, runtime_checkable
 
 from ..models.assignment import Assignment
 from ..models.demand import Clause
@@ -11,6 +11,7 @@ from ..models.problem import Problem
 
 if TYPE_CHECKING:
     from .layout import Layout
+    from .mends import Mend
     from .variables import Amount, Variables
 
 S = TypeVar("S")
@@ -40,6 +41,15 @@ class Rule(Protocol[S]):
 
     def explain(self, problem: Problem, subject: S) -> Clause:
         """The demand in the user's words, with the rule's own number about the cluster."""
+        ...
+
+
+@runtime_checkable
+class Mending(Rule[Any], Protocol):
+    """A rule that knows other ranks for given components that break it."""
+
+    def mends(self, problem: Problem, subject: Any) -> Iterator[Mend]:
+        """Changes that might mend it, the nearest first; none is shown before all rules have judged it."""
         ...
 
 

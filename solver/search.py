@@ -12,6 +12,7 @@ from ..models.finding import Finding, Severity, error
 from ..models.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan, Term
 from ..models.problem import Problem
 from .certificate import counting_row
+from .check import check
 from .expand import ExpansionFailed, expand
 from .greedy import greedy
 from .impossible import impossible
@@ -19,7 +20,7 @@ from .layout import Bundle, Count, Layout, Values
 from .objectives import OBJECTIVES, terms, weights
 from .places import all_lengths, from_node_starts, lengths
 from .unchecked import unchecked
-from .verify import check, check_given
+from .verify import check_given
 
 SEED = 1
 LIMIT = 10.0
@@ -113,7 +114,7 @@ def _judged(problem: Problem, layout: Layout, values: Values, bounds: list[int])
         assignment = expand(layout, values)
     except ExpansionFailed:  # a guess that does not fit; the search knows better
         return None
-    if any(check(problem, assignment)):
+    if _errors(check(problem, assignment)):
         return None
     return _Found(problem, assignment, terms(problem, assignment, bounds), _bound(problem, bounds), "greedy")
 
@@ -135,7 +136,7 @@ def _searched(problem: Problem, bounds: list[int], limit: float, seed: int, star
     if outcome.values is None:
         return _Found(problem, None, (), floor, "search")
     assignment = expand(variables.layout, outcome.values)
-    if faults := list(check(problem, assignment)):
+    if faults := _errors(check(problem, assignment)):
         raise WrongAnswer("; ".join(f"{fault.code} {fault.message}" for fault in faults))
     found = _Found(problem, assignment, terms(problem, assignment, bounds), floor if some else max(outcome.bound, floor), "search")
     if found.objective != outcome.objective:

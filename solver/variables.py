@@ -105,6 +105,10 @@ class Variables:
         """What a contiguous bundle's place is worth, given the worth of each."""
         return self._ranges[bundle].worth(value)
 
+    def first_and_end(self, bundle: Bundle) -> tuple[Amount, Amount]:
+        """The first resource rank of a contiguous bundle in its numbering, and the one after its last."""
+        return self.of_place(bundle, lambda place: place[0]), self.of_place(bundle, lambda place: place[0] + place[1] * bundle.unit)
+
     def slots(self, cell: Cell, pool: Pool, size: int) -> Amount:
         """How many pieces of `size` fit in the cell beside the pool's contiguous bundles: the sum of floor(left / size) over its nodes."""
         key = (cell, pool, size)
@@ -143,10 +147,11 @@ class Variables:
 
     def among(self, amount: Amount, values: Iterable[int], why: str = "") -> None:
         """The amount is one of these."""
-        if isinstance(amount, int):
-            self.require(amount in set(values), why)
+        possible = list(values)
+        if isinstance(amount, int) or not possible:
+            self.require(amount in possible if isinstance(amount, int) else False, why)
         else:
-            self.model.add_linear_expression_in_domain(amount, cp_model.Domain.from_values(list(values)))
+            self.model.add_linear_expression_in_domain(amount, cp_model.Domain.from_values(possible))
 
     def total(self, amounts: Iterable[Amount]) -> Amount:
         """The sum of amounts."""

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
-from ..models.assignment import Assignment
 from ..models.finding import Finding, Severity
 from ..models.plan import VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import Report
-from .rules import RULES
+from .advice import ADVICE
+from .check import check
+from .mended import mended
 from .unchecked import unchecked
-
-
-def check(problem: Problem, assignment: Assignment) -> Iterator[Finding]:
-    """Everything that any rule has against an Assignment of all components of the problem."""
-    for rule in RULES:
-        for subject in rule.subjects(problem):
-            yield from rule.check(problem, subject, assignment)
 
 
 def check_given(problem: Problem) -> tuple[Finding, ...]:
@@ -27,9 +22,26 @@ def check_given(problem: Problem) -> tuple[Finding, ...]:
     for alternative in problem.explicit.alternatives():
         found = tuple(check(alternative, problem.given()))
         if not any(finding.severity is Severity.ERROR for finding in found):
-            return found
-        first = found if first is None else first
-    return first or ()
+            return _noticed(problem, found)
+        first = mended(alternative, found) if first is None else first
+    return _noticed(problem, first or ())
+
+
+def advise(problem: Problem) -> Iterator[Finding]:
+    """What is legal in the given ranks and probably not meant."""
+    for advice in ADVICE:
+        yield from advice.check(problem, problem.given())
+
+
+def _noticed(problem: Problem, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings, with when the framework itself would notice, where its dialect knows that."""
+    notices = problem.job.capabilities.notices
+    told = []
+    for finding in findings:
+        notice = notices.get(finding.code, "")
+        more = (notice,) if notice and notice not in finding.notes else ()
+        told.append(replace(finding, notes=(*finding.notes, *more)) if more else finding)
+    return tuple(told)
 
 
 def verify(reading: Reading) -> Report:
@@ -38,6 +50,8 @@ def verify(reading: Reading) -> Report:
     plan, pending, problem = None, tuple[str, ...](), reading.problem
     if problem is not None:
         findings += reading.document.environment.concealed(check_given(problem))
+        if not any(finding.severity is Severity.ERROR for finding in findings):
+            findings += advise(problem)
         not_judged += unchecked(problem.explicit, problem.given())
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)

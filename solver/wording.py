@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..models.component import Relation
+
 
 def plural(noun: str, count: int) -> str:
     """The noun as it stands after a number."""
@@ -18,3 +20,8 @@ def listed(names: list[str] | tuple[str, ...]) -> str:
 def lowest(mask: int) -> int:
     """The index of the lowest bit of a mask that is not 0."""
     return (mask & -mask).bit_length() - 1
+
+
+def demanded(relation: Relation) -> str:
+    """The end of a message: who demands a relation, if the file does not say it itself."""
+    return f"; {relation.reason} demands it" if relation.reason else ""

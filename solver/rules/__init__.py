@@ -7,17 +7,22 @@ from typing import Any
 from ..rule import Rule
 from .all_placed import AllPlaced
 from .colocated import Colocated
+from .colocated_or_disjoint import ColocatedOrDisjoint
 from .contiguous import Contiguous
 from .disjoint import Disjoint
 from .divisibility import Divisibility
+from .even_shares import EvenShares
 from .fits_memory import FitsMemory
 from .group_in_node import GroupInNode
 from .hardware_kind import HardwareKind
+from .in_order import InOrder
 from .no_overlap import NoOverlap
 from .node_group import NodeGroup
 from .node_order import NodeOrder
+from .not_fewer import NotFewer
 from .process_on_one_node import ProcessOnOneNode
 from .strided import Strided
+from .subset import Subset
 
 RULES: tuple[Rule[Any], ...] = (
     AllPlaced(),
@@ -27,10 +32,15 @@ RULES: tuple[Rule[Any], ...] = (
     GroupInNode(),
     Colocated(),
     Disjoint(),
+    ColocatedOrDisjoint(),
+    Subset(),
+    InOrder(),
     Contiguous(),
     Strided(),
     NodeOrder(),
     NodeGroup(),
     HardwareKind(),
+    EvenShares(),
+    NotFewer(),
     FitsMemory(),
 )

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ...models.assignment import Assignment
 from ...models.component import Component
 from ...models.demand import Clause, Demand
-from ...models.finding import Finding, error
+from ...models.finding import Finding, error, warning
 from ...models.node_group import NODE
 from ...models.problem import Problem
+from ...models.run import Repeat
 
 if TYPE_CHECKING:
     from ..variables import Variables
@@ -36,20 +37,35 @@ class GroupInNode:
                 variables.require(mask.bit_count() % component.group_size == 0, f"groups of {component.name} do not fit node {node}")
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        tp, position, before = component.parallel.tp, 0, -1
-        cut: dict[int, tuple[int, int]] = {}
-        for run in sorted(assignment.of(component.name), key=lambda run: (run.ranks.start, run.ranks.stop)):
-            if position % tp and before != run.node:
-                cut.setdefault(position // tp, (before, run.node))
-            position, before = position + run.amount, run.node
-        if cut:
-            group, nodes = next(iter(cut.items()))
-            more = f" ({len(cut)} groups do)" if len(cut) > 1 else ""
-            message = f"tp group {group} of {component.name} ({tp} accelerators) lies on nodes {nodes[0]} and {nodes[1]}{more}"
-            yield error(
-                self.code, component.name, message, component.span("placement"), label=f"tp {tp} crosses nodes",
-                help="start each group of ranks at a multiple of tp inside a node", witnesses=(group, *nodes), amount=len(cut),
-            )  # fmt: skip
+        tp = component.parallel.tp
+        cut = self._cut(tp, assignment.repeats(component.name))
+        if not cut:
+            return
+        group, nodes = next(iter(cut.items()))
+        more = f" ({len(cut)} groups do)" if len(cut) > 1 else ""
+        message = f"tp group {group} of {component.name} ({tp} accelerators) lies on nodes {nodes[0]} and {nodes[1]}{more}"
+        # Where the framework lets groups cross, that is slow and no failure; but nothing that is searched is placed so.
+        may = problem.job.capabilities.groups_may_cross and component.runs is not None
+        tell = warning if may else error
+        yield tell(
+            self.code, component.name, message + (": slow, but not refused" if may else ""), component.span("placement"),
+            label=f"tp {tp} crosses nodes", help="start each group of ranks at a multiple of tp inside a node",
+            witnesses=(group, *nodes), amount=len(cut),
+        )  # fmt: skip
+
+    def _cut(self, tp: int, repeats: Iterable[Repeat]) -> dict[int, tuple[int, int]]:
+        """Group -> the first two nodes that it lies on, of the groups that lie on several."""
+        found: dict[int, tuple[int, int]] = {}
+        position, before = 0, -1
+        for repeat in sorted(repeats, key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
+            amount = sum(run.amount for run in repeat.runs)
+            even = position % tp == amount % tp == 0
+            for node in repeat.node_ranks if not even else ():
+                if position % tp and before != node:
+                    found.setdefault(position // tp, (before, node))
+                position, before = position + amount, node
+            position, before = position + amount * repeat.nodes * even, repeat.node_ranks[-1]
+        return found
 
     def explain(self, problem: Problem, component: Component) -> Clause:
         largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)

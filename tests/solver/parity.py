@@ -20,11 +20,11 @@ from placewright.solver import compile as compile_module
 from placewright.solver import expand as expand_module
 from placewright.solver import objectives as objectives_module
 from placewright.solver import project as project_module
+from placewright.solver.check import check
 from placewright.solver.cuts.cut import Cut
 from placewright.solver.layout import Layout, Values
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
-from placewright.solver.verify import check
 
 PACKING = tuple(rule for rule in RULES if rule.packs)
 COUNTING = tuple(rule for rule in RULES if not rule.packs)

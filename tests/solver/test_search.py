@@ -16,9 +16,9 @@ from placewright.models.plan import OPTIMAL, VERIFIED
 from placewright.models.problem import Problem
 from placewright.models.shorthand import read_shorthand
 from placewright.solver import search
+from placewright.solver.check import check
 from placewright.solver.objectives import OBJECTIVES, weights
 from placewright.solver.search import solve
-from placewright.solver.verify import check
 
 from . import parity
 from .cases import cluster, component, given, problem

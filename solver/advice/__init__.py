@@ -1,0 +1,9 @@
+"""All advice: what is legal in a placement and probably not meant."""
+
+from __future__ import annotations
+
+from .advice import Advice
+from .idle_accelerators import IdleAccelerators
+from .partial_overlap import PartialOverlap
+
+ADVICE: tuple[Advice, ...] = (IdleAccelerators(), PartialOverlap())

@@ -1,0 +1,69 @@
+"""Components that share some accelerators, and neither uses all that the other one does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar, Iterator
+
+from ...models.assignment import Assignment
+from ...models.finding import Finding, warning
+from ...models.node_group import ACCELERATOR
+from ...models.problem import Problem
+from ..stretches import stretches
+from ..wording import listed, lowest, plural
+
+Places = tuple[tuple[int, int], ...]
+"""(number of a stretch of nodes, the accelerators held on each of them as a bit mask), ascending."""
+
+
+class PartialOverlap:
+    """Components that share accelerators mostly hold the same ones, or one lies within the other; these two overlap in part.
+
+    Each component is compared with the smallest of the larger ones that it meets: cost grows with stretches and components,
+    not with pairs.
+    """
+
+    code: ClassVar[str] = "PW802"
+
+    def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
+        nodes, held = [], dict[str, list[tuple[int, int]]]()
+        for number, (ranks, _, holdings) in enumerate(stretches(problem, assignment)):
+            nodes.append(ranks)
+            for (name, kind), mask in holdings.items():
+                if kind == ACCELERATOR and mask:
+                    held.setdefault(name, []).append((number, mask))
+        alike: dict[Places, list[str]] = {}
+        for name, its in held.items():
+            alike.setdefault(tuple(its), []).append(name)
+        amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
+        ordered = sorted(alike, key=lambda places: -amounts[places])
+        for small, large, first in _overlaps(ordered, amounts, nodes):
+            one, other = listed(alike[small]), listed(alike[large])
+            message = f"{one} and {other} overlap in part: they share accelerator {lowest(first[1])} of node {nodes[first[0]].start}, but"
+            message += f" neither of them, {amounts[small]} and {amounts[large]} {plural('accelerator', amounts[large])}, holds the other"
+            name = alike[small][0]
+            yield warning(
+                self.code, name, message, problem[name].span("placement"), label=f"overlaps {other}",
+                help="give them the same ranks, or ranks that do not meet", witnesses=(nodes[first[0]].start, lowest(first[1])), amount=1,
+            )  # fmt: skip
+
+
+def _overlaps(ordered: list[Places], amounts: dict[Places, int], nodes: list[range]) -> Iterator[tuple[Places, Places, tuple[int, int]]]:
+    """(places, larger ones that they overlap in part, a stretch and the accelerators that they share there).
+
+    `smallest` says of every accelerator which of the sets so far is the last one on it. A set within the last one of those
+    that it meets has that one everywhere.
+    """
+    smallest: dict[int, list[tuple[int, int]]] = {}
+    for position, places in enumerate(ordered):
+        met: Counter[int] = Counter()
+        shared: dict[int, tuple[int, int]] = {}
+        for number, mask in places:
+            before = smallest.get(number, [])
+            for piece, owner in before:
+                if both := piece & mask:
+                    met[owner] += both.bit_count() * len(nodes[number])
+                    shared.setdefault(owner, (number, both))
+            smallest[number] = [(mask, position), *((piece & ~mask, owner) for piece, owner in before if piece & ~mask)]
+        if met and met[max(met)] < amounts[places]:
+            yield places, ordered[max(met)], shared[max(met)]

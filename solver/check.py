@@ -1,0 +1,17 @@
+"""All rules at once: plain arithmetic over runs and nodes; no solver is loaded."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..models.assignment import Assignment
+from ..models.finding import Finding
+from ..models.problem import Problem
+from .rules import RULES
+
+
+def check(problem: Problem, assignment: Assignment) -> Iterator[Finding]:
+    """Everything that any rule has against an Assignment of all components of the problem."""
+    for rule in RULES:
+        for subject in rule.subjects(problem):
+            yield from rule.check(problem, subject, assignment)

@@ -1,0 +1,39 @@
+"""Findings with help that was tried: the changes that a rule proposes, those of them that break nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Iterable
+
+from ..models.finding import Finding, Severity
+from ..models.problem import Problem
+from .check import check
+from .mends import Mend
+from .rule import Mending
+from .rules import RULES
+
+SHOWN = 2
+"""How many changes are proposed at most."""
+
+
+def mended(problem: Problem, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """What was found of a problem whose ranks are all given, with the changes that mend it where a rule knows some."""
+    better: dict[Finding, Finding] = {}
+    for rule in RULES:
+        if not isinstance(rule, Mending):
+            continue
+        for subject in rule.subjects(problem):
+            broken = [finding for finding in rule.check(problem, subject, problem.given()) if finding in found]
+            works = [mend for mend in rule.mends(problem, subject) if _works(mend, rule, subject, found)] if broken else []
+            if works:
+                text = "; or ".join(mend.text for mend in works[:SHOWN])
+                edit = works[0].edits[0] if len(works[0].edits) == 1 else None
+                better.update({finding: replace(finding, help=text, edit=edit) for finding in broken})
+    return tuple(better.get(finding, finding) for finding in found)
+
+
+def _works(mend: Mend, rule: Mending, subject: Any, before: Iterable[Finding]) -> bool:
+    """Does the changed problem keep the rule, and break none that was kept before?"""
+    given = mend.problem.given()
+    fresh = (finding for finding in check(mend.problem, given) if finding.severity is Severity.ERROR)
+    return not any(rule.check(mend.problem, subject, given)) and all(finding in before for finding in fresh)

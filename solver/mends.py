@@ -1,0 +1,58 @@
+"""Other ranks for given components: what a rule proposes where they break it. Whoever shows one has checked it first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Mapping
+
+from ..models.assignment import Assignment
+from ..models.component import Component
+from ..models.node_group import NODE
+from ..models.notation.mapping import runs_of
+from ..models.notation.placement_text import Pair
+from ..models.problem import Problem
+from ..models.ranks import write_ranks
+from ..models.span import Edit
+from .wording import listed, lowest
+
+
+@dataclass(frozen=True)
+class Mend:
+    """One change: in words, as the problem that it leads to, and as edits of the text where the ranks stand in it."""
+
+    text: str
+    problem: Problem
+    edits: tuple[Edit, ...]
+
+
+def held_range(problem: Problem, component: Component) -> range | None:
+    """The resource ranks of a given component, numbered by its groups; None if they are no solid range of one a process."""
+    if component.runs is None or problem.kind(component) == NODE:
+        return None
+    assignment = Assignment({component.name: component.runs})
+    first = problem.cluster.numbering(component.node_groups).first
+    masks = {node: mask for (node, _), mask in assignment.masks(component.name).items() if mask}
+    if not masks or not masks.keys() <= first.keys():
+        return None
+    low = min(first[node] + lowest(mask) for node, mask in masks.items())
+    high = max(first[node] + mask.bit_length() for node, mask in masks.items())
+    used = sum(mask.bit_count() for mask in masks.values())
+    return range(low, high) if used == high - low == assignment.world_size(component.name) else None
+
+
+def given_ranges(problem: Problem, ranges: Mapping[str, range]) -> Mend:
+    """Components on these solid ranges of their numbering, one resource a process; with them all that stand at the same place."""
+    places = {span: its for name, its in ranges.items() if (span := problem[name].spans.get("placement"))}
+    components = []
+    for component in problem.components:
+        span = component.spans.get("placement")
+        ranks = ranges.get(component.name) or (places.get(span) if span else None)
+        if ranks is not None and component.runs is not None:
+            runs = runs_of([Pair(ranks.start, ranks.stop, len(ranks))], problem.cluster, component.node_groups)
+            component = replace(component, runs=runs, least=len(ranks), most=len(ranks))
+        components.append(component)
+    changed = replace(problem, job=replace(problem.job, components=tuple(components)))
+    texts = {its: [name for name in ranges if ranges[name] == its] for its in ranges.values()}
+    text = "give " + ", ".join(f"{listed(names)} `{write_ranks((its,))}`" for its, names in texts.items())
+    edits = tuple(Edit(span, write_ranks((its,))) for span, its in places.items())
+    return Mend(text, changed, edits)
