@@ -29,7 +29,10 @@ def batches(work: Work) -> None:
     if task in REASONING:
         _reasoning(work, backend)
     elif backend == "fsdp":
-        _fsdp(work, work.settings.whole("actor.global_batch_size", SHARES), work.settings.whole("actor.micro_batch_size", SHARES))
+        all_ = work.settings.whole("actor.global_batch_size", SHARES)
+        _fsdp(work, all_, work.settings.whole("actor.micro_batch_size", SHARES))
+        if task == "embodied" and all_:
+            _updates(work, all_)
 
 
 def _fsdp(work: Work, all_: Amount | None, micro: Amount | None) -> None:
@@ -90,6 +93,30 @@ def _chunks(work: Work) -> None:
             better = lower or chunk.value
             help = _nearest(steps, 1, chunk.value)
             work.notes.error(DEMANDS, "env", f"{message}; {CHECKED}", steps.span or work.top, "", help, steps.becomes(better))
+
+
+def _updates(work: Work, all_: Amount) -> None:
+    """An epoch of rollouts is a whole number of global batches; only the plain policy losses are known to demand it.
+
+    Source: RLinf, rlinf/workers/actor/embodied_fsdp_actor_worker.py, EmbodiedFSDPActor.run_training.
+    """
+    settings, found = work.settings, phases(work)
+    plain = settings.word("algorithm.loss_type", DEMANDS) in ("actor", "actor_critic")
+    if not plain or not found or not found.train or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
+        return
+    total, steps = settings.whole("env.train.total_num_envs", DEMANDS), settings.whole("env.train.max_steps_per_rollout_epoch", DEMANDS)
+    own = settings.at("env.train.rollout_epoch") is not None
+    epochs = settings.whole("env.train.rollout_epoch" if own else "algorithm.rollout_epoch", DEMANDS, 1)
+    chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
+    if not total or not steps or not epochs or not chunk:
+        return
+    samples = total.value * epochs.value * (steps.value // chunk.value)
+    if samples % all_.value:
+        message = f"an epoch of rollouts gives {samples} samples ({total.value} environments x {epochs.value} epochs x "
+        message += f"{steps.value // chunk.value} chunks), no multiple of {all_.said}; RLinf's actor fails at its first update"
+        nearest = next(size for size in range(min(all_.value, samples), 0, -1) if samples % size == 0)
+        help = f"set `{all_.name}` to {nearest}, or another divisor of {samples}"
+        work.notes.warn(DEMANDS, "actor", message, all_.span or work.top, f"no divisor of {samples}", help)
 
 
 def _groups(work: Work) -> None:

@@ -7,6 +7,7 @@ rlinf/scheduler/worker/routing.py (CommMapper), rlinf/workers/rollout/hf/hugging
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lcm
 
 from ...component import NOT_FEWER, Relation
 from .settings import Amount
@@ -50,21 +51,22 @@ def environments(work: Work) -> None:
     if decoupled:
         work.must_be_one(stages, "`runner.enable_decoupled_mode`")
         if work.component("rollout"):
-            reason = "RLinf's decoupled mode, noticed when the env processes are constructed"
-            work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, reason))
+            work.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
     if found.train:
-        total = _total(work, "train")
+        total = _total(work, "train", stages)
         if total:
             _dealt_out(work, "train", total, stages, bool(decoupled))
             _rewarded(work, total, stages)
     if found.evaluate:
-        total = _total(work, "eval")
+        total = _total(work, "eval", stages)
         if total:
             _dealt_out(work, "eval", total, stages, bool(decoupled))
 
 
-def _total(work: Work, phase: str) -> Amount | None:
-    return work.settings.whole(f"env.{phase}.total_num_envs", SHARES)
+def _total(work: Work, phase: str, stages: Amount) -> Amount | None:
+    groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1)
+    fits = (work.processes("env") or 1) * stages.value * (groups.value if groups else 1)
+    return work.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=lcm(fits, (work.processes("rollout") or 1) * stages.value))
 
 
 def _dealt_out(work: Work, phase: str, total: Amount, stages: Amount, decoupled: bool) -> None:
@@ -100,7 +102,7 @@ def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) 
         return f"{lets}; the first rollout fails, as the {total // stages} of one stage do not divide among {processes} processes", _routed(
             work
         )
-    return f"{lets}, and {total - each * processes * stages} of the {total} environments are never built", False
+    return f"{lets} and leaves {total - each * processes * stages} of the {total} environments unbuilt", False
 
 
 def _routed(work: Work) -> bool:

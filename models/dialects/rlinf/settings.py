@@ -85,8 +85,11 @@ class Settings:
             return True
         return False
 
-    def whole(self, path: str, rule: str, default: int | None = None, least: int = 1) -> Amount | None:
-        """A whole number of at least `least`; RLinf's default where it is not written. A finding where RLinf cannot use it."""
+    def whole(self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None) -> Amount | None:
+        """A whole number of at least `least`; RLinf's default where it is not written.
+
+        A finding where RLinf cannot use it, with the number that `fits` (by default the least) as its mend.
+        """
         if self.is_open(path, rule):
             return None
         value = self.at(path)
@@ -98,16 +101,25 @@ class Settings:
         if not isinstance(value, Scalar) or not isinstance(number, int):
             if (path, rule) not in self._said:
                 self._said.add((path, rule))
-                self._notes.wrong_type(path, path, value, "a whole number", f"write a whole number such as `{max(least, 1)}`")
+                self._wrong_type(path, value, max(least, 1) if fits is None else fits)
             return None
         if number < least:
             if (path, rule) not in self._said:
                 self._said.add((path, rule))
                 message = f"`{path}` is {number}, but it must be at least {least}"
-                edit = None if value.origin else Edit(value.span, str(least))
-                self._notes.error("PW105", path, message, value, "too small", f"write `{least}` or more", edit)
+                better = least if fits is None else fits
+                edit = None if value.origin else Edit(value.span, str(better))
+                self._notes.error("PW105", path, message, value, "too small", f"write `{better}`", edit)
             return None
         return Amount(int(number), path, value)
+
+    def _wrong_type(self, path: str, value: Value, better: int) -> None:
+        written = value.text if isinstance(value, Scalar) and value.origin is None else ""
+        if written.isascii() and written.isdecimal() and len(written) < 10:
+            unquoted = f"write {int(written)} without quotes"
+            self._notes.wrong_type(path, path, value, "a whole number", unquoted, Edit(value.span, str(int(written))))
+        else:
+            self._notes.wrong_type(path, path, value, "a whole number", f"write a whole number such as `{better}`")
 
     def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
         """Whether a value counts as true, as Python sees it: any text but the empty one does."""
@@ -117,6 +129,11 @@ class Settings:
         if value is None:
             return default
         return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, Mapping) else value.items)
+
+    def becomes(self, path: str, text: str) -> Edit | None:
+        """The edit that writes another value; None where it is not written at this path itself."""
+        value = self.at(path)
+        return Edit(value.span, text) if isinstance(value, Scalar) and value.origin is None else None
 
     def word(self, path: str, rule: str) -> str | None:
         """A text; "" if nothing is written, None if it is not known here."""

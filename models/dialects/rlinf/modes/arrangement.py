@@ -78,7 +78,7 @@ def relate(parts: Parts, found: Arrangement) -> None:
         parts.relate(COLOCATED_OR_DISJOINT, "actor", "rollout")
     if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
         return
-    pairs = [("actor", inference), ("rollout", inference), ("actor", critic), ("rollout", critic)]
+    pairs: list[tuple[str | None, str | None]] = [("actor", inference), ("rollout", inference), ("actor", critic), ("rollout", critic)]
     pairs += [(critic, critic_inference), ("rollout", critic_inference)]
     for one, other in pairs:
         if one and other and not (found is Arrangement.AUTO and critic_inference != other):

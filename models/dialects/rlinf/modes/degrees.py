@@ -39,7 +39,8 @@ def trained(settings: Settings, role: str) -> Degrees:
 
 def generating(settings: Settings) -> Degrees:
     """Those of the rollout engine."""
-    return Degrees(*(settings.whole(f"rollout.{key}", RULE, 1) for key in ("tensor_parallel_size", "pipeline_parallel_size")), _ONE)
+    tp, pp = (settings.whole(f"rollout.{key}", RULE, 1) for key in ("tensor_parallel_size", "pipeline_parallel_size"))
+    return Degrees(tp, pp, _ONE)
 
 
 def inferring(settings: Settings, role: str) -> Degrees:

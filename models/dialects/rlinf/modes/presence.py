@@ -35,10 +35,11 @@ def log_probabilities(parts: Parts) -> None:
     if parts.task == "coding_online_rl":
         backend, where = settings.word("actor.training_backend", CODE), settings.at("actor.training_backend")
         if not again:
-            notes.error(CODE, "algorithm", "online coding needs `algorithm.recompute_logprobs: true`", at, "", "write `true`")
+            message = "online coding needs `algorithm.recompute_logprobs: true`"
+            notes.error(CODE, "algorithm", message, at, "", "write `true`", settings.becomes("algorithm.recompute_logprobs", "true"))
         if backend and where and backend != "megatron":
             message = f"online coding trains with megatron alone, but `actor.training_backend` is `{backend}`"
-            notes.error(CODE, "actor", message, where, "", "write `megatron`")
+            notes.error(CODE, "actor", message, where, "", "write `megatron`", settings.becomes("actor.training_backend", "megatron"))
     elif not again and returned is False:
         message = (
             "neither `algorithm.recompute_logprobs` nor `rollout.return_logprobs` is true, so the old policy's probabilities are missing"
