@@ -7,6 +7,7 @@ from math import lcm
 from typing import Mapping, Sequence
 
 from .assignment import Run
+from .fix import Fix
 from .node_group import CLUSTER_LABEL
 from .span import Span
 
@@ -50,6 +51,7 @@ class Component:
     stride : tp groups interleave in blocks of `stride` groups (contiguous components only).
     runs : explicit ranks, already computed; None if it is to be solved.
     spans : where each field was written.
+    fixes : code of a rule that the explicit ranks break -> what mends them, where the dialect knows it.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Component:
     stride: int = 1
     runs: Sequence[Run] | None = None
     spans: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
+    fixes: Mapping[str, Fix] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def group_size(self) -> int:
@@ -80,6 +83,10 @@ class Component:
     def step(self) -> int:
         """What the number of its accelerators must be a multiple of: whole replicas and whole processes."""
         return lcm(self.parallel.replica, self.per_process)
+
+    def fix(self, code: str, otherwise: str) -> Fix:
+        """What mends it where it breaks a rule; only the words `otherwise` where the dialect knows nothing better."""
+        return self.fixes.get(code) or Fix(otherwise)
 
     def span(self, name: str) -> Span | None:
         """Where a field was written; where the component was written if the field was not."""

@@ -18,7 +18,7 @@ NODE_LABEL = "node"
 class EnvConfig:
     """The software of some nodes of a group: environment variables and a Python interpreter."""
 
-    node_ranks: tuple[int, ...]
+    node_ranks: Sequence[int]
     env_vars: tuple[tuple[str, str], ...] = ()
     python_interpreter_path: str | None = None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Iterator
+from typing import Iterable, Iterator, Sequence
 
 MAX_TEXT = 65_536
 CODES_BY_REASON = {"form": "PW103", "range": "PW102", "order": "PW109", "empty": "PW112"}
@@ -20,12 +20,15 @@ class RankError(ValueError):
     """A rank expression that cannot be used.
 
     `reason` is ``form`` (not the grammar), ``range`` (outside what exists), ``order`` (runs backwards) or ``empty``;
-    `start` and `end` are the offending characters; `label` says what is there; `replacement` would mend them, if known.
+    `start` and `end` are the offending characters; `label` says what is there; `replacement` would mend them, if known;
+    `last` is the highest rank that was asked for, where that is too high.
     """
 
-    def __init__(self, reason: str, message: str, start: int, end: int, label: str = "", replacement: str | None = None) -> None:
+    def __init__(
+        self, reason: str, message: str, start: int, end: int, label: str = "", replacement: str | None = None, last: int | None = None
+    ) -> None:
         super().__init__(message)
-        self.reason, self.start, self.end, self.label, self.replacement = reason, start, end, label, replacement
+        self.reason, self.start, self.end, self.label, self.replacement, self.last = reason, start, end, label, replacement, last
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,11 @@ class Ranks:
 
     def __len__(self) -> int:
         return sum(map(len, self.ranges))
+
+    @property
+    def members(self) -> Sequence[int]:
+        """The ranks; a range where they are solid."""
+        return self.ranges[0] if len(self.ranges) == 1 else tuple(self)
 
     @property
     def first(self) -> int:
@@ -76,6 +84,26 @@ def merge(ranges: list[range]) -> tuple[range, ...]:
         else:
             merged.append(each)
     return tuple(merged)
+
+
+def without(ranges: Iterable[range], others: Iterable[range]) -> tuple[range, ...]:
+    """What of ascending, disjoint ranges is in none of the others, which ascend and are disjoint too."""
+    left: list[range] = []
+    rest = list(others)
+    position = 0
+    for each in ranges:
+        start = each.start
+        while position < len(rest) and rest[position].stop <= start:
+            position += 1
+        at = position
+        while at < len(rest) and rest[at].start < each.stop:
+            if start < rest[at].start:
+                left.append(range(start, rest[at].start))
+            start = max(start, rest[at].stop)
+            at += 1
+        if start < each.stop:
+            left.append(range(start, each.stop))
+    return tuple(left)
 
 
 def parse_ranks(text: str, size: int | None, what: str, offset: int = 0) -> Ranks:
@@ -117,11 +145,11 @@ def _item(item: str, position: int, size: int | None, what: str) -> range:
 
 def _outside(first: int, last: int, size: int, what: str, start: int, end: int) -> RankError:
     if size == 0:
-        return RankError("range", f"there is no {what}, but rank {first} is asked for", start, end, "none exists")
+        return RankError("range", f"there is no {what}, but rank {first} is asked for", start, end, "none exists", None, last)
     exist = "only rank 0 exists" if size == 1 else f"ranks 0-{size - 1} exist"
     asked = f"{last - first + 1} ranks asked, {size} exist" if first == 0 and last else exist
     kept = str(first) if first == size - 1 else f"{first}-{size - 1}" if first < size else None
-    return RankError("range", f"{what} {last} is outside the cluster ({exist})", start, end, asked, kept)
+    return RankError("range", f"{what} {last} is outside the cluster ({exist})", start, end, asked, kept, last)
 
 
 @dataclass(frozen=True, slots=True)

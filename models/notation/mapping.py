@@ -18,7 +18,11 @@ from .placement_text import Pair
 def runs_of(pairs: Iterable[Pair], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
     """The runs of a component whose resources are numbered over these groups. A process on two nodes has two runs."""
     numbering = cluster.numbering(labels)
-    kinds = {label: NODE if numbering.kind == NODE else cluster.groups[label].kind for label in labels}
+    return runs_over(pairs, numbering, {label: NODE if numbering.kind == NODE else cluster.groups[label].kind for label in labels})
+
+
+def runs_over(pairs: Iterable[Pair], numbering: Numbering, kinds: dict[str, str]) -> Runs:
+    """The same over any numbering; `kinds` says for each label what its resources are."""
     repeats: list[Repeat] = []
     rank = 0
     for pair in _joined(pairs):

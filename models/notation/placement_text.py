@@ -5,10 +5,17 @@ Source of the rules: RLinf, rlinf/scheduler/placement/placement.py, ComponentPla
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from ..ranks import CODES_BY_REASON, RankError, Ranks, Segment, parse_ranks, parse_segments
+from ..ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments
+
+_PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)
+"""A segment as nearly all are written; any other is read slowly, and every fault is found there."""
+
+MAX_FAULTS = 1_000
+"""After so many faults a placement is read no further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +52,14 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong at the characters `start` to `end` of the text."""
+    """Something wrong at the characters `start` to `end` of the text. `last`: the highest rank asked for, where it is too high."""
 
     code: str
     message: str
     start: int
     end: int
     label: str
+    last: int | None = None
 
 
 @dataclass
@@ -74,11 +82,13 @@ class PlacementText:
 
 
 def read_placement(text: str, numbered: Numbered) -> PlacementText:
-    """What the text says; all its faults at once."""
+    """What the text says; all its faults at once (at most MAX_FAULTS)."""
     return _Reader(text, numbered).read()
 
 
 class _Reader:
+    """Reads segment by segment; `piece` and `position` are the segment that is read and where it stands in the text."""
+
     def __init__(self, text: str, numbered: Numbered) -> None:
         self.text, self.numbered = text, numbered
         self.found = PlacementText([], [])
@@ -86,81 +96,109 @@ class _Reader:
         self.last = (0, 0)
         self.following: int | None = 0
         self.first = True
+        self.piece, self.position = "", 0
 
     def read(self) -> PlacementText:
-        position = 0
+        size = self.numbered.size
         for piece in self.text.split(","):
-            if piece.strip():
-                self._piece(piece, position)
-            position += len(piece) + 1
+            self.piece = piece
+            match = _PLAIN.fullmatch(piece)
+            start, stop = (int(match[1]), int(match[2] or match[1]) + 1) if match else (0, 0)
+            if match and start < stop and (size is None or stop <= size):
+                low, high = (int(match[3]), int(match[4] or match[3])) if match[3] else (0, -1)
+                if match[3] is None or low <= high:
+                    self._segment(start, stop, range(low, high + 1) if match[3] else None)
+                else:
+                    self._slowly()
+            elif piece.strip():
+                self._slowly()
+            self.position += len(piece) + 1
+            if len(self.found.faults) >= MAX_FAULTS:
+                break
         if self.first:
-            self._fault("PW112", "the placement names nothing", 0, len(self.text), "empty")
+            self._fault("PW112", "the placement names nothing", (0, len(self.text)), "empty")
         return self.found
 
-    def _fault(self, code: str, message: str, start: int, end: int, label: str) -> None:
-        self.found.faults.append(Fault(code, message, start, end, label))
+    def _fault(self, code: str, message: str, place: tuple[int, int], label: str, last: int | None = None) -> None:
+        self.found.faults.append(Fault(code, message, *place, label, last))
 
-    def _piece(self, piece: str, position: int) -> None:
-        left, colon, right = piece.partition(":")
+    def _place(self, part: str | None = None) -> tuple[int, int]:
+        """Where the resources or the processes of the segment stand, or all of it, without the blanks around."""
+        left, _, right = self.piece.partition(":")
+        shown = {None: self.piece, "resources": left, "processes": right}[part]
+        start = self.position + (len(left) + 1 if part == "processes" else 0) + len(shown) - len(shown.lstrip())
+        return start, start + len(shown.strip())
+
+    def _slowly(self) -> None:
+        size, excess = self.numbered.size, self.numbered.excess
+        left, colon, right = self.piece.partition(":")
+        everything = left.strip().lower() == "all"
         try:
-            if self.numbered.size is None and left.strip().lower() == "all":
+            if size is None and everything:
                 self.found.open = True
                 if colon:
                     parse_ranks(right, None, "process", len(left) + 1)
                 self.following = None
-            elif self.numbered.excess and left.strip().lower() == "all":
-                size = (self.numbered.size or 0) + self.numbered.excess
-                message = f"RLinf takes `all` for {size} ranks, but there are {self.numbered.plural(size - self.numbered.excess)}: IndexError at launch"
-                self._fault("PW102", message, position, position + len(left), "more than there are")
+            elif size is not None and excess and everything:
+                exist = self.numbered.plural(size)
+                message = f"RLinf takes `all` for {size + excess} ranks, but there are {exist}: IndexError at launch"
+                self._fault("PW102", message, self._place("resources"), "more than there are", size + excess - 1)
             else:
-                self._segment(parse_segments(piece, self.numbered.size, self.numbered.what)[0], position)
+                segment = parse_segments(self.piece, size, self.numbered.what)[0]
+                resources, processes = segment.resources, segment.processes
+                self._segment(
+                    resources.first, resources.last + 1, range(processes.first, processes.last + 1) if processes is not None else None
+                )
         except RankError as problem:
-            self._rank_error(problem, position)
+            self._rank_error(problem)
             self.following = None
         self.first = False
 
-    def _rank_error(self, problem: RankError, position: int) -> None:
-        start, end = problem.start + position, problem.end + position
+    def _rank_error(self, problem: RankError) -> None:
+        start, end = problem.start + self.position, problem.end + self.position
         message, label = str(problem), problem.label
         if problem.reason == "range":
             message = f"`{self.text[start:end]}` is outside {self.numbered.where}: {self.numbered.shape}"
+            if (problem.last or 0) < (self.numbered.size or 0) + self.numbered.excess:
+                message += "; RLinf counts more and notices only at launch, with an IndexError"
         elif problem.reason == "empty" and not label:
             label = "names nothing"
-        self._fault(CODES_BY_REASON[problem.reason], message, start, end, label)
+        self._fault(CODES_BY_REASON[problem.reason], message, (start, end), label, problem.last)
 
-    def _segment(self, segment: Segment, position: int) -> None:
-        start, stop = segment.resources.first, segment.resources.last + 1
-        left, right = segment.resources.start + position, segment.resources.end + position
+    def _segment(self, start: int, stop: int, ranks: range | None) -> None:
+        """The resources `start` to `stop` (exclusive), with their process ranks if these are written."""
         twice = self._held(start, stop)
         if twice is not None:
-            self._fault("PW108", f"{self.numbered.what} {twice} is named twice in one placement", left, right, "again here")
+            self._fault("PW108", f"{self.numbered.what} {twice} is named twice in one placement", self._place("resources"), "again here")
         elif start < self.last[0]:
             message = f"{self.numbered.what} {start} comes after {self.last[1] - 1}, but ranks must ascend"
-            self._fault("PW109", message, left, right, "goes back")
+            self._fault("PW109", message, self._place("resources"), "goes back")
         self.last = (start, stop)
-        count = self._processes(segment.processes, stop - start, position)
-        if count % (stop - start) and (stop - start) % count:
-            resources, processes = self.numbered.plural(stop - start), f"{count} process{'es' * (count != 1)}"
-            message = f"{processes} cannot be divided evenly over {resources}, nor these over them"
-            self._fault("PW111", message, segment.start + position, segment.end + position, f"{count} over {stop - start}")
+        resources = stop - start
+        count = resources if ranks is None else len(ranks)
+        if ranks is None:
+            # RLinf numbers processes that are not written from the last one on.
+            self.following = None if self.following is None else self.following + resources
+        else:
+            if not self.first and self.following is not None and ranks.start != self.following:
+                message = f"process ranks go on at {ranks.start}, but {self.following} comes next"
+                self._fault("PW110", message, self._place("processes"), f"{self.following} comes next")
+            self.following = ranks.stop
+            if count % resources and resources % count:
+                each, processes = self.numbered.plural(resources), f"{count} process{'es' * (count != 1)}"
+                message = f"{processes} cannot be divided evenly over {each}, nor these over them"
+                self._fault("PW111", message, self._place(), f"{count} over {resources}")
+        self.first = False
         self.found.pairs.append(Pair(start, stop, count))
 
     def _held(self, start: int, stop: int) -> int | None:
         """The first of these resources that was named before; if none was, they are noted."""
+        if not self.held or start >= self.held[-1][1]:
+            self.held.append((start, stop))
+            return None
         position = bisect_left(self.held, (start, start))
         for first, end in self.held[max(position - 1, 0) : position + 1]:
             if start < end and first < stop:
                 return max(start, first)
         self.held.insert(position, (start, stop))
         return None
-
-    def _processes(self, ranks: Ranks | None, resources: int, position: int) -> int:
-        """How many processes there are; RLinf numbers those that are not written from the last one on."""
-        if ranks is None:
-            self.following = None if self.following is None else self.following + resources
-            return resources
-        if not self.first and self.following is not None and ranks.first != self.following:
-            message = f"process ranks go on at {ranks.first}, but {self.following} comes next"
-            self._fault("PW110", message, ranks.start + position, ranks.end + position, f"{self.following} comes next")
-        self.following = ranks.last + 1
-        return len(ranks)

@@ -13,3 +13,8 @@ def plain_or_quoted(text: str) -> str:
         if isinstance(value, Scalar) and value.text == text and str(value.value) == text and not value.is_null:
             return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def in_flow_map(text: str) -> str:
+    """The text as a YAML scalar inside brackets or braces, where a comma or a colon would end it."""
+    return f'"{text}"' if "," in text or ":" in text else plain_or_quoted(text)

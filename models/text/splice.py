@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from ..span import Edit, Span
 from .source import Source
 from .tree import Mapping
+
+_END = re.compile("\r\n|\r|\n")
 
 
 def indent_of(source: Source, span: Span) -> str:
@@ -19,16 +23,26 @@ def quotes_keys(source: Source, mapping: Mapping) -> bool:
 
 def line_end(source: Source) -> str:
     """The line end that the file uses."""
-    first = source.text.find("\n")
-    return "\r\n" if first > 0 and source.text[first - 1] == "\r" else "\n"
+    return line_end_of(source.text)
+
+
+def line_end_of(text: str) -> str:
+    """The line end that a text uses: that of its first line."""
+    found = _END.search(text)
+    return found[0] if found else "\n"
+
+
+def line_stop(text: str, position: int) -> int:
+    """Where the line of the last character before `position` ends, after its comment."""
+    while position and text[position - 1] in " \t\r\n":
+        position -= 1
+    found = _END.search(text, position)
+    return found.start() if found else len(text)
 
 
 def at_line_end(source: Source, position: int, text: str) -> Edit:
     """An insertion where the line of the last character before `position` ends, after its comment."""
-    while position and source.text[position - 1] in " \t\r\n":
-        position -= 1
-    ends = [found for found in (source.text.find(mark, position) for mark in ("\r", "\n")) if found >= 0]
-    return Edit(point(source, min(ends, default=len(source.text))), text)
+    return Edit(point(source, line_stop(source.text, position)), text)
 
 
 def point(source: Source, position: int) -> Span:

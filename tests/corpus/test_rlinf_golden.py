@@ -97,12 +97,22 @@ def _nameless(case: Case) -> bool:
     return case.name == "" and case.theirs is not None and case.ours is None
 
 
+def _more_robots(case: Case) -> bool:
+    if case.theirs is not None or case.ours != [] or case.codes or "resolved" not in case.record["output"]:
+        return False
+    nodes = {group["label"]: group["node_ranks"] for group in case.record["output"]["resolved"]["groups"]}
+    declared = case.record["input"].get("config", {}).get("cluster", {}).get("node_groups") or ()
+    robots = [(nodes[g["label"]], g["hardware"]["configs"]) for g in declared if g.get("hardware", {}).get("type", "Turtle2") != "Turtle2"]
+    return any(set(ranks) - {config["node_rank"] for config in configs} for ranks, configs in robots)
+
+
 DIFFERENCES = (
     Difference("number-not-text", "a node placement's local accelerator is the number 0, not the text", _text_zero),
     Difference("off-by-one", "a process that reaches beyond its node is refused, not given a missing accelerator", _beyond_node),
     Difference("nameless", "a component without a name (`actor,:`) is warned of and left out", _nameless),
     Difference("auto-share", "in auto mode a component has its share at the start, not all that RLinf may move to it", _starts_in_auto),
     Difference("kept-group", "the node group of a component is kept in model parallel modes, with a warning", _keeps_group),
+    Difference("env-robots", "robots beyond the file's are a warning: variables of a node without any may add some", _more_robots),
     Difference("listed-ranks", "a YAML list of node ranks is what the documentation promises", _listed("node_ranks")),
     Difference("listed-groups", "a YAML list of node groups is what the documentation promises", _listed("node_group")),
 )  # fmt: skip

@@ -1,12 +1,17 @@
 """The software of a node group: `env_configs`, a list of node ranks with environment variables and an interpreter.
 
-Source: RLinf, rlinf/scheduler/cluster/config.py, NodeGroupEnvConfig.
+Source: RLinf, rlinf/scheduler/cluster/config.py, NodeGroupEnvConfig and NodeGroupConfig.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from ...claims import Claims
 from ...node_group import EnvConfig
-from ...ranks import Ranks
+from ...ranks import Ranks, without, write_ranks
+from ...text.reshape import as_list, is_flow, split_item, without_item
+from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
 from .node_ranks import read_node_ranks
 from .notes import Notes, is_unknown
@@ -14,20 +19,46 @@ from .notes import Notes, is_unknown
 _KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 
+@dataclass(frozen=True)
+class _Variable:
+    name: str
+    value: str
+    item: Value
+    owner: Sequence
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One item of `env_configs`, read."""
+
+    mapping: Mapping
+    ranks: Ranks
+    variables: tuple[_Variable, ...]
+    interpreter: str | None
+
+
 def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
-    """The readable items, checked against each other: no node twice, no variable twice in the whole group."""
+    """The readable items, checked against each other: no node twice, no variable twice in the whole group.
+
+    The cost grows with items and ranges, not with nodes.
+    """
     if is_unknown(value) or (isinstance(value, Scalar) and value.is_null):
         return ()
     if not isinstance(value, Sequence):
         message = f"`env_configs` of group `{group}` must be a list, but it is {kind_of(value)}"
-        notes.error("PW115", group, message, value, kind_of(value), "start each item with `- `: is a `-` missing?")
+        edit = as_list(notes.document.text_of(value.span.file), value, each=False) if isinstance(value, Mapping) else None
+        notes.error("PW115", group, message, value, kind_of(value), "start each item with `- `: is a `-` missing?", edit)
         return ()
-    found = [_item(notes, item, group, nodes, size) for item in value.items]
-    _unique(notes, value, group, found)
-    return tuple(config for config in found if config is not None)
+    found = [item for item in (_item(notes, item, group, nodes, size) for item in value.items) if item is not None]
+    kept = _nodes_once(notes, value, group, found)
+    _variables_once(notes, group, found)
+    return tuple(
+        EnvConfig(ranks.members, tuple((each.name, each.value) for each in item.variables), item.interpreter)
+        for item, ranks in zip(found, kept)
+    )
 
 
-def _item(notes: Notes, item: Value, group: str, nodes: Ranks, size: int | None) -> EnvConfig | None:
+def _item(notes: Notes, item: Value, group: str, nodes: Ranks, size: int | None) -> _Item | None:
     if is_unknown(item):
         return None
     if not isinstance(item, Mapping):
@@ -35,30 +66,39 @@ def _item(notes: Notes, item: Value, group: str, nodes: Ranks, size: int | None)
         notes.error("PW115", group, message, item, kind_of(item), "write `- node_ranks: ...`")
         return None
     notes.unknown_keys(item, group, _KEYS, True, "an item of `env_configs`")
+    variables = _variables(notes, item.get("env_vars"), group)
     entry = item.entry("node_ranks")
     if entry is None:
         message = f"an item of `env_configs` of group `{group}` has no `node_ranks`"
-        notes.error("PW101", group, message, item.span, "here", "add `node_ranks: all`")
+        notes.error("PW101", group, message, item.span, "here", "add `node_ranks: all`", notes.added(item, "node_ranks", "all"))
         return None
-    ranks = read_node_ranks(notes, entry.value, group, size, nodes)
+    ranks = read_node_ranks(notes, entry.value, group, size, nodes, item.flow)
     if ranks is None:
         return None
-    outside = sorted(set(ranks) - set(nodes))
+    outside = without(ranks.ranges, nodes.ranges)
     if outside:
-        message = f"`env_configs` names node {outside[0]}, but group `{group}` has the nodes {nodes or 'none'}"
-        notes.error("PW115", group, message, entry.value, "not a node of the group", f"name nodes of {nodes}")
+        inside = without(ranks.ranges, outside)
+        help, edit = f"name nodes of {nodes}", None
+        if inside:
+            text = write_ranks(inside)
+            help, edit = f"write `{text}`", notes.instead(entry.value, in_flow_map(text) if item.flow else plain_or_quoted(text))
+        crash = "" if nodes else " (RLinf: IndexError)"
+        message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}{crash}"
+        notes.error("PW115", group, message, entry.value, "not a node of the group", help, edit)
         return None
     path = item.get("python_interpreter_path")
-    interpreter = path.text if isinstance(path, Scalar) and not path.is_null else None
-    return EnvConfig(tuple(ranks), _variables(notes, item.get("env_vars"), group), interpreter)
+    interpreter = path.text if isinstance(path, Scalar) and not path.is_null and not is_unknown(path) else None
+    return _Item(item, ranks, variables, interpreter)
 
 
-def _variables(notes: Notes, value: Value | None, group: str) -> tuple[tuple[str, str], ...]:
+def _variables(notes: Notes, value: Value | None, group: str) -> tuple[_Variable, ...]:
     if value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null):
         return ()
+    text = notes.document.text_of(value.span.file)
     if not isinstance(value, Sequence):
         message = f"`env_vars` of group `{group}` must be a list of one-key maps, but it is {kind_of(value)}"
-        notes.error("PW115", group, message, value, kind_of(value), "write each variable as `- NAME: value`: is a `-` missing?")
+        edit = as_list(text, value, each=True) if isinstance(value, Mapping) else None
+        notes.error("PW115", group, message, value, kind_of(value), "write each variable as `- NAME: value`: is a `-` missing?", edit)
         return ()
     found = []
     for item in value.items:
@@ -67,26 +107,51 @@ def _variables(notes: Notes, value: Value | None, group: str) -> tuple[tuple[str
         if not isinstance(item, Mapping) or len(item.entries) != 1:
             has = f"a map of {len(item.entries)} keys" if isinstance(item, Mapping) else kind_of(item)
             message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
-            notes.error("PW115", group, message, item, has, "write one `- NAME: value` per variable")
+            edit = None
+            if isinstance(item, Mapping) and item.entries:
+                edit = None if is_flow(text, value) else split_item(text, item)
+            notes.error("PW115", group, message, item, has, "write one `- NAME: value` per variable", edit)
             continue
         entry = item.entries[0]
-        found.append((entry.key.text, str(entry.value.value) if isinstance(entry.value, Scalar) else ""))
+        shown = str(entry.value.value) if isinstance(entry.value, Scalar) else ""
+        found.append(_Variable(str(entry.key.value), shown, item, value))
     return tuple(found)
 
 
-def _unique(notes: Notes, value: Sequence, group: str, configs: list[EnvConfig | None]) -> None:
-    nodes: set[int] = set()
-    names: set[str] = set()
-    for item, config in zip(value.items, configs):
-        if config is None:
-            continue
-        twice = sorted(nodes.intersection(config.node_ranks))
+def _nodes_once(notes: Notes, value: Sequence, group: str, items: list[_Item]) -> list[Ranks]:
+    """The nodes of each item that no item before it has; RLinf refuses a node in two items."""
+    claims = Claims()
+    kept = []
+    for item in items:
+        twice = tuple(part for each in item.ranks.ranges for part in claims.claim(each))
+        left = without(item.ranks.ranges, twice)
         if twice:
-            message = f"node {twice[0]} is in two items of `env_configs` of group `{group}`"
-            notes.error("PW115", group, message, item, "again here", "give each node one item")
-        nodes.update(config.node_ranks)
-        for name, _ in config.env_vars:
-            if name in names:
-                message = f"`{name}` stands twice in the `env_vars` of group `{group}`; RLinf refuses that even for different nodes"
-                notes.error("PW115", group, message, item, "again here", "put these nodes into a group of their own")
-            names.add(name)
+            message = f"node {twice[0].start} is in two items of `env_configs` of group `{group}`"
+            entry = item.mapping.entry("node_ranks")
+            help, edit = "give each node one item", None
+            if left and entry is not None:
+                text = write_ranks(left)
+                help, edit = (
+                    f"write `{text}`",
+                    notes.instead(entry.value, in_flow_map(text) if item.mapping.flow else plain_or_quoted(text)),
+                )
+            elif not left:
+                help, edit = "remove this item", without_item(notes.document.text_of(value.span.file), value, item.mapping)
+            notes.error("PW115", group, message, entry.value if entry else item.mapping, "again here", help, edit)
+        kept.append(Ranks(left))
+    return kept
+
+
+def _variables_once(notes: Notes, group: str, items: list[_Item]) -> None:
+    """RLinf refuses a variable that stands twice in a group, even for different nodes."""
+    first: dict[str, str] = {}
+    for item in items:
+        for each in item.variables:
+            if each.name in first:
+                same = first[each.name] == each.value
+                message = f"`{each.name}` stands twice in the `env_vars` of group `{group}`; RLinf refuses that even for different nodes"
+                help, edit = "put these nodes into a group of their own", None
+                if same and item is items[0]:
+                    help, edit = "remove one of the two", without_item(notes.document.text_of(each.item.span.file), each.owner, each.item)
+                notes.error("PW115", group, message, each.item, "again here", help, edit)
+            first.setdefault(each.name, each.value)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from ...cluster import Cluster
+from ...node_group import CLUSTER_LABEL
 from ...notation.numbered import is_counted, numbered
 from ...notation.placement_text import Numbered
 from ...span import Edit, Span
 from ...text.nearest import nearest
-from ...text.scalar_text import plain_or_quoted
 from ...text.tree import Scalar, Sequence, Value
 from .node_groups import DeclaredGroups
 from .notes import Notes, Text, is_unknown
@@ -20,27 +20,45 @@ MAX_SUGGESTIONS = 200
 """After so many findings no likely name is looked for any more."""
 
 
-def read_labels(notes: Notes, value: Value, name: str, cluster: Cluster | None, declared: DeclaredGroups) -> tuple[str, ...] | None:
+@dataclass(frozen=True)
+class Labels:
+    """The node groups of a component, in the written order; `value` is None where none are written."""
+
+    names: tuple[str, ...] = (CLUSTER_LABEL,)
+    value: Value | None = None
+
+    @property
+    def listed(self) -> bool:
+        """Are they written as a YAML list?"""
+        return isinstance(self.value, Sequence)
+
+
+def read_labels(
+    notes: Notes, value: Value, name: str, cluster: Cluster | None, declared: DeclaredGroups, in_flow: bool = False
+) -> Labels | None:
     """The labels, all known; None if one is not (the reason is noted).
 
     A single label is taken as it is written, several are stripped, as RLinf does. A YAML list, which its documentation
-    promises, is taken too, with a warning that its parser refuses it.
+    promises, is taken too; that its parser refuses it is for the caller to say.
     """
     if is_unknown(value):
+        return None
+    known = _Known(notes, name, cluster, declared, in_flow)
+    if isinstance(value, Scalar) and value.is_null and not known.exists("None"):
+        message = f"`node_group` of `{name}` is empty: RLinf takes that for the label `None`, which no group has"
+        edit = Edit(value.span, CLUSTER_LABEL) if value.span.length and value.origin is None else None
+        notes.error("PW107", name, message, value, "this is the label `None`", f"write `{CLUSTER_LABEL}`, or remove the key", edit)
         return None
     if isinstance(value, Scalar):
         text = notes.text(value, name)
         pieces = [piece.strip() for piece in text.text.split(",")] if "," in text.text else [text.text]
         starts = accumulate((len(piece) + 1 for piece in text.text.split(",")), initial=0)
-        known = [_known(notes, label, name, _place(text, label, start), cluster, declared, text) for label, start in zip(pieces, starts)]
+        good = [known.check(label, _place(text, label, start), text) for label, start in zip(pieces, starts)]
         labels = tuple(pieces)
     elif isinstance(value, Sequence) and value.items and all(isinstance(i, Scalar) and not is_unknown(i) for i in value.items):
         texts = [notes.text(item, name) for item in value.items if isinstance(item, Scalar)]
         labels = tuple(text.text for text in texts)
-        written = plain_or_quoted(",".join(labels))
-        message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
-        notes.warn("PW105", name, message, value, "a list", f"write `{written}`", Edit(value.span, written))
-        known = [_known(notes, text.text, name, text.scalar, cluster, declared, text) for text in texts]
+        good = [known.check(text.text, text.scalar, text) for text in texts]
     else:
         notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
@@ -48,9 +66,7 @@ def read_labels(notes: Notes, value: Value, name: str, cluster: Cluster | None, 
         message = f"`{name}` names {len(labels):,} node groups; more than {MAX_LABELS} are not read"
         notes.error("PW002", name, message, value, "too many", "name each group once")
         return None
-    if len(set(labels)) < len(labels) and all(known):
-        notes.warn("PW108", name, f"`{name}` names a node group twice, so its resources are numbered twice", value, "", "name each once")
-    return labels if all(known) else None
+    return Labels(labels, value) if all(good) else None
 
 
 def _place(text: Text, label: str, after: int) -> Span | Scalar:
@@ -58,27 +74,38 @@ def _place(text: Text, label: str, after: int) -> Span | Scalar:
     return text.scalar if text.shift is None or not label or start < 0 else text.part(start, start + len(label))
 
 
-def _known(notes: Notes, label: str, name: str, at: Span | Scalar, cluster: Cluster | None, declared: DeclaredGroups, text: Text) -> bool:
-    if label in declared.broken:
+class _Known:
+    """Which labels exist, and what to say of one that does not."""
+
+    def __init__(self, notes: Notes, name: str, cluster: Cluster | None, declared: DeclaredGroups, in_flow: bool) -> None:
+        self.notes, self.name, self.cluster, self.declared, self.in_flow = notes, name, cluster, declared, in_flow
+        self.labels = [group.label for group in declared.groups if group.label not in declared.empty] + ["cluster", "node"]
+
+    def exists(self, label: str) -> bool:
+        return label in self.labels or label in self.declared.broken
+
+    def check(self, label: str, at: Span | Scalar, text: Text) -> bool:
+        """Is it known, and nothing wrong with it? If not, that is said, unless the group itself was blamed already."""
+        notes, name, declared = self.notes, self.name, self.declared
+        if label in declared.broken or (declared.nameless and label not in self.labels):
+            return False
+        if label in self.labels:
+            return True
+        if label in declared.empty:
+            message = f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it"
+            notes.error("PW107", name, message, at, "no nodes", "give it nodes")
+            return False
+        close = nearest(label.strip(), self.labels) if len(notes.findings) < MAX_SUGGESTIONS else None
+        listed = ", ".join(f"`{each}`" for each in self.labels[:12]) + (" ..." if len(self.labels) > 12 else "")
+        edit, help = None, f"name one of {listed}"
+        if not label and (kept := [piece.strip() for piece in text.text.split(",") if piece.strip()]):
+            edit = text.replaced(",".join(kept), self.in_flow)
+            help = f"write `{','.join(kept)}`"
+        elif close:
+            edit = Edit(at, close) if isinstance(at, Span) and label else text.replaced(close, self.in_flow) if text.text == label else None
+            help = f"write `{close}`"
+        notes.error("PW107", name, f"`{name}`: there is no node group `{label}`, only {listed}", at, "not a group", help, edit)
         return False
-    exist = [group.label for group in declared.groups if group.label not in declared.empty] + ["cluster", "node"]
-    if label in exist:
-        return True
-    if declared.nameless:
-        return False
-    if label in declared.empty:
-        notes.error(
-            "PW107", name, f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it", at, "no nodes", "give it nodes"
-        )
-        return False
-    close = nearest(label.strip(), exist) if len(notes.findings) < MAX_SUGGESTIONS else None
-    listed = ", ".join(f"`{each}`" for each in exist[:12]) + (" ..." if len(exist) > 12 else "")
-    edit = None
-    if close and label:
-        edit = Edit(at, close) if isinstance(at, Span) else text.replaced(close) if text.text == label else None
-    help = f"write `{close}`" if close else f"name one of {listed}"
-    notes.error("PW107", name, f"`{name}`: there is no node group `{label}`, only {listed}", at, "not a group", help, edit)
-    return False
 
 
 def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
@@ -89,9 +116,11 @@ def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
         return numbered(cluster, labels)
     counted = _counted(cluster, labels)
     found = numbered(cluster, labels, counted)
-    return replace(found, excess=counted - (found.size or 0)) if found.size else found
+    if not found.size:
+        return replace(found, shape=f"{found.shape}; RLinf ends in an IndexError")
+    return replace(found, excess=counted - found.size)
 
 
 def _counted(cluster: Cluster, labels: tuple[str, ...]) -> int:
     """How many ranks RLinf takes the groups to have: each group by its own kind, even where nodes are placed on."""
-    return sum(cluster.nodes[rank].count(cluster.groups[label].kind) for label in labels for rank in cluster.groups[label].node_ranks)
+    return sum(cluster.numbering((label,)).size for label in labels)

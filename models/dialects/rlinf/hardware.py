@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from heapq import nsmallest
+from itertools import islice
 
 from ...cluster import Hardware
-from ...span import Edit
+from ...ranks import Ranks
 from ...text.nearest import nearest
+from ...text.reshape import as_list, without_item
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain
-from .hardware_types import HARDWARE_TYPES, HardwareType
+from .hardware_fields import check_fields
+from .hardware_types import HARDWARE_TYPES
 from .notes import Notes, is_unknown
 
 
@@ -21,15 +23,17 @@ from .notes import Notes, is_unknown
 class GroupHardware:
     """The hardware of a group: its type, and (node rank, device) in the written order.
 
-    `complete` is False where a device could not be read, so that their number is not known.
+    `complete` is False where a device could not be read, so that their number is not known; `open` is True where RLinf may
+    find more of them, on nodes that the file configures none for.
     """
 
     type: str
     devices: tuple[tuple[int, Hardware], ...]
     complete: bool = True
+    open: bool = False
 
 
-def read_hardware(notes: Notes, value: Value, group: str, nodes: frozenset[int], size: int | None) -> GroupHardware | None:
+def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: int | None) -> GroupHardware | None:
     """The hardware, or None if its type cannot be told (the reason is noted)."""
     if is_unknown(value):
         return None
@@ -47,24 +51,51 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: frozenset[int],
     configs = value.get("configs")
     if configs is None or is_unknown(configs):
         return GroupHardware(kind, (), False)
-    if not isinstance(configs, Sequence):
+    items = configs.items if isinstance(configs, Sequence) else ()
+    if not isinstance(configs, Sequence) and not (isinstance(configs, Mapping) and not configs.entries):
         message = f"`configs` of group `{group}` must be a list, but it is {kind_of(configs)}"
-        notes.error("PW116", group, message, configs, kind_of(configs), "start each item with `- `: is a `-` missing?")
+        edit = as_list(notes.document.text_of(configs.span.file), configs, each=False) if isinstance(configs, Mapping) else None
+        notes.error("PW116", group, message, configs, kind_of(configs), "start each item with `- `: is a `-` missing?", edit)
         return GroupHardware(kind, (), False)
-    if not configs.items:
-        message = f"group `{group}` has no {kind}: every placement on it fails (RLinf: IndexError)"
-        notes.warn("PW116", group, message, configs, "empty", f"list each {kind} with its `node_rank`")
+    devices = _devices(notes, configs, group, kind, nodes, size)
+    complete = len(devices) == len(items)
+    return GroupHardware(kind, tuple(devices), complete, complete and _open(notes, configs, group, kind, nodes, devices))
+
+
+def _devices(notes: Notes, configs: Value, group: str, kind: str, nodes: Ranks, size: int | None) -> list[tuple[int, Hardware]]:
     devices = []
     seen: set[str] = set()
-    for item in configs.items:
+    for item in configs.items if isinstance(configs, Sequence) else ():
         device = _device(notes, item, group, kind, nodes, size)
         written = json.dumps(plain(item), sort_keys=True, default=str)
-        if written in seen:
-            notes.error("PW116", group, f"the same {kind} is listed twice in group `{group}`", item, "again here", "remove one of the two")
+        if written in seen and isinstance(configs, Sequence):
+            edit = without_item(notes.document.text_of(configs.span.file), configs, item)
+            message = f"the same {kind} is listed twice in group `{group}`"
+            notes.error("PW116", group, message, item, "again here", "remove one of the two", edit)
         seen.add(written)
         if device is not None:
             devices.append(device)
-    return GroupHardware(kind, tuple(devices), len(devices) == len(configs.items))
+    return devices
+
+
+def _open(notes: Notes, configs: Value, group: str, kind: str, nodes: Ranks, devices: list[tuple[int, Hardware]]) -> bool:
+    """May RLinf find more than the file configures, through the variables of nodes that have none? Then that is said."""
+    table = HARDWARE_TYPES[kind]
+    configured = {rank for rank, _ in devices}
+    bare = next((rank for rank in nodes if rank not in configured), None)
+    listed = " and ".join(f"`{name}`" for name in table.variables)
+    if bare is not None and table.counted_by:
+        why = f"node {bare} has no {kind} in the file; if {listed} is set there, RLinf makes one for each of its values"
+        notes.unsure("PW116", group, why)
+    elif not devices:
+        message = f"group `{group}` has no {kind}: every placement on it fails (RLinf: IndexError)"
+        notes.warn("PW116", group, message, configs, "empty", f"list each {kind} with its `node_rank`")
+    without = [device for _, device in devices if any(not dict(device.config).get(name) for name in table.addresses)]
+    if without:
+        names = " and ".join(f"`{name.upper()}`" for name in table.addresses)
+        why = f"{len(without)} {kind}{'s' * (len(without) > 1)} without an address: RLinf takes it from {names} of the node"
+        notes.unsure("PW116", group, why)
+    return bare is not None and bool(table.counted_by)
 
 
 def _type(notes: Notes, value: Value, group: str) -> str | None:
@@ -75,12 +106,12 @@ def _type(notes: Notes, value: Value, group: str) -> str | None:
     name = value.text if isinstance(value, Scalar) else kind_of(value)
     close = nearest(name, HARDWARE_TYPES)
     help = f"write `{close}`" if close else f"types are {', '.join(HARDWARE_TYPES)}"
-    edit = Edit(value.span, close) if close and isinstance(value, Scalar) and value.origin is None else None
+    edit = notes.instead(value, close) if close else None
     notes.error("PW116", group, f"`{name}` is no hardware type that RLinf can configure", value, "not a type", help, edit)
     return None
 
 
-def _device(notes: Notes, item: Value, group: str, kind: str, nodes: frozenset[int], size: int | None) -> tuple[int, Hardware] | None:
+def _device(notes: Notes, item: Value, group: str, kind: str, nodes: Ranks, size: int | None) -> tuple[int, Hardware] | None:
     if is_unknown(item):
         return None
     if not isinstance(item, Mapping):
@@ -89,72 +120,37 @@ def _device(notes: Notes, item: Value, group: str, kind: str, nodes: frozenset[i
         return None
     table = HARDWARE_TYPES[kind]
     notes.unknown_keys(item, group, ("node_rank", *table.fields), True, f"a {kind} configuration")
-    _values(notes, item, group, kind, table, size)
+    check_fields(notes, item, group, kind, size)
+    only = str(nodes.first) if len(nodes) == 1 else ""
     rank = item.get("node_rank")
     if rank is None:
-        notes.error("PW101", group, f"a {kind} of group `{group}` has no `node_rank`", item.span, "here", "add `node_rank:`")
+        edit = notes.added(item, "node_rank", only) if only else None
+        notes.error("PW101", group, f"a {kind} of group `{group}` has no `node_rank`", item.span, "here", f"add `node_rank: {only}`", edit)
         return None
     if is_unknown(rank):
         return None
     number = rank.value if isinstance(rank, Scalar) else None
-    if not isinstance(number, int) or isinstance(number, bool):
-        quoted = isinstance(rank, Scalar) and rank.text.isdecimal() and rank.origin is None
-        edit = Edit(rank.span, rank.text) if isinstance(rank, Scalar) and quoted else None
+    if isinstance(number, bool):
+        message = f"RLinf takes `node_rank: {rank.text if isinstance(rank, Scalar) else ''}` for {int(number)}"
+        notes.warn("PW118", group, message, rank, f"this is {int(number)}", f"write `{int(number)}`", notes.instead(rank, str(int(number))))
+        number = int(number)
+    if not isinstance(number, int):
+        quoted = isinstance(rank, Scalar) and rank.text.isascii() and rank.text.isdecimal()
+        edit = notes.instead(rank, rank.text) if isinstance(rank, Scalar) and quoted else None
         help = f"write `{edit.text}` without quotes" if edit else "write a node rank such as `0`"
         notes.error("PW116", group, f"`node_rank` must be a whole number, but it is {kind_of(rank)}", rank, kind_of(rank), help, edit)
         return None
-    if number not in nodes:
-        known = ", ".join(map(str, nsmallest(8, nodes))) or "none"
+    if not any(number in ranks for ranks in nodes.ranges):
+        known = ", ".join(map(str, islice(nodes, 8))) or "none"
         message = f"node {number} of this {kind} is not in group `{group}`, which has the nodes {known}"
-        notes.error("PW116", group, message, rank, "outside the group", f"name one of {known}, or add node {number} to `node_ranks`")
+        help = f"name one of {known}, or add node {number} to `node_ranks`"
+        notes.error("PW116", group, message, rank, "outside the group", help, notes.instead(rank, only) if only else None)
         return None
     config = tuple((entry.key.text, _shown(entry.value)) for entry in item if entry.key.text != "node_rank")
     return number, Hardware(kind, config)
 
 
 def _shown(value: Value) -> str:
-    return value.text if isinstance(value, Scalar) else str(plain(value))
-
-
-def _values(notes: Notes, item: Mapping, group: str, kind: str, table: HardwareType, size: int | None) -> None:
-    for entry in item:
-        key, value = entry.key.text, entry.value
-        if is_unknown(value) or (isinstance(value, Scalar) and value.is_null):
-            continue
-        if key in table.addresses:
-            _address(notes, key, value, group)
-        text = value.text if isinstance(value, Scalar) else kind_of(value)
-        if key in table.strict and text not in table.strict[key]:
-            allowed = " or ".join(f"`{name}`" for name in table.strict[key])
-            notes.error("PW116", group, f"`{key}` must be {allowed}, but it is `{text}`", value, "not one of them", f"write {allowed}")
-        if key in table.known and text not in table.known[key]:
-            allowed = ", ".join(f"`{name}`" for name in table.known[key])
-            notes.warn(
-                "PW116",
-                group,
-                f"`{key}` is `{text}`; for a {kind} RLinf knows {allowed}",
-                value,
-                "not one of them",
-                f"write one of {allowed}",
-            )
-        number = value.value if isinstance(value, Scalar) else None
-        if key in table.controllers and size is not None and isinstance(number, int) and not 0 <= number < size:
-            message = f"`{key}` is {number}, but the nodes are 0-{size - 1}; RLinf notices only when it starts the controller"
-            notes.warn("PW116", group, message, value, "no such node", f"name a node from 0 to {size - 1}")
-
-
-def _address(notes: Notes, key: str, value: Value, group: str) -> None:
-    from ipaddress import ip_address
-
-    text = value.text if isinstance(value, Scalar) else kind_of(value)
-    try:
-        ip_address(text)
-    except ValueError:
-        notes.error(
-            "PW116",
-            group,
-            f"`{key}` must be an IP address, but it is `{text}`",
-            value,
-            "not an address",
-            "write an address such as `10.0.0.2`",
-        )
+    if isinstance(value, Scalar):
+        return "" if value.is_null else value.text
+    return str(plain(value))

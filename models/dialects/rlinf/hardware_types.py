@@ -16,6 +16,8 @@ _GRIPPERS = ("franka", "robotiq")
 class HardwareType:
     """`fields` besides the required `node_rank`; `addresses` must be IP addresses; `strict` and `known` list the values
     of a field: RLinf refuses another one of `strict` when it reads the file, of `known` at the earliest on the node.
+    `counted_by`: where the file configures none for a node, RLinf makes one for every value that the node's environment
+    variables of these fields hold (auto_config.py, RobotAutoConfig).
     """
 
     fields: tuple[str, ...]
@@ -23,6 +25,12 @@ class HardwareType:
     strict: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     controllers: tuple[str, ...] = ()
+    counted_by: tuple[str, ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that count them."""
+        return tuple(name.upper() for name in self.counted_by)
 
 
 def _both(name: str) -> tuple[str, str]:
@@ -38,6 +46,7 @@ HARDWARE_TYPES: Mapping[str, HardwareType] = {
         addresses=("robot_ip",),
         known={"camera_type": _CAMERAS, "gripper_type": _GRIPPERS},
         controllers=("controller_node_rank",),
+        counted_by=("robot_ip",),
     ),
     "DualFranka": HardwareType(
         (
@@ -50,6 +59,7 @@ HARDWARE_TYPES: Mapping[str, HardwareType] = {
             **dict.fromkeys(_both("gripper_type"), _GRIPPERS),
         },
         controllers=_both("controller_node_rank"),
+        counted_by=_both("robot_ip"),
     ),
     "Turtle2": HardwareType(()),
     "GimArm": HardwareType(
@@ -58,7 +68,12 @@ HARDWARE_TYPES: Mapping[str, HardwareType] = {
             "controller_node_rank", "disable_validate",
         ),
         strict={"arm_variant": ("gim_arm", "gim_arm_xl")},
+        known={"camera_type": ("realsense", "zed"), "gripper_type": ("parallel", "single_side")},
         controllers=("controller_node_rank",),
+        counted_by=("can_interface",),
     ),
-    "DOSW1": HardwareType(("robot_url", "left_arm_port", "right_arm_port", "left_lead_port", "right_lead_port", "camera_serials")),
+    "DOSW1": HardwareType(
+        ("robot_url", "left_arm_port", "right_arm_port", "left_lead_port", "right_lead_port", "camera_serials"),
+        counted_by=("robot_url",),
+    ),
 }  # fmt: skip

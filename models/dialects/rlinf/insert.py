@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...finding import UnusableInput, error
 from ...span import Edit
-from ...text.scalar_text import plain_or_quoted
+from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.source import Source
 from ...text.splice import at_line_end, indent_of, line_end, point, quotes_keys
 from ...text.tree import Entry, Mapping, Scalar
@@ -34,15 +34,11 @@ class Line:
 
     def flow(self, quoted: bool) -> str:
         """As an entry of a flow map, everything in double quotes if `quoted`."""
-        key, placement, groups = self.key, _in_flow(self.placement), _in_flow(self.groups)
+        key, placement, groups = self.key, in_flow_map(self.placement), in_flow_map(self.groups)
         names = ["node_group", "placement"]
         if quoted:
             key, placement, groups, *names = (json.dumps(text.strip('"')) for text in (key, placement, groups, *names))
         return f"{key}: {{{names[0]}: {groups}, {names[1]}: {placement}}}" if self.groups else f"{key}: {placement}"
-
-
-def _in_flow(text: str) -> str:
-    return f'"{text}"' if "," in text or ":" in text else plain_or_quoted(text)
 
 
 def insert_lines(source: Source, section: Mapping, lines: list[Line]) -> list[Edit]:

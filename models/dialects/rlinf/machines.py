@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Callable, Sequence
 
 from ...accelerators import accelerators
-from ...cluster import Cluster
-from ...node import Hardware, Node
+from ...cluster import Cluster, Hardware, Node, Nodes
 from ...node_group import NODE, NodeGroup
-from ...nodes import Alike, Nodes, numbered_nodes
+from ...nodes import Alike, numbered_nodes
+from ...ranks import merge, without
 from ...shorthand import AsDeclared
-from ...text.tree import Value
+from ...text.tree import Scalar, Value
 from .node_groups import DeclaredGroup
 from .notes import Notes
 
 
-def merge(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None) -> Cluster:
+def machines_of(
+    notes: Notes,
+    count: int,
+    at: Value,
+    groups: list[DeclaredGroup],
+    machines: Cluster | AsDeclared | None,
+    fits: Callable[[Cluster], bool] = lambda cluster: False,
+) -> Cluster:
     """`count` nodes in rank order; where nobody described them, their accelerators are not counted.
 
     A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged without it; of one
-    with more, the first `count` are used, as RLinf does.
+    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has room in a cluster.
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
-        has = len(machines.nodes)
-        message = f"`num_nodes` is {count}, but the cluster has {has} node{'s' * (has != 1)}; RLinf would wait for more forever"
-        notes.error("PW114", "", message, at, f"{has} exist", f"set `num_nodes: {has}`, or give a cluster of {count} nodes")
+        _too_few(notes, count, at, groups, machines, fits)
         machines = None
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
@@ -33,20 +38,38 @@ def merge(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], mach
             notes.info("PW114", "", message, at, "the first ones are used")
         nodes, counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, AsDeclared):
-        devices = accelerators(machines.count, machines.model)
-        bare = [Node(rank, f"node-{rank}") for rank in _without_accelerators(groups)]
-        nodes, counted = Nodes([numbered_nodes(Node(0, "", devices), count)]).changed(bare), True
+        nodes, counted = _declared(machines, count, groups), True
     else:
         nodes, counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
+    return _with_groups(nodes, counted, groups)
+
+
+def _too_few(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool]) -> None:
+    has = len(machines.nodes)
+    message = f"`num_nodes` is {count}, but the cluster has {has} node{'s' * (has != 1)}; RLinf would wait for more forever"
+    help, edit = f"give a cluster of {count} nodes", None
+    if all(not group.ranks or group.ranks.last < has for group in groups) and fits(_with_groups(machines.nodes, machines.counted, groups)):
+        help = f"set `num_nodes: {has}`, or {help}"
+        edit = notes.instead(at, str(has)) if isinstance(at, Scalar) else None
+    notes.error("PW114", "", message, at, f"{has} exist", help, edit)
+
+
+def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:
+    """As many nodes as declared, each with accelerators unless it is in groups with other hardware alone."""
+    devices = accelerators(machines.count, machines.model)
+    special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
+    bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
+    found: list[Alike] = []
+    for ranks, has in sorted(
+        [*((each, ()) for each in bare), *((each, devices) for each in without((range(count),), bare))], key=lambda pair: pair[0].start
+    ):
+        found.append(numbered_nodes(Node(ranks.start, "", has), len(ranks)))
+    return Nodes(found)
+
+
+def _with_groups(nodes: Sequence[Node], counted: bool, groups: list[DeclaredGroup]) -> Cluster:
     cluster = Cluster(_equipped(nodes, groups), counted=counted)
-    return cluster.with_groups(_group(cluster, group) for group in groups if group.node_ranks)
-
-
-def _without_accelerators(groups: list[DeclaredGroup]) -> set[int]:
-    """Nodes that are in a group with other hardware and in none without."""
-    special = {rank for group in groups if group.hardware for rank in group.node_ranks}
-    ordinary = {rank for group in groups if not group.hardware for rank in group.node_ranks}
-    return special - ordinary
+    return cluster.with_groups(_group(cluster, group) for group in groups if group.ranks)
 
 
 def _equipped(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
@@ -67,5 +90,5 @@ def _with(node: Node, types: set[str], devices: list[Hardware]) -> Node:
 
 
 def _group(cluster: Cluster, group: DeclaredGroup) -> NodeGroup:
-    kind = group.kind or (NODE if group.ignores_hardware else cluster.default_kind(group.node_ranks))
-    return NodeGroup(group.label, group.node_ranks, kind, group.env_configs)
+    kind = group.kind or (NODE if group.ignores_hardware else cluster.default_kind(group.ranks.members))
+    return NodeGroup(group.label, group.ranks.members, kind, group.env_configs)

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 
 from ...node_group import ACCELERATOR, NODE, EnvConfig
 from ...ranks import Ranks
-from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
-from .capabilities import RESERVED_LABELS
+from ...text.reshape import as_list
+from ...text.tree import Mapping, Scalar, Sequence, Value
 from .env_configs import read_env_configs
+from .group_labels import read_label
 from .hardware import GroupHardware, read_hardware
 from .node_ranks import read_node_ranks
 from .notes import Notes, is_unknown
+from .over_groups import check_over_groups
 
 _KEYS = ("label", "node_ranks", "env_configs", "hardware", "hardware_type", "ignore_hardware")
 
@@ -27,7 +29,7 @@ class DeclaredGroup:
     """A group as the file declares it. `kind` is set where it does not depend on what the nodes have."""
 
     label: str
-    node_ranks: tuple[int, ...] | range
+    ranks: Ranks
     kind: str | None = None
     ignores_hardware: bool = False
     hardware: GroupHardware | None = None
@@ -43,29 +45,36 @@ class DeclaredGroups:
     empty: set[str] = field(default_factory=set)
     nameless: bool = False
 
+    @property
+    def open(self) -> set[str]:
+        """The labels of groups in which RLinf may find more hardware than the file says."""
+        return {group.label for group in self.groups if group.hardware and group.hardware.open}
+
 
 def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> DeclaredGroups:
     """All groups of the file. `size`: how many nodes there are; None if that is not known."""
     found = DeclaredGroups()
-    if value is None or (isinstance(value, Scalar) and value.is_null):
+    if value is None or (isinstance(value, Scalar) and value.is_null) or (isinstance(value, Mapping) and not value.entries):
         return found
     if is_unknown(value):
         found.nameless = True
         return found
     if not isinstance(value, Sequence):
-        notes.wrong_type("node_groups", "node_groups", value, "a list", "start each group with `- label: ...`: is a `-` missing?")
+        edit = as_list(notes.document.text_of(value.span.file), value, each=False) if isinstance(value, Mapping) else None
+        help = "start each group with `- label: ...`: is a `-` missing?"
+        notes.wrong_type("node_groups", "node_groups", value, "a list", help, edit)
         found.nameless = True
         return found
     seen: set[str] = set()
     members = 0
     for item in value.items:
         _group(notes, item, size, found, seen)
-        members += len(found.groups[-1].node_ranks) if found.groups else 0
+        members += len(found.groups[-1].ranks) if found.groups else 0
         if members > MAX_MEMBERS:
             notes.error("PW002", "node_groups", f"the node groups have more than {MAX_MEMBERS:,} nodes in all", item, "too many")
             found.nameless = True
             break
-    _hardware_once(notes, value, found)
+    check_over_groups(notes, value, found.groups)
     return found
 
 
@@ -75,15 +84,16 @@ def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, s
         if not is_unknown(item):
             notes.wrong_type("node_groups", "each item of node_groups", item, "a map", "write `- label: ...` and `node_ranks: ...`")
         return
-    label = _label(notes, item, seen)
+    label = read_label(notes, item, seen)
     subject = label or "node_groups"
     notes.unknown_keys(item, subject, _KEYS, True, "a node group")
     ranks_value = item.get("node_ranks")
     ranks: Ranks | None = None
     if ranks_value is None:
-        notes.missing(subject, "node_ranks", item.span, "add `node_ranks: all`", shared=False)
+        help = "add `node_ranks: all`"
+        notes.missing(subject, "node_ranks", item.span, help, shared=False, added=(item, "node_ranks", "all"))
     else:
-        ranks = read_node_ranks(notes, ranks_value, subject, size)
+        ranks = read_node_ranks(notes, ranks_value, subject, size, in_flow=item.flow)
     if label is None or ranks is None:
         if label is None:
             found.nameless = True
@@ -92,45 +102,24 @@ def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, s
         return
     if not ranks and isinstance(ranks_value, Scalar):
         found.empty.add(label)
-        notes.warn("PW112", label, f"group `{label}` has no nodes; RLinf drops it silently", ranks_value, "names nothing", "name its nodes")
-    nodes = () if size is None else ranks.ranges[0] if ranks.solid else tuple(ranks)
+        edit = notes.instead(ranks_value, "all") if ranks_value.span.length else None
+        notes.warn(
+            "PW112", label, f"group `{label}` has no nodes; RLinf drops it silently", ranks_value, "names nothing", "write `all`", edit
+        )
+    nodes = ranks if size is not None else Ranks(())
     environment = item.get("env_configs")
-    configs = read_env_configs(notes, environment, label, ranks, size) if environment is not None and size is not None else ()
+    configs = read_env_configs(notes, environment, label, nodes, size) if environment is not None and size is not None else ()
     hardware_value = item.get("hardware")
     hardware = None
     if hardware_value is not None and not (isinstance(hardware_value, Scalar) and hardware_value.is_null):
-        hardware = read_hardware(notes, hardware_value, label, frozenset(nodes), size) if size is not None else None
+        hardware = read_hardware(notes, hardware_value, label, nodes, size) if size is not None else None
         if hardware is None or not hardware.complete:
             found.broken.add(label)
     found.groups.append(_declared(notes, item, label, nodes, hardware, configs))
 
 
-def _label(notes: Notes, item: Mapping, seen: set[str]) -> str | None:
-    value = item.get("label")
-    if value is None:
-        notes.missing("node_groups", "label", item.span, "add `label: NAME`", shared=False)
-        return None
-    if is_unknown(value):
-        return None
-    if not isinstance(value, Scalar):
-        notes.wrong_type("node_groups", "label", value, "a name", "write one word, such as `a800`")
-        return None
-    label = notes.text(value, value.text).text
-    if label in RESERVED_LABELS:
-        message = f"the label `{label}` is reserved: it names a group that always exists"
-        notes.error("PW113", label, message, value, "reserved", "choose another label")
-    elif label in seen:
-        message = f"two node groups have the label `{label}`; RLinf notices only when the cluster starts"
-        notes.error("PW113", label, message, value, "again here", "choose another label")
-    elif "," in label:
-        message = f"the label `{label}` has a comma: no component can refer to it"
-        notes.warn("PW113", label, message, value, "a comma", "choose a label without a comma")
-    seen.add(label)
-    return label
-
-
 def _declared(
-    notes: Notes, item: Mapping, label: str, nodes: tuple[int, ...] | range, hardware: GroupHardware | None, configs: tuple[EnvConfig, ...]
+    notes: Notes, item: Mapping, label: str, nodes: Ranks, hardware: GroupHardware | None, configs: tuple[EnvConfig, ...]
 ) -> DeclaredGroup:
     flag = item.get("ignore_hardware")
     ignores = bool(flag.value) if isinstance(flag, Scalar) and not is_unknown(flag) else False
@@ -142,7 +131,8 @@ def _declared(
         entry = item.entry(key)
         if entry is not None and clashes and has_hardware:
             message = f"group `{label}` has both `hardware` and `{key}`; RLinf refuses that"
-            notes.error("PW116", label, message, entry.key.span, "with `hardware`", "remove one of the two")
+            help = f"remove `{key}`, or `hardware`"
+            notes.error("PW116", label, message, entry.key.span, "with `hardware`", help, notes.removed(item, entry))
     if isinstance(named, Scalar) and not named.is_null and not has_hardware and not is_unknown(named):
         # To RLinf `node` is here a type of hardware like any other, of which there is none.
         kind = named.text if named.text != NODE else f"hardware of type {NODE}"
@@ -150,21 +140,3 @@ def _declared(
             message = f"`hardware_type` alone configures no {named.text}: RLinf finds only what the nodes themselves report"
             notes.warn("PW116", label, message, named, "no `hardware`", "describe it under `hardware:`")
     return DeclaredGroup(label, nodes, kind, ignores, hardware, configs)
-
-
-def _hardware_once(notes: Notes, value: Sequence, found: DeclaredGroups) -> None:
-    """RLinf refuses the same hardware type on the same node in two groups."""
-    owner: dict[tuple[int, str], str] = {}
-    for group in found.groups:
-        for rank, device in group.hardware.devices if group.hardware else ():
-            first = owner.setdefault((rank, device.type), group.label)
-            if first != group.label:
-                message = f"node {rank} has its {device.type} configured in group `{first}` and in group `{group.label}`"
-                item = next((i for i in value.items if isinstance(i, Mapping) and _says(i, group.label)), value)
-                notes.error("PW116", group.label, message, item.span, kind_of(item), "configure it in one group")
-                return
-
-
-def _says(item: Mapping, label: str) -> bool:
-    value = item.get("label")
-    return isinstance(value, Scalar) and str(value.value) == label

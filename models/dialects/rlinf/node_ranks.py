@@ -4,44 +4,69 @@ from __future__ import annotations
 
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, write_ranks
 from ...span import Edit
+from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Scalar, Sequence, Value
 from .notes import Notes, is_unknown
 
 
-def read_node_ranks(notes: Notes, value: Value, subject: str, size: int | None, whole: Ranks | None = None) -> Ranks | None:
+def read_node_ranks(
+    notes: Notes, value: Value, subject: str, size: int | None, whole: Ranks | None = None, in_flow: bool = False
+) -> Ranks | None:
     """The node ranks, or None if they cannot be told (the reason is noted).
 
-    `size`: nodes of the cluster, None if not known. `whole`: what `all` stands for, if not all of them.
+    `size`: nodes of the cluster, None if not known. `whole`: what `all` stands for, if not all of them. `in_flow`: the
+    value stands in a flow map, where an edit must quote commas.
     """
     if is_unknown(value):
         return None
     if isinstance(value, Scalar):
-        return _expression(notes, value, subject, size, whole)
+        return _expression(notes, value, subject, size, whole, in_flow)
     items = value.items if isinstance(value, Sequence) else ()
     if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
         notes.wrong_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
         return None
-    found = [_expression(notes, item, subject, size, whole) for item in items if isinstance(item, Scalar)]
-    ranges = [each for ranks in found if ranks is not None for each in ranks.ranges]
-    if None in found:
-        return None
-    text = write_ranks(merge(ranges))
+    found = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
+    ranges = merge([each for ranks in found if ranks is not None for each in ranks.ranges])
+    text = write_ranks(ranges)
     message = f"`node_ranks` of `{subject}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
-    notes.warn("PW105", subject, message, value, "a list", f"write `{text}`", Edit(value.span, text))
-    return Ranks(merge(ranges))
+    edit = Edit(value.span, in_flow_map(text) if in_flow else plain_or_quoted(text)) if text else None
+    notes.warn("PW105", subject, message, value, "a list", f"write `{text}`", edit)
+    return None if None in found else Ranks(ranges)
 
 
-def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, whole: Ranks | None) -> Ranks | None:
-    text = notes.text(scalar, subject)
-    if text.text.strip().lower() == "all" and (whole is not None or size is None):
-        return whole
+def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, whole: Ranks | None, in_flow: bool) -> Ranks | None:
+    text = notes.ranks(scalar, subject, in_flow)
+    if text.text.strip().lower() == "all":
+        if text.text != text.text.strip():
+            message = f"`node_ranks` of `{subject}`: RLinf knows `all` only without blanks around it"
+            notes.error("PW103", subject, message, scalar, "blanks", "write `all`", text.replaced("all", in_flow))
+        if whole is not None or size is None:
+            return whole
     try:
         return parse_ranks(text.text, size, "node rank")
     except RankError as problem:
-        edit = None
-        if problem.replacement is not None and text.shift is not None:
-            edit = Edit(text.part(problem.start, problem.end), problem.replacement)
-        help = f"write `{problem.replacement}`" if problem.replacement else "write ranks such as `0-3` or `0,2`"
-        span = text.part(problem.start, problem.end)
-        notes.error(CODES_BY_REASON[problem.reason], subject, f"`node_ranks` of `{subject}`: {problem}", span, problem.label, help, edit)
+        better = _mended(text.text, size)
+        edit = text.replaced(better, in_flow) if better is not None else None
+        help = f"write `{better}`" if better is not None else "write ranks such as `0-3` or `0,2`"
+        place = text.scalar if text.shift is None else text.part(problem.start, problem.end)
+        message = f"`node_ranks` of `{subject}`: {problem}"
+        notes.error(CODES_BY_REASON[problem.reason], subject, message, place, problem.label, help, edit)
         return None
+
+
+def _mended(text: str, size: int | None) -> str | None:
+    """The ranks with every range turned round or cut to what exists; None if one of them cannot be told."""
+    pieces = []
+    for piece in text.split(","):
+        try:
+            parse_ranks(piece, size, "node rank")
+        except RankError as problem:
+            if problem.reason == "order" and problem.replacement is not None:
+                piece = _mended(problem.replacement, size) or ""
+            elif problem.reason == "range":
+                piece = problem.replacement or ""
+            else:
+                return None
+        if piece.strip():
+            pieces.append(piece.strip())
+    return ",".join(pieces) or None

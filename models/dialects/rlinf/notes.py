@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Iterable
+from unicodedata import decimal
 
 from ...finding import Finding, Severity, Unchecked
-from ...span import Edit, Span
+from ...span import Edit, Span, apply_edits
 from ...text.document import Document
 from ...text.interpolation import UNRESOLVED
 from ...text.nearest import nearest
-from ...text.scalar_text import plain_or_quoted
+from ...text.reshape import with_entry, without_entry
+from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Entry, Mapping, Scalar, Value, kind_of
 
 
@@ -32,23 +34,31 @@ class Text:
             return self.scalar.span
         return self.scalar.span.part(self.shift + start, self.shift + max(end, start + 1 if self.text else start))
 
-    def replaced(self, text: str) -> Edit | None:
+    def replaced(self, text: str, in_flow: bool = False) -> Edit | None:
         """The edit that makes another text of it, in its own quotes; None where it is written elsewhere."""
         if self.scalar.origin is not None or "\n" in self.scalar.text:  # elsewhere, or in a block of its own lines
             return None
         if self.shift == 1:
             return Edit(self.scalar.span.part(1, self.scalar.span.length - 1), text)
-        return Edit(self.scalar.span, plain_or_quoted(text))
+        return Edit(self.scalar.span, in_flow_map(text) if in_flow else plain_or_quoted(text))
+
+
+MAX_FOLLOWED = 1_000
+"""In so many interpolated maps and lists both places of a finding are told."""
 
 
 class Notes:
-    """The findings and the unchecked rules of one file, in the order in which they were met."""
+    """The findings and the unchecked rules of one file, in the order in which they were met.
+
+    `followed` holds, for maps and lists that came through an interpolation, where they stand and where `${...}` is written.
+    """
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.partial = document.partial
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
+        self.followed: list[tuple[Span, Span]] = []
 
     def error(
         self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None
@@ -73,22 +83,84 @@ class Notes:
     ) -> None:
         origin = at.origin if isinstance(at, Scalar) else None
         span = at if isinstance(at, Span) else at.span
+        reference = next((reference for target, reference in self.followed[:MAX_FOLLOWED] if _inside(span, target)), None)
+        if reference is not None and origin is None:
+            span, origin = reference, span
         self.findings.append(Finding(code, severity, subject, message, span, label, help, edit, origin=origin))
 
     def unsure(self, rule: str, subject: str, why: str) -> None:
         """Say that a rule was not judged."""
         self.unchecked.append(Unchecked(rule, subject, why))
 
-    def missing(self, subject: str, key: str, owner: Span, help: str, shared: bool = True) -> None:
-        """A required key is not there. `shared`: it could stand in a part of the configuration that could not be read."""
+    def missing(
+        self, subject: str, key: str, owner: Span, help: str, shared: bool = True, added: tuple[Mapping, str, str] | None = None
+    ) -> None:
+        """A required key is not there.
+
+        `shared`: it could stand in a part of the configuration that could not be read. `added`: the map, the key and the
+        value that mend it.
+        """
         if self.partial and shared:
             self.unsure("PW101", subject, f"`{key}` is not in this file; it may come from `defaults`")
         else:
-            self.error("PW101", subject, f"`{subject}` has no `{key}`", owner, "here", help)
+            self.error("PW101", subject, f"`{subject}` has no `{key}`", owner, "here", help, self.added(*added) if added else None)
 
     def wrong_type(self, subject: str, key: str, value: Value, wanted: str, help: str, edit: Edit | None = None) -> None:
         """A value is not of the type that RLinf takes."""
         self.error("PW105", subject, f"`{key}` must be {wanted}, but it is {kind_of(value)}", value, kind_of(value), help, edit)
+
+    def renamed(self, entry: Entry, name: str) -> Edit:
+        """The edit that gives a key another name, in its own quotes."""
+        span = entry.key.span
+        quoted = self.document.text_of(span.file)[span.start : span.start + 1] in ("'", '"')
+        return Edit(span.part(1, span.length - 1) if quoted else span, name)
+
+    def removed(self, owner: Mapping, entry: Entry) -> Edit | None:
+        """The edit that takes an entry out of a map, where that can be said."""
+        return without_entry(self.document.text_of(entry.key.span.file), owner, entry)
+
+    def added(self, owner: Mapping, key: str, value: str) -> Edit | None:
+        """The edit that puts an entry into a map; None where that cannot be said, or a misspelt key is already to become it."""
+        if any(f.edit and f.edit.text == key and _inside(f.edit.span, owner.span) for f in self.findings):
+            return None
+        return with_entry(self.document.text_of(owner.span.file), owner, key, value)
+
+    def instead(self, value: Value, text: str) -> Edit | None:
+        """The edit that writes something else for a value; None where it came through an interpolation."""
+        return None if isinstance(value, Scalar) and value.origin is not None else Edit(value.span, text)
+
+    def joined(self, one: Edit, other: Edit) -> Edit:
+        """Both edits as one; what was to be mended between them is mended too, by this edit alone."""
+        first, last = sorted((one, other), key=lambda edit: edit.span.start)
+        text = self.document.text_of(first.span.file)
+        within = Span(first.span.file, first.span.end, last.span.start, first.span.line, first.span.column)
+        between = {f.edit for f in self.findings if f.edit and _inside(f.edit.span, within)}
+        self.findings = [replace(f, edit=None) if f.edit in between else f for f in self.findings]
+        span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
+        inner = apply_edits(text, [first, last, *between])
+        return Edit(span, inner[span.start : len(inner) - (len(text) - span.end)])
+
+    def settle(self) -> None:
+        """Make sure that all edits can be made together.
+
+        Of two for the same place the later one is taken, which knew more; one that lies within another is left out, as
+        that one outweighs it.
+        """
+        latest = {finding.edit.span: finding.edit for finding in self.findings if finding.edit and finding.edit.span.length}
+        self.findings = [
+            replace(finding, edit=latest.get(finding.edit.span, finding.edit)) if finding.edit else finding for finding in self.findings
+        ]
+        every = dict.fromkeys(finding.edit for finding in self.findings if finding.edit)
+        widest = sorted(every, key=lambda edit: (edit.span.file, edit.span.start, -edit.span.end))
+        kept: set[Edit] = set()
+        last: Edit | None = None
+        for edit in widest:
+            if last is None or last.span.file != edit.span.file or edit.span.start >= last.span.end:
+                kept.add(edit)
+                last = edit if edit.span.length or last is None or last.span.file != edit.span.file else last
+        self.findings = [
+            finding if finding.edit is None or finding.edit in kept else replace(finding, edit=None) for finding in self.findings
+        ]
 
     def text(self, scalar: Scalar, subject: str) -> Text:
         """The scalar as RLinf gets it; a warning where YAML reads it otherwise than it looks."""
@@ -100,6 +172,18 @@ class Notes:
             help = f'write "{scalar.text}" in quotes, or `{text}` if that is meant'
             self.warn("PW118", subject, message, scalar, f"this is `{text}`", help, edit)
         return Text(text, scalar, self._shift(scalar, text))
+
+    def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False) -> Text:
+        """A rank expression as RLinf gets it; digits of other scripts, which Python's int() takes, as the ASCII ones."""
+        text = self.text(scalar, subject)
+        if text.text.isascii():
+            return text
+        plain = "".join(str(decimal(letter)) if letter.isdecimal() else letter for letter in text.text)
+        if plain != text.text:
+            edit = text.replaced(plain, in_flow)
+            message = f"`{text.text}` has digits that are not ASCII; RLinf reads them as `{plain}`"
+            self.warn("PW118", subject, message, scalar, f"read as `{plain}`", f"write `{plain}`", edit)
+        return Text(plain, scalar, text.shift)
 
     def _shift(self, scalar: Scalar, text: str) -> int | None:
         written = self.document.text_of(scalar.span.file)[scalar.span.start : scalar.span.end]
@@ -115,14 +199,20 @@ class Notes:
         written = {entry.key.text for entry in value}
         for entry in value:
             if entry.key.text not in names:
-                self._unknown(entry, subject, tuple(name for name in names if name not in written), names, refused, what)
+                self._unknown(value, entry, subject, tuple(name for name in names if name not in written), names, refused, what)
 
-    def _unknown(self, entry: Entry, subject: str, open_: tuple[str, ...], known: tuple[str, ...], refused: bool, what: str) -> None:
+    def _unknown(
+        self, owner: Mapping, entry: Entry, subject: str, open_: tuple[str, ...], known: tuple[str, ...], refused: bool, what: str
+    ) -> None:
         close = nearest(entry.key.text, open_)
         message = f"{what} has no key `{entry.key.text}`" + ("" if refused else "; RLinf ignores it silently")
-        help = f"write `{close}`" if close else f"keys are {', '.join(f'`{name}`' for name in known)}"
-        edit = Edit(entry.key.span, close) if close else None
+        help = f"write `{close}`" if close else f"remove it; keys are {', '.join(f'`{name}`' for name in known)}"
+        edit = self.renamed(entry, close) if close else self.removed(owner, entry)
         self._add(Severity.ERROR if refused else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
+
+
+def _inside(span: Span, target: Span) -> bool:
+    return span.file == target.file and target.start <= span.start and span.end <= target.end
 
 
 def is_unknown(value: Value) -> bool:

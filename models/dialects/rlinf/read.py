@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from ...cluster import Cluster
 from ...component import Parallel, Relation
-from ...finding import error
+from ...finding import Severity, error
 from ...job import Job
 from ...problem import Problem
 from ...reading import Reading
@@ -20,24 +21,16 @@ from .batches import batches
 from .capabilities import CAPABILITIES, ENVIRONMENT
 from .component_placement import Context, read_components
 from .environments import environments
-from .machines import merge
+from .machines import machines_of
 from .modes import read_mode
-from .node_groups import read_node_groups
+from .node_groups import DeclaredGroups, read_node_groups
 from .notes import Notes, is_unknown
 from .profiling import read_profiling
+from .recognise import HINTS, misspelt
 from .settings import Settings
 from .work import Work
 
 NAME = "rlinf"
-HINTS = "placewright"
-
-
-def recognises(root: Mapping) -> bool:
-    """Is it an RLinf configuration: a `cluster` map that places components, or one that leaves them to hints?"""
-    cluster = root.get("cluster")
-    if not isinstance(cluster, Mapping):
-        return False
-    return cluster.get("component_placement") is not None or (cluster.get("num_nodes") is not None and root.get(HINTS) is not None)
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
@@ -77,9 +70,9 @@ def _problem(
     groups = read_node_groups(notes, values["node_groups"], count)
     read_profiling(notes, values["profiling"])
     at = values["num_nodes"] or section
-    cluster = None if count is None else merge(notes, count, at, groups.groups, machines)
     hinted = root.get(HINTS)
     placed = _component_placement(notes, section, values["component_placement"], hinted is not None)
+    cluster = None if count is None else machines_of(notes, count, at, groups.groups, machines, partial(_fits, notes, groups, placed))
     per_node = machines.count if isinstance(machines, AsDeclared) and not groups.groups else 0
     components = read_components(Context(notes, cluster, groups, per_node), placed) if placed is not None else ()
     if cluster is None:
@@ -101,6 +94,13 @@ def _problem(
     open_ = {name: degrees for name, degrees in choices.items() if name not in mode.shaped}
     capabilities = replace(CAPABILITIES, packs=mode.packs)
     return Problem(cluster, Job(mode.components, (*mode.relations, *work.relations), capabilities, open_, tuple(work.shares)))
+
+
+def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster) -> bool:
+    """Has every component that is placed its place in this cluster?"""
+    quiet = Notes(notes.document)
+    components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
+    return not any(finding.severity is Severity.ERROR for finding in quiet.findings) and not any(each.fixes for each in components)
 
 
 def _written(placed: Mapping | None) -> dict[str, Span]:
@@ -143,6 +143,10 @@ def _component_placement(notes: Notes, section: Mapping, value: Value | None, hi
         what = kind_of(value)
         message = f"`component_placement` must be a map of components, but it is {what}"
         notes.error("PW105", "cluster", message, value, what, "write each component with its ranks, such as `actor: 0-7`")
+    elif entry := misspelt(section):
+        message = f"`cluster` has no `component_placement`, but `{entry.key.text}`, which RLinf does not know"
+        edit = notes.renamed(entry, "component_placement")
+        notes.error("PW101", "cluster", message, entry.key.span, "not a key", "write `component_placement`", edit)
     elif not hinted:
         notes.missing("cluster", "component_placement", section.span, "add `component_placement:` with a line for each component")
     return None

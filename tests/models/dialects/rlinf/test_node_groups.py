@@ -32,7 +32,7 @@ def test_the_software_of_a_group(read) -> None:
     text = "- label: a\n  node_ranks: 0-1\n  env_configs:\n  - {node_ranks: all, python_interpreter_path: /bin/py, env_vars: [{A: 1}, {B: true}]}"
     reading = groups(read, text)
     assert reading.findings == ()
-    assert reading.problem.cluster.groups["a"].env_configs == (EnvConfig((0, 1), (("A", "1"), ("B", "True")), "/bin/py"),)
+    assert reading.problem.cluster.groups["a"].env_configs == (EnvConfig(range(2), (("A", "1"), ("B", "True")), "/bin/py"),)
 
 
 def test_the_hardware_of_a_group_is_numbered_on_its_nodes(read) -> None:
@@ -78,7 +78,7 @@ def test_the_hardware_of_a_group_is_numbered_on_its_nodes(read) -> None:
         ("- {label: a, node_ranks: 0, hardware: {configs: []}}", "PW101", "has no `type`"),
         ("- {label: a, node_ranks: 0, hardware: {type: franka, configs: []}}", "PW116", "`franka` is no hardware type"),
         ("- {label: a, node_ranks: 0, hardware: {type: Accelerator, configs: []}}", "PW116", "`Accelerator` is no hardware type"),
-        ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: {}}}", "PW116", "must be a list"),
+        ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: {node_rank: 0}}}", "PW116", "must be a list"),
         ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [x]}}", "PW116", "must be a map"),
         ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{}]}}", "PW101", "has no `node_rank`"),
         ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: '0'}]}}", "PW116", "must be a whole number"),
@@ -133,7 +133,7 @@ def test_what_rlinf_refuses_is_an_error(read, text: str, code: str, message: str
         ("- {label: a, node_ranks: ''}", "PW112", "RLinf drops it silently"),
         ("- {label: a, node_ranks: [0, 2]}", "PW105", "its parser refuses it"),
         ("- {label: 010, node_ranks: 0}", "PW118", "RLinf gets the text `8`"),
-        ("- {label: a, node_ranks: 0, hardware: {type: Franka, configs: []}}", "PW116", "every placement on it fails (RLinf: IndexError)"),
+        ("- {label: a, node_ranks: 0, hardware: {type: Turtle2, configs: []}}", "PW116", "every placement on it fails (RLinf: IndexError)"),
         ("- {label: a, node_ranks: 0, hardware_type: Franka}", "PW116", "configures no Franka"),
         (
             "- {label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, camera_type: kodak}]}}",

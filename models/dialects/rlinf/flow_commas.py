@@ -1,0 +1,78 @@
+"""Commas in a flow map: `{actor: 0,1}` is `actor: 0` and a key `1` without a value, which is hardly ever meant."""
+
+from __future__ import annotations
+
+import re
+
+from ...span import Edit, Span
+from ...text.tree import Entry, Mapping, Scalar
+from .notes import Notes
+
+_RANKS = re.compile(r"\s*(?:all|[0-9][0-9 :_-]*)\s*", re.ASCII | re.IGNORECASE)
+
+
+def split_by_commas(notes: Notes, value: Mapping, component: str = "") -> Mapping:
+    """The map as it was meant, each such place noted.
+
+    As `component_placement` itself, RLinf refuses the key without a value; as the placement of one `component` it ignores
+    it silently, and so the meant value is not taken.
+    """
+    if not value.flow:
+        return value
+    entries = list(value.entries)
+    meant: list[Entry] = []
+    while entries:
+        entry = entries.pop(0)
+        tail: list[Entry] = []
+        if not isinstance(entry.value, Scalar) or _is_bare(notes, entry):
+            names = [entry] if _is_bare(notes, entry) and not component else []
+            while names and entries and _is_bare(notes, entries[0]):
+                names.append(entries.pop(0))
+            if names and entries and not _RANKS.fullmatch(entry.key.text) and isinstance(entries[0].key, Scalar):
+                meant.append(_named(notes, [each.key for each in names], entries.pop(0)))
+            else:
+                meant += names or [entry]
+            continue
+        while entries and _is_bare(notes, entries[0]) and (component or _RANKS.fullmatch(entries[0].key.text)):
+            tail.append(entries.pop(0))
+        meant.append(_valued(notes, entry, tail, component) if tail else entry)
+    return Mapping(tuple(meant), value.span, value.flow)
+
+
+def _is_bare(notes: Notes, entry: Entry) -> bool:
+    """Is it a word between two commas, without a colon?"""
+    value = entry.value
+    if not isinstance(value, Scalar) or not value.is_null or value.span.length:
+        return False
+    after = notes.document.text_of(entry.key.span.file)[entry.key.span.end :][:64].lstrip()
+    return after[:1] in (",", "}", "#")
+
+
+def _valued(notes: Notes, entry: Entry, tail: list[Entry], component: str) -> Entry:
+    """`actor: 0,1`: the value goes on after the comma."""
+    first = entry.value
+    text = ",".join([first.text if isinstance(first, Scalar) else "", *(each.key.text for each in tail)])
+    span = _from_to(first.span, tail[-1].key.span)
+    edit = Edit(span, f'"{text}"')
+    keys = ", ".join(f"`{each.key.text}`" for each in tail)
+    if component:
+        message = f"the comma ends `{entry.key.text}` here: RLinf takes {keys} for a key of its own, and ignores it silently"
+        notes.warn("PW118", component, message, span, "not one value", f'write "{text}" in quotes', edit)
+        return entry
+    message = f"the comma ends the value here: RLinf takes {keys} for a component without a placement"
+    notes.error("PW118", entry.key.text, message, span, "not one value", f'write "{text}" in quotes', edit)
+    return Entry(entry.key, Scalar(text, "tag:yaml.org,2002:str", span, span))
+
+
+def _named(notes: Notes, names: list[Scalar], last: Entry) -> Entry:
+    """`actor,rollout: 0-7`: the key began before the comma."""
+    text = ",".join([*(name.text for name in names), last.key.text])
+    span = _from_to(names[0].span, last.key.span)
+    listed = ", ".join(f"`{name.text}`" for name in names)
+    message = f"the comma ends the key here: RLinf takes {listed} for a component without a placement"
+    notes.error("PW118", names[0].text, message, span, "not one key", f'write "{text}" in quotes', Edit(span, f'"{text}"'))
+    return Entry(Scalar(text, "tag:yaml.org,2002:str", span, span), last.value)
+
+
+def _from_to(first: Span, last: Span) -> Span:
+    return Span(first.file, first.start, last.end, first.line, first.column)

@@ -1,0 +1,50 @@
+"""The label of a node group: what it may not be, and what would be a good one.
+
+Source: RLinf, rlinf/scheduler/cluster/config.py (reserved labels) and node.py (NodeProbe: no label twice).
+"""
+
+from __future__ import annotations
+
+from ...text.tree import Mapping, Scalar
+from .capabilities import RESERVED_LABELS
+from .notes import Notes, is_unknown
+
+
+def read_label(notes: Notes, group: Mapping, seen: set[str]) -> str | None:
+    """The label, also one that cannot be used; None where there is none. It is added to `seen`."""
+    value = group.get("label")
+    if value is None:
+        notes.missing("node_groups", "label", group.span, "add `label: NAME`", shared=False)
+        return None
+    if is_unknown(value):
+        return None
+    if not isinstance(value, Scalar):
+        notes.wrong_type("node_groups", "label", value, "a name", "write one word, such as `a800`")
+        return None
+    text = notes.text(value, value.text)
+    label = text.text
+    if label in RESERVED_LABELS:
+        other = _free(f"{label}_group", seen)
+        message = f"the label `{label}` is reserved: it names a group that always exists"
+        notes.error(
+            "PW113", label, message, value, "reserved", f"choose another label, such as `{other}`", text.replaced(other, group.flow)
+        )
+    elif label in seen:
+        other = _free(f"{label}_2", seen)
+        message = f"two node groups have the label `{label}`; RLinf notices only when the cluster starts"
+        help = f"choose another label, such as `{other}`"
+        notes.error("PW113", label, message, value, "again here", help, text.replaced(other, group.flow))
+    elif "," in label:
+        other = _free("_".join(piece.strip() for piece in label.split(",") if piece.strip()) or "group", seen)
+        message = f"the label `{label}` has a comma: no component can refer to it"
+        help = f"choose a label without a comma, such as `{other}`"
+        notes.warn("PW113", label, message, value, "a comma", help, text.replaced(other, group.flow))
+    seen.add(label)
+    return label
+
+
+def _free(label: str, seen: set[str]) -> str:
+    """The label, with more underscores if it is taken."""
+    while label in seen or label in RESERVED_LABELS:
+        label += "_"
+    return label

@@ -1,0 +1,15 @@
+"""What would mend something: in words, and as an edit of the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .span import Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that was itself verified. `edit` is None where the text that it changes stands elsewhere."""
+
+    help: str
+    edit: Edit | None = None

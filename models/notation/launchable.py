@@ -1,0 +1,44 @@
+"""Can the processes of a component be started where its runs say: each on one node, with one kind of hardware?"""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ..assignment import Run, repeats_of
+
+
+def why_not(runs: Sequence[Run], in_order: bool) -> str:
+    """The code of the rule that the runs of one component break; "" if they break none. The cost grows with repeats.
+
+    PW203: a process on several nodes. PW302: a process that holds two kinds of hardware. PW210: with `in_order`, a node
+    after a higher one. PW108: a resource that is numbered in two node groups, and held through both.
+    """
+    before: Run | None = None
+    for repeat in repeats_of(runs):
+        for run in repeat.runs:
+            if before is not None:
+                if run.ranks.start < before.ranks.stop:
+                    if run.node != before.node:
+                        return "PW203"
+                    if run.kind != before.kind:
+                        return "PW302"
+                if in_order and run.node < before.node:
+                    return "PW210"
+            before = run
+        before = repeat.on(repeat.nodes - 1)[-1]
+    return "PW108" if twice(runs) else ""
+
+
+def twice(runs: Sequence[Run]) -> tuple[Run, str, int] | None:
+    """(a run, another group's label, the lowest resource that is held through both groups), if there is one."""
+    if len({run.node_group for repeat in repeats_of(runs) for run in repeat.runs}) < 2:
+        return None
+    held: dict[tuple[int, str], dict[str, int]] = {}
+    for run in runs:
+        groups = held.setdefault((run.node, run.kind), {})
+        for label, mask in groups.items():
+            both = mask & run.mask
+            if label != run.node_group and both:
+                return run, label, (both & -both).bit_length() - 1
+        groups[run.node_group] = groups.get(run.node_group, 0) | run.mask
+    return None

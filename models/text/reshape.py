@@ -1,0 +1,104 @@
+"""Edits that take an entry out of a map or a list, put one in, or make a list of a map; the text around stays as it is.
+
+`text` is the text that the spans point into. There is no edit for a map whose entries stand in several texts, or came
+through an interpolation.
+"""
+
+from __future__ import annotations
+
+from ..span import Edit, Span
+from .splice import line_end_of, line_stop
+from .tree import Entry, Mapping, Sequence, Value
+
+
+def without_entry(text: str, mapping: Mapping, entry: Entry) -> Edit | None:
+    """The map without an entry; None if it is the only one."""
+    spans = [_whole(each) for each in mapping]
+    return _without(text, spans, mapping.entries.index(entry), mapping.flow)
+
+
+def without_item(text: str, sequence: Sequence, item: Value) -> Edit | None:
+    """The list without an item; None if it is the only one."""
+    return _without(text, [each.span for each in sequence.items], sequence.items.index(item), is_flow(text, sequence))
+
+
+def with_entry(text: str, mapping: Mapping, key: str, value: str) -> Edit | None:
+    """The map with one more `key: value` at its end, in its own style; None if it is empty."""
+    if not mapping.entries or not _of_one_text(mapping):
+        return None
+    first, last = mapping.entries[0].key.span, mapping.entries[-1].value.span
+    if mapping.flow:
+        quote = '"' if text[first.start] == '"' else ""
+        return Edit(_at(text, last, last.end), f", {quote}{key}{quote}: {value}")
+    position = line_stop(text, last.end)
+    return Edit(_at(text, last, position), f"{line_end_of(text)}{' ' * (first.column - 1)}{key}: {value}")
+
+
+def as_list(text: str, mapping: Mapping, each: bool) -> Edit | None:
+    """The map as a list: one item that is the map, or with `each` one item for every entry. None if it is empty."""
+    if not mapping.entries or not _of_one_text(mapping):
+        return None
+    span, entries = mapping.span, [_whole(entry) for entry in mapping]
+    if mapping.flow:
+        items = [text[entry.start : entry.end] for entry in entries] if each else [text[span.start + 1 : span.end - 1].strip()]
+        return Edit(span, "[" + ", ".join(f"{{{item}}}" for item in items) + "]")
+    inside = Span(span.file, entries[0].start, entries[-1].end, entries[0].line, entries[0].column)
+    if any(text[entry.start - entry.column + 1 : entry.start].strip() for entry in entries[1:]):
+        return None
+    if each:
+        pieces, position = [], inside.start
+        for entry in entries:
+            pieces += [text[position : entry.start], "- "]
+            position = entry.start
+        return Edit(inside, "".join([*pieces, text[position : inside.end]]))
+    end = line_end_of(text)
+    lines = text[inside.start : inside.end].split(end)
+    return Edit(inside, "- " + end.join([lines[0], *(f"  {line}" if line.strip() else line for line in lines[1:])]))
+
+
+def split_item(text: str, mapping: Mapping) -> Edit | None:
+    """An item of a block list that is a map of several entries, as one item for each entry; None where it stands otherwise."""
+    entries = [_whole(entry) for entry in mapping]
+    if not entries or not _of_one_text(mapping):
+        return None
+    start, end = (mapping.span.start, mapping.span.end) if mapping.flow else (entries[0].start, entries[-1].end)
+    dash = text.rfind("-", 0, start)
+    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    if dash < line or text[line:dash].strip() or text[dash + 1 : start].strip():
+        return None
+    shown = [text[entry.start : entry.end] for entry in entries]
+    items = [f"{{{item}}}" for item in shown] if mapping.flow else shown
+    span = Span(mapping.span.file, start, end, mapping.span.line, mapping.span.column)
+    return Edit(span, f"{line_end_of(text)}{text[line:dash]}- ".join(items))
+
+
+def is_flow(text: str, sequence: Sequence) -> bool:
+    """Is the list written in brackets?"""
+    return text[sequence.span.start : sequence.span.start + 1] == "["
+
+
+def _of_one_text(mapping: Mapping) -> bool:
+    return len({span.file for entry in mapping for span in (entry.key.span, entry.value.span)} | {mapping.span.file}) == 1
+
+
+def _whole(entry: Entry) -> Span:
+    key, value = entry.key.span, entry.value.span
+    return Span(key.file, key.start, max(key.end, value.end), key.line, key.column)
+
+
+def _without(text: str, spans: list[Span], position: int, flow: bool) -> Edit | None:
+    if len(spans) < 2 or len({span.file for span in spans}) > 1:
+        return None
+    this = spans[position]
+    if position + 1 < len(spans):
+        start, end = this.start, spans[position + 1].start
+    elif flow:
+        start, end = spans[position - 1].end, this.end
+    else:
+        start, end = line_stop(text, spans[position - 1].end), line_stop(text, this.end)
+    return Edit(Span(this.file, start, end, this.line, this.column), "")
+
+
+def _at(text: str, near: Span, position: int) -> Span:
+    before = text[:position]
+    return Span(near.file, position, position, before.count("\n") + 1, position - before.rfind("\n"))

@@ -1,0 +1,67 @@
+"""Components that are left to solve obey the mode too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from placewright.models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER
+from placewright.models.reading import Reading
+
+from .conftest import Job
+
+QUIET = {"algorithm__recompute_logprobs": False, "rollout__return_logprobs": True}
+MEGATRON = {"actor__training_backend": "megatron", "actor__model__tensor_model_parallel_size": 4}
+
+
+def hinted(job: Job, hints: dict[str, Any], machines: str = "x8", nodes: int = 2, **settings: Any) -> Reading:
+    return job({}, machines, nodes, placewright__components=hints, **{**QUIET, **settings})
+
+
+def demanded(reading: Reading) -> set[tuple[str, tuple[str, ...]]]:
+    assert reading.problem is not None
+    return {(relation.kind, relation.components) for relation in reading.problem.job.relations if relation.reason}
+
+
+def test_what_is_to_be_found_takes_the_shape_that_the_settings_give(job: Job) -> None:
+    hints = {"actor": {"accelerators": 8}, "rollout": {"accelerators": 8, "colocate_with": "actor"}, "reward": {"accelerators": 1}}
+    reading = hinted(job, hints, rollout__tensor_parallel_size=2, **MEGATRON)
+    assert reading.problem is not None and not reading.findings
+    actor, rollout = reading.problem["actor"], reading.problem["rollout"]
+    assert (actor.parallel.tp, actor.contiguous) == (4, True)
+    assert (rollout.per_process, rollout.stride, rollout.contiguous) == (2, 2, True)
+    assert (COLOCATED, ("actor", "rollout")) in demanded(reading)
+
+
+@pytest.mark.parametrize(
+    ("more", "settings", "expected"),
+    [
+        ({}, {}, (COLOCATED_OR_DISJOINT, ("actor", "rollout"))),
+        ({}, {"rollout__pipeline_parallel_size": 2}, (DISJOINT, ("actor", "rollout"))),
+        ({"inference": {"accelerators": 2}}, {}, (DISJOINT, ("rollout", "inference"))),
+        ({"critic": {"accelerators": 2}}, {}, (DISJOINT, ("rollout", "critic"))),
+        ({}, {"runner__task_type": "coding_online_rl"}, (DISJOINT, ("actor", "rollout"))),
+        ({}, {"cluster__auto_scheduler": True}, (IN_ORDER, ("actor", "rollout"))),
+    ],
+)
+def test_the_arrangement_follows_from_the_hints_the_task_and_the_other_components(
+    job: Job, more: dict[str, Any], settings: dict[str, Any], expected: tuple[str, tuple[str, ...]]
+) -> None:
+    hints = {"actor": {"accelerators": 8}, "rollout": {"accelerators": 4}, "reward": {"accelerators": 1}, **more}
+    assert expected in demanded(hinted(job, hints, **settings))
+
+
+def test_hints_against_the_settings_contradict_them(job: Job) -> None:
+    hints = {
+        "actor": {"accelerators": 6, "parallel": {"tp": 2}},
+        "rollout": {"accelerators": 8, "accelerators_per_process": 4},
+        "reward": {"accelerators": 1},
+    }
+    reading = hinted(job, hints, **MEGATRON)
+    assert sorted(finding.code for finding in reading.findings) == ["PW121", "PW121", "PW208"]
+
+
+def test_degrees_that_the_settings_fix_are_no_longer_open(job: Job) -> None:
+    hints = {"actor": {"accelerators": 8, "parallel": {"tp": [4, 2]}}, "rollout": {"accelerators": 4}, "reward": {"accelerators": 1}}
+    reading = hinted(job, hints, actor__model__pipeline_model_parallel_size=2, **MEGATRON)
+    assert reading.problem is not None and "actor" not in reading.problem.job.choices

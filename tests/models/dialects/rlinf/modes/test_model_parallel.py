@@ -1,0 +1,93 @@
+"""Reasoning jobs: what RLinf's model parallel placement makes of the components."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.assignment import seats
+from placewright.models.component import Parallel
+from placewright.models.reading import Reading
+
+from .conftest import Job, codes, found
+
+TOGETHER = {"actor,rollout,reward": "all"}
+APART = {"actor": "0-3", "rollout,reward": "4-7"}
+QUIET = {"algorithm__recompute_logprobs": False, "rollout__return_logprobs": True}
+
+
+def held(reading: Reading, name: str) -> list[list[int]]:
+    assert reading.problem is not None
+    return [[index for (_, index), _, _ in its] for _, its in seats(reading.problem[name].runs or ())]
+
+
+def test_where_actor_and_rollout_share_accelerators_the_engines_interleave(job: Job) -> None:
+    reading = job(TOGETHER, actor__model__tensor_model_parallel_size=4, rollout__tensor_parallel_size=2)
+    assert held(reading, "rollout") == [[0, 2], [1, 3], [4, 6], [5, 7]]
+    assert held(reading, "actor") == held(reading, "reward") == [[rank] for rank in range(8)]
+    assert codes(reading) == set()
+
+
+def test_apart_an_engine_holds_tensor_and_pipeline_parallel_ranks(job: Job) -> None:
+    reading = job(APART, rollout__tensor_parallel_size=2, rollout__pipeline_parallel_size=2, **QUIET)
+    assert held(reading, "rollout") == [[4, 5, 6, 7]]
+
+
+def test_together_pipeline_parallel_engines_are_packed_by_tensor_parallel_size_alone(job: Job) -> None:
+    reading = job(TOGETHER, rollout__tensor_parallel_size=2, rollout__pipeline_parallel_size=2)
+    assert held(reading, "rollout") == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert [finding.code for finding in found(reading)] == ["PW124"]
+
+
+def test_accelerators_that_engines_do_not_divide_are_given_to_the_engines_that_fit_where_that_goes(job: Job) -> None:
+    reading = job({"actor": "0-1", "rollout,reward": "2-11"}, "x12", rollout__tensor_parallel_size=4, **QUIET)
+    assert held(reading, "rollout") == [[2, 3, 4, 5, 6], [7, 8, 9, 10, 11]]
+    assert "of which its engine (tp 4 x pp 1) uses 4" in found(reading)[0].message
+    assert codes(job({"actor": "0-1", "rollout,reward": "2-6"}, rollout__tensor_parallel_size=2, **QUIET)) == {"PW208"}
+
+
+def test_an_engine_over_two_nodes_is_refused_which_rlinf_notices_at_launch(job: Job) -> None:
+    reading = job(TOGETHER, "x6", nodes=2, rollout__tensor_parallel_size=4)
+    assert codes(reading) == {"PW203"}
+
+
+@pytest.mark.parametrize(("backend", "expected"), [("megatron", {"PW208"}), ("fsdp", {"PW123"}), ("", set())])
+def test_whole_replicas_matter_to_megatron_alone(job: Job, backend: str, expected: set[str]) -> None:
+    parts = {"actor": "0-5", "rollout,reward": "6-7"}
+    reading = job(parts, actor__training_backend=backend, actor__model__tensor_model_parallel_size=4, **QUIET)
+    assert codes(reading) == expected
+    if not backend:
+        assert [finding.code for finding in found(reading)] == ["PW208"]
+
+
+def test_the_degrees_of_a_megatron_actor_are_those_of_the_component(job: Job) -> None:
+    sizes = {"tensor_model_parallel_size": 2, "pipeline_model_parallel_size": 2, "context_parallel_size": 2}
+    reading = job(TOGETHER, actor__training_backend="megatron", actor__model=sizes)
+    assert reading.problem is not None and reading.problem["actor"].parallel == Parallel(2, 2, 2)
+
+
+@pytest.mark.parametrize("value", ["2", [2], None, 1.5, 0, -1])
+def test_degrees_that_are_no_whole_numbers_are_findings(job: Job, value: object) -> None:
+    assert codes(job(TOGETHER, rollout__tensor_parallel_size=value)) == {"PW105"}
+
+
+def test_degrees_that_are_not_known_leave_the_rest_judged(job: Job) -> None:
+    reading = job(TOGETHER, rollout__tensor_parallel_size="${oc.env:SIZE}")
+    assert codes(reading) == set()
+    assert "rollout.tensor_parallel_size" in {each.subject for each in reading.unchecked}
+
+
+def test_inference_takes_the_degrees_of_its_section_or_of_the_actor(job: Job) -> None:
+    parts = {"actor": "0-3", "rollout,reward": "4-6", "inference": "7"}
+    again = {"algorithm__recompute_logprobs": True}
+    assert codes(job(parts, actor__model__tensor_model_parallel_size=2, **again)) == {"PW208"}
+    own = {"inference__model__tensor_model_parallel_size": 1}
+    assert codes(job(parts, actor__model__tensor_model_parallel_size=2, **own, **again)) == set()
+
+
+def test_a_critic_keeps_apart_where_actor_and_rollout_do(job: Job) -> None:
+    assert codes(job({**TOGETHER, "critic": "all"})) == set()
+    assert "PW207" in codes(job({**APART, "critic": "0-1"}, **QUIET))
+
+
+def test_without_machines_what_must_be_there_is_still_said(job: Job) -> None:
+    reading = job({"actor,rollout": "all"}, None)
+    assert codes(reading) == {"PW123"}
