@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .read import NAME, read, recognises
+from .read import NAME, read
+from .recognise import recognises
 from .write import write
 
 __all__ = ["NAME", "read", "recognises", "write"]
