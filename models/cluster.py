@@ -35,6 +35,10 @@ class Cluster:
         found[NODE_LABEL] = NodeGroup(NODE_LABEL, ranks, NODE)
         return found
 
+    def name(self, node_rank: int) -> str:
+        """The name of a node."""
+        return self.nodes.name(node_rank) if isinstance(self.nodes, Nodes) else self.nodes[node_rank].name
+
     @cached_property
     def alike(self) -> tuple[Alike, ...]:
         """The nodes as stretches of those that differ in rank and name alone."""

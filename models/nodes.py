@@ -29,14 +29,17 @@ class Alike:
         """The rank after the last of them."""
         return self.node.rank + self.count
 
+    def name(self, offset: int) -> str:
+        """The name of the node `offset` ranks after the first."""
+        return f"{self.prefix}{self.number + offset}" if offset else self.node.name
+
     def at(self, offset: int) -> Node:
         """The node `offset` ranks after the first."""
         its = self.node
         if not offset:
             return its
-        name = f"{self.prefix}{self.number + offset}"
         return Node(
-            its.rank + offset, name, its.accelerators, its.hardware, its.cpus, its.memory, its.labels, its.topology, its.taken
+            its.rank + offset, self.name(offset), its.accelerators, its.hardware, its.cpus, its.memory, its.labels, its.topology, its.taken
         )  # fmt: skip
 
     def cut(self, start: int, stop: int) -> Alike:
@@ -77,11 +80,20 @@ class Nodes(Sequence[Node]):
             first = self.alike[0].node.rank if self.alike else 0
             ranks = range(first + positions.start, first + positions.stop)
             return Nodes(each.cut(its.start, its.stop) for each, its in parts(self.alike, ranks))
+        which, offset = self._where(index)
+        return self.alike[which].at(offset)
+
+    def name(self, index: int) -> str:
+        """The name of a node, without the node itself being made."""
+        which, offset = self._where(index)
+        return self.alike[which].name(offset)
+
+    def _where(self, index: int) -> tuple[int, int]:
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
             raise IndexError(f"node {index} of {len(self)}")
         which = bisect_right(self._starts, position) - 1
-        return self.alike[which].at(position - self._starts[which])
+        return which, position - self._starts[which]
 
     def __iter__(self) -> Iterator[Node]:
         return (each.at(offset) for each in self.alike for offset in range(each.count))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Iterable, Iterator
+from typing import Any, Iterable, Iterator, Sequence
 
 from .cluster import Cluster
 from .node import Node
 from .node_group import ACCELERATOR
-from .run import Run
+from .run import Run, repeats_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,56 +79,81 @@ class Placement:
         return self.node_group
 
 
-def placements(cluster: Cluster, runs: Iterable[Run], isolate_accelerator: bool = True) -> list[Placement]:
+_View = tuple[tuple[int, ...], tuple[str, ...], int]
+"""What a process holds, what it sees, and its first accelerator: all local to its node."""
+
+
+class _Draft:
+    """A Placement while it is made: to set each field of a frozen object costs three times as much as all else that is done here."""
+
+    __slots__ = Placement.__slots__
+
+    def __init__(
+        self, rank: int, node_rank: int, node_id: str, placement_node_rank: int, view: _View, accelerator_type: str,
+        local_rank: int, local_world_size: int, isolate_accelerator: bool, node_group: str,
+    ) -> None:  # fmt: skip
+        self.rank = rank
+        self.node_rank = node_rank
+        self.node_id = node_id
+        self.placement_node_rank = placement_node_rank
+        self.local_hardware_ranks, self.visible_accelerators, self.local_accelerator_id = view
+        self.accelerator_type = accelerator_type
+        self.local_rank = local_rank
+        self.local_world_size = local_world_size
+        self.isolate_accelerator = isolate_accelerator
+        self.node_group = node_group
+        self.__class__ = Placement  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Processes on nodes that follow each other: `held` of each process on each of them; ranks go on from node to node."""
+
+    rank: int
+    node_ranks: range
+    kind: str
+    node_group: str
+    held: tuple[tuple[int, ...], ...]
+
+
+def placements(cluster: Cluster, runs: Sequence[Run], isolate_accelerator: bool = True) -> list[Placement]:
     """The Placement of every process of one component, in rank order."""
-    blocks = list(_blocks(list(runs)))
+    blocks = list(_blocks(runs))
     sizes: Counter[int] = Counter()
-    for ranks, run, _ in blocks:
-        sizes[run.node] += len(ranks)
+    for block in blocks:
+        for node_rank in block.node_ranks:
+            sizes[node_rank] += len(block.held)
     order: dict[int, int] = {}
     seen: Counter[int] = Counter()
-    views: dict[tuple[int, int, bool], _Views] = {}
-    result = []
-    for ranks, run, held in blocks:
-        node_rank = run.node
-        node = cluster.nodes[node_rank]
-        isolated = isolate_accelerator and run.kind == ACCELERATOR
-        # Nodes that are alike share their accelerators, and runs of one shape what their processes hold.
-        key = id(node.accelerators), id(held), isolated
-        if key not in views:
-            views[key] = _views(node, held, isolated)
-        position, size = order.setdefault(node_rank, len(order)), sizes[node_rank]
-        name, vendor, label, local_rank = node.name, node.accelerator_type, run.node_group, seen[node_rank]
-        for rank, (local, visible, first) in zip(ranks, views[key]):
-            result.append(
-                Placement(
-                    rank, node_rank, name, position, first, vendor, local_rank, size, visible, isolate_accelerator, local, label
-                )
-            )  # fmt: skip
-            local_rank += 1
-        seen[node_rank] = local_rank
+    result: list[Any] = []
+    for block in blocks:
+        rank = block.rank
+        isolated = isolate_accelerator and block.kind == ACCELERATOR
+        for alike, node_ranks in cluster.alike_among(block.node_ranks):
+            views, vendor = _views(alike.node, block.held, isolated), alike.node.accelerator_type
+            for node_rank in node_ranks:
+                name, size, local_rank = cluster.name(node_rank), sizes[node_rank], seen[node_rank]
+                position = order.setdefault(node_rank, len(order))
+                for view in views:
+                    result.append(
+                        _Draft(rank, node_rank, name, position, view, vendor, local_rank, size, isolate_accelerator, block.node_group)
+                    )
+                    rank += 1
+                    local_rank += 1
+                seen[node_rank] = local_rank
     return result
 
 
-_Held = list[tuple[int, ...]]
-"""The local resources of each of some processes."""
-_Block = tuple[range, Run, _Held]
-"""(process ranks, a run that says where they are, what each of them holds)."""
-_Views = list[tuple[tuple[int, ...], tuple[str, ...], int]]
-"""(what it holds, what it sees, its first accelerator) of each of some processes."""
-
-
-def _blocks(runs: list[Run]) -> Iterator[_Block]:
-    """The processes in rank order, those of one run together; runs of the same shape share one list of resources."""
-    if any(run.ranks.start < before.ranks.stop for before, run in zip(runs, runs[1:])):
+def _blocks(runs: Sequence[Run]) -> Iterator[_Block]:
+    """The processes in rank order."""
+    repeats = repeats_of(runs)
+    if any(after.ranks.start < before.ranks.stop for before, after in zip(repeats, repeats[1:])):
         yield from _torn(runs)
         return
-    shapes: dict[tuple[int, ...], _Held] = {}
-    for run in runs:
-        shape = run.first, run.each, run.step, run.pitch, len(run.ranks)
-        if shape not in shapes:
-            shapes[shape] = [tuple(run.held_by(rank)) for rank in run.ranks]
-        yield run.ranks, run, shapes[shape]
+    for repeat in repeats:
+        run = repeat.runs[0]
+        held = tuple(tuple(each.held_by(rank)) for each in repeat.runs for rank in each.ranks)
+        yield _Block(run.ranks.start, repeat.node_ranks, run.kind, run.node_group, held)
 
 
 def _torn(runs: Iterable[Run]) -> Iterator[_Block]:
@@ -138,10 +163,11 @@ def _torn(runs: Iterable[Run]) -> Iterator[_Block]:
         for rank in run.ranks:
             held.setdefault(rank, []).append(run)
     for rank, its in sorted(held.items(), key=lambda item: item[0]):
-        yield range(rank, rank + 1), its[0], [tuple(index for run in its for index in run.held_by(rank))]
+        resources = tuple(index for run in its for index in run.held_by(rank))
+        yield _Block(rank, range(its[0].node, its[0].node + 1), its[0].kind, its[0].node_group, (resources,))
 
 
-def _views(node: Node, held: _Held, isolated: bool) -> _Views:
+def _views(node: Node, held: Iterable[tuple[int, ...]], isolated: bool) -> list[_View]:
     """What processes that hold these see on a node like this one."""
     ids = tuple(accelerator.physical_id for accelerator in node.accelerators)
     if isolated:

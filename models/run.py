@@ -65,7 +65,8 @@ class Run:
 class Repeat:
     """Runs on one node, and the same on the nodes after it, `nodes` in all; the process ranks go on from node to node.
 
-    Where `nodes` is more than 1, the ranks of the runs ascend without holes, and every process lies in one of the runs.
+    The runs are of one kind and node group. Where there are several runs or nodes, the ranks ascend without holes and every
+    process lies in one run.
     """
 
     runs: tuple[Run, ...]
