@@ -140,4 +140,6 @@ class Settings:
         if self.is_open(path, rule):
             return None
         value = self.at(path)
-        return str(value.value) if isinstance(value, Scalar) and not value.is_null else "" if value is None else kind_of(value)
+        if not isinstance(value, Scalar):
+            return "" if value is None else kind_of(value)
+        return "" if value.is_null else str(value.value)

@@ -1,0 +1,72 @@
+"""The arithmetic of batches, judged on request."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import pytest
+import yaml
+from placewright.models.dialects import rlinf
+from placewright.models.reading import Reading
+from placewright.models.shorthand import read_shorthand
+from placewright.models.text.document import Document
+from placewright.models.text.source import Source
+from placewright.solver.verify import verify
+
+Training = Callable[..., set[tuple[str, str]]]
+
+
+def judged(level: str, task: str, settings: dict[str, Any]) -> set[tuple[str, str]]:
+    root: dict[str, Any] = {
+        "cluster": {"num_nodes": 1, "component_placement": {"env,actor,rollout,reward": "all"}},
+        "runner": {"task_type": task},
+    }
+    for path, value in settings.items():
+        place, (*above, last) = root, path.split(".")
+        for key in above:
+            place = place.setdefault(key, {})
+        place[last] = value
+    source = Source("run.yaml", yaml.safe_dump(root, sort_keys=False))
+    reading: Reading = rlinf.read(Document.of(source), read_shorthand("x8"), level)
+    return {(finding.severity.value, finding.code) for finding in verify(reading).findings}
+
+
+FSDP = {"actor.training_backend": "fsdp", "actor.micro_batch_size": 4}
+REASONING = {"algorithm.recompute_logprobs": False, "rollout.return_logprobs": True, "data.rollout_batch_size": 16}
+STEPS = {"env.train": {"total_num_envs": 64, "max_steps_per_rollout_epoch": 80}, "actor.model.num_action_chunks": 8}
+ROLLOUT = {"rollout.pipeline_stage_num": 1, "runner.use_training_pipeline": False, "algorithm.loss_type": "actor"}
+
+
+@pytest.mark.parametrize(
+    ("task", "settings", "expected"),
+    [
+        ("sft", {**FSDP, "actor.global_batch_size": 64}, set()),
+        ("sft", {**FSDP, "actor.global_batch_size": 48}, {("error", "PW401")}),
+        ("embodied_eval", {**FSDP, "actor.global_batch_size": 48}, set()),
+        ("reasoning", {**REASONING, "actor.training_backend": "fsdp", "algorithm.group_size": 8}, set()),
+        ("reasoning", {**REASONING, "actor.training_backend": "fsdp", "algorithm.group_size": 9, "algorithm.n_minibatches": 4}, {("error", "PW401")}),
+        ("reasoning", {**REASONING, "actor.training_backend": "megatron", "algorithm.group_size": 8}, set()),
+        ("reasoning", {**REASONING, "data.rollout_batch_size": 9, "actor.training_backend": "megatron", "algorithm.group_size": 4}, {("error", "PW403")}),
+        ("reasoning", {**REASONING, "algorithm.group_size": 8, "algorithm.n_minibatches": 7}, {("warning", "PW403")}),
+        ("embodied", {**STEPS}, set()),
+        ("embodied", {**STEPS, "actor.model.num_action_chunks": 7}, {("error", "PW403")}),
+        ("embodied", {**STEPS, "algorithm.adv_type": "grpo", "algorithm.group_size": 1}, {("error", "PW403")}),
+        ("embodied", {**STEPS, "algorithm.adv_type": "gae", "algorithm.group_size": 1}, set()),
+        ("embodied", {**STEPS, **ROLLOUT, **FSDP, "actor.global_batch_size": 128}, set()),
+        ("embodied", {**STEPS, **ROLLOUT, **FSDP, "actor.global_batch_size": 96}, {("warning", "PW403")}),
+        ("embodied", {**STEPS, **ROLLOUT, **FSDP, "actor.global_batch_size": 96, "algorithm.loss_type": "embodied_sac"}, set()),
+    ],
+)  # fmt: skip
+def test_batches_divide_as_rlinf_demands_it(task: str, settings: dict[str, Any], expected: set[tuple[str, str]]) -> None:
+    assert judged("training", task, settings) == expected
+    assert judged("placement", task, settings) == set()
+
+
+def test_the_nearest_batch_that_divides_is_proposed() -> None:
+    root = {
+        "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout,reward": "all"}},
+        "runner": {"task_type": "reasoning"}, "data": {"rollout_batch_size": 9},
+        "algorithm": {"recompute_logprobs": True, "group_size": 4}, "actor": {"training_backend": "megatron"},
+    }  # fmt: skip
+    (finding,) = rlinf.read(Document.of(Source("run.yaml", yaml.safe_dump(root))), read_shorthand("x8"), "training").findings
+    assert finding.help == "set `data.rollout_batch_size` to 8 or 10"
