@@ -98,10 +98,10 @@ def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) 
     if not each or each % groups:
         return CHECKED, True
     lets = f"RLinf's own check of the stages ({total} % {processes} % {stages}) lets it pass"
-    if total // stages % processes:
-        return f"{lets}; the first rollout fails, as the {total // stages} of one stage do not divide among {processes} processes", _routed(
-            work
-        )
+    for name, others in (("env", processes), ("rollout", work.processes("rollout") or 1)):
+        if total // stages % others:
+            fails = f"the first rollout fails, as the {total // stages} of one stage do not divide among {others} processes of {name}"
+            return f"{lets}; {fails}", _routed(work)
     return f"{lets} and leaves {total - each * processes * stages} of the {total} environments unbuilt", False
 
 
