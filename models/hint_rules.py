@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import Iterator, Mapping, Sequence
 
 from .cluster import Cluster
-from .component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
+from .component import COLOCATED, DISJOINT, SUBSET, UNBOUNDED, Component, Parallel, Relation
 from .finding import Finding, error
 from .node_group import NODE
 from .span import Edit
 from .text.nearest import nearest
+
+KEYS = {COLOCATED: "colocate_with", DISJOINT: "disjoint_from", SUBSET: "within"}
+"""The relations that hints can state, and the key that states each."""
 
 
 def consistent(
@@ -61,8 +64,7 @@ def _without_meaning(component: Component, choices: tuple[Parallel, ...]) -> Ite
 
 
 def _relation(relation: Relation, by_name: Mapping[str, Component], cluster: Cluster) -> Iterator[Finding]:
-    name, other = relation.components
-    key = "colocate_with" if relation.kind == COLOCATED else "disjoint_from"
+    (name, other), key = relation.components, KEYS[relation.kind]
     if other not in by_name:
         close = nearest(other, by_name)
         edit = Edit(relation.span, close) if close and relation.span else None

@@ -11,9 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt,
 
 from .cluster import Cluster
 from .cluster_file import Mebibytes, Name, Word
-from .component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
+from .component import COLOCATED, DISJOINT, SUBSET, UNBOUNDED, Component, Parallel, Relation
 from .finding import Finding, UnusableInput, error
-from .hint_rules import consistent
+from .hint_rules import KEYS, consistent
 from .node_group import CLUSTER_LABEL, NODE
 from .quantity import read_range, write_range
 from .span import Span
@@ -79,6 +79,7 @@ class ComponentForm(_Strict):
     stride: PositiveInt = Field(default=1, description="a whole number such as `2`")
     colocate_with: Names = Field(default=(), description="the name of a component, or a list of names")
     disjoint_from: Names = Field(default=(), description="the name of a component, or a list of names")
+    within: Names = Field(default=(), description="the name of a component, or a list of names")
     placement: Word | None = Field(default=None, description="ranks such as `0-7`")
 
 
@@ -225,8 +226,8 @@ def _amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> tuple
 
 def _relations(form: ComponentForm, name: str, value: Value) -> list[Relation]:
     found = []
-    for kind, key, names in ((COLOCATED, "colocate_with", form.colocate_with), (DISJOINT, "disjoint_from", form.disjoint_from)):
-        entry = value.entry(key) if isinstance(value, Mapping) else None
+    for kind, names in ((COLOCATED, form.colocate_with), (DISJOINT, form.disjoint_from), (SUBSET, form.within)):
+        entry = value.entry(KEYS[kind]) if isinstance(value, Mapping) else None
         found += [Relation(kind, (name, other), entry.value.span if entry else None) for other in names]
     return found
 

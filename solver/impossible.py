@@ -9,7 +9,10 @@ from typing import Callable, Iterator, Sequence
 from ..models.component import COLOCATED, UNBOUNDED, Component
 from ..models.demand import Clause, Demand
 from ..models.finding import Finding, error
+from ..models.hint_rules import KEYS
 from ..models.problem import AMOUNT, Problem
+from ..models.share import Share
+from .amounts import even
 from .certificate import counting_row
 from .row import Row
 from .rules import RULES
@@ -67,6 +70,8 @@ def _fixes(problem: Problem, row: Row, possible: Possible) -> Iterator[str]:
             largest = _largest(problem, component, possible)
             if largest:
                 yield f"ask for {largest} instead of {component.least} for {component.name}"
+        elif share := next((each for each in problem.shares if each.component == demand.component and each.field == demand.field), None):
+            yield from _other_amounts(problem, share, possible)
         elif _can_be_dropped(problem, demand) and possible(problem.without(demand)):
             yield _dropped(demand)
 
@@ -83,36 +88,60 @@ def _largest(problem: Problem, component: Component, possible: Possible) -> int:
         return counting_row(changed) is None and possible(changed)
 
     step = lcm(component.step, component.unit)
-    low, high = 0, (component.least - 1) // step
-    if not works(step):
-        high = 0
+    amounts: Sequence[int] = range(step, component.least, step)
+    if any(share.component == component.name for share in problem.shares):
+        amounts = tuple(amount for amount in amounts if even(problem, component, amount))
+    low, high = 0, len(amounts) if amounts and works(amounts[0]) else 0
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if works(middle * step) else (low, middle - 1)
+        low, high = (middle, high) if works(amounts[middle - 1]) else (low, middle - 1)
+    best = amounts[low - 1] if low else 0
     partners = next(members for members in problem.colocated_sets if component in members)
-    asked = {amount for member in partners for amount in (member.least, member.most) if low * step < amount < component.least}
-    best = low * step if low and works(low * step) else 0
+    asked = {amount for member in partners for amount in (member.least, member.most) if best < amount < component.least}
     return next((amount for amount in sorted(asked, reverse=True) if works(amount)), best)
 
 
 def _can_be_dropped(problem: Problem, demand: Demand) -> bool:
-    """Would the file still be one? A stride needs its range, and a component without an amount its partner."""
+    """Would the file still be one? A stride needs its range, a component without an amount its partner.
+
+    What a framework demands nobody can drop.
+    """
     if demand.field == "contiguous":
         return problem[demand.component].stride == 1
-    if demand.field == COLOCATED:
-        return all(problem[name].least > 1 or problem[name].most < UNBOUNDED for name in demand.component.split("+"))
+    names = tuple(demand.component.split("+"))
+    its = [relation for relation in problem.job.relations if relation.components == names and relation.kind == demand.field]
+    if its:
+        said = demand.field in _KEYS and not any(relation.reason for relation in its)
+        return said and (demand.field != COLOCATED or all(problem[name].least > 1 or problem[name].most < UNBOUNDED for name in names))
     return True
+
+
+_KEYS = {
+    "node_groups": "node_group",
+    "per_process": "accelerators_per_process",
+    "accelerator_model": "accelerator",
+    **KEYS,
+}
+"""Field of a demand -> the key that says it, where that has another name."""
 
 
 def _dropped(demand: Demand) -> str:
     """Giving a demand up, in the keys that the user wrote."""
     one, _, other = demand.component.partition("+")
-    keys = {
-        "node_groups": "node_group",
-        "per_process": "accelerators_per_process",
-        "accelerator_model": "accelerator",
-        "colocated": "colocate_with",
-        "disjoint": "disjoint_from",
-    }
-    key = keys.get(demand.field, demand.field)
+    key = _KEYS.get(demand.field, demand.field)
     return f"drop `{key}: {other}` of {one}" if other else f"drop `{key}` of {one}"
+
+
+def _other_amounts(problem: Problem, share: Share, possible: Possible) -> Iterator[str]:
+    """The nearest amounts to deal out with which it was solved, if the number of processes is as good as said."""
+    component = problem[share.component]
+    if component.least != component.most:
+        return
+    step = lcm(*(each.multiple for each in problem.shares if each.amount_name == share.amount_name)) * (
+        component.least // component.per_process
+    )
+    for amount in (share.amount // step * step, share.amount // step * step + step):
+        shares = tuple(replace(each, amount=amount) if each.amount_name == share.amount_name else each for each in problem.job.shares)
+        changed = replace(problem, job=replace(problem.job, shares=shares))
+        if amount and counting_row(changed) is None and possible(changed):
+            yield f"set `{share.amount_name}` to {amount}"

@@ -54,5 +54,7 @@ def given_ranges(problem: Problem, ranges: Mapping[str, range]) -> Mend:
     changed = replace(problem, job=replace(problem.job, components=tuple(components)))
     texts = {its: [name for name in ranges if ranges[name] == its] for its in ranges.values()}
     text = "give " + ", ".join(f"{listed(names)} `{write_ranks((its,))}`" for its, names in texts.items())
-    edits = tuple(Edit(span, write_ranks((its,))) for span, its in places.items())
+    moved = [(name, its) for name, its in ranges.items() if held_range(problem, problem[name]) != its]
+    spans = {span: its for name, its in moved if (span := problem[name].spans.get("placement"))}
+    edits = tuple(Edit(span, write_ranks((its,))) for span, its in spans.items())
     return Mend(text, changed, edits)

@@ -8,6 +8,7 @@ from typing import Iterable, Iterator
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ..models.assignment import Assignment
+from ..models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
 from ..models.finding import Finding, Severity, error
 from ..models.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan, Term
 from ..models.problem import Problem
@@ -17,6 +18,7 @@ from .expand import ExpansionFailed, expand
 from .greedy import greedy
 from .impossible import impossible
 from .layout import Bundle, Count, Layout, Values
+from .not_searched import not_searched
 from .objectives import OBJECTIVES, terms, weights
 from .places import all_lengths, from_node_starts, lengths
 from .unchecked import unchecked
@@ -60,6 +62,8 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
     if not problem.hinted:
         plan = Plan(problem.cluster, problem.given(), VERIFIED, seconds=time.perf_counter() - began)
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
+    if refused := not_searched(problem):
+        return Answer(UNDECIDED, findings=refused, how="given")
     # Ranks that are given rule out some choices of degrees.
     alternatives = [each for each in problem.alternatives() if not _errors(check(each.explicit, problem.given()))]
     found = _best_first(alternatives, limit, seed)
@@ -68,7 +72,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
         if all(each.refuted for each in found):
             return Answer(
                 IMPOSSIBLE,
-                findings=(impossible(alternatives, lambda changed: _one(changed, limit, seed).assignment is not None),),
+                findings=(impossible(alternatives, lambda changed: _is_possible(changed, limit, seed)),),
                 how=found[0].how,
             )
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
@@ -78,6 +82,10 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
     degrees = {name: best.problem[name].parallel for name in problem.job.choices}
     plan = Plan(problem.cluster, best.assignment, status, best.terms, bound, seed, seconds, degrees=degrees)
     return Answer(status, plan, how=best.how, unchecked=tuple(unchecked(problem, best.assignment)))
+
+
+def _is_possible(problem: Problem, limit: float, seed: int) -> bool:
+    return not not_searched(problem) and _one(problem, limit, seed).assignment is not None
 
 
 def _best_first(alternatives: Iterable[Problem], limit: float, seed: int) -> list[_Found]:
@@ -131,8 +139,7 @@ def _searched(problem: Problem, bounds: list[int], limit: float, seed: int, star
     if outcome.status is Status.INFEASIBLE:
         # One "infeasible" is no proof (or-tools 5274, 5295): it must say so again without presolve.
         again = run(compile(problem), limit, seed, presolve=False)
-        every_start = not any(from_node_starts(variables.layout, bundle) for bundle in variables.layout.ranged)
-        return _Found(problem, None, (), floor, "search", refuted=every_start and again.status is Status.INFEASIBLE)
+        return _Found(problem, None, (), floor, "search", refuted=_refutable(variables.layout) and again.status is Status.INFEASIBLE)
     if outcome.values is None:
         return _Found(problem, None, (), floor, "search")
     assignment = expand(variables.layout, outcome.values)
@@ -163,6 +170,18 @@ def _thinned(layout: Layout) -> bool:
     return any(
         len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) or from_node_starts(layout, bundle) for bundle in layout.ranged
     )
+
+
+def _refutable(layout: Layout) -> bool:
+    """Does finding nothing among the places that are searched mean that there is nothing?
+
+    All starts must be there. The smallest length always is, and what has no place for it has none for a longer one, unless
+    something asks for more.
+    """
+    if any(from_node_starts(layout, bundle) for bundle in layout.ranged):
+        return False
+    wants_more = any(layout.problem.related(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET, COLOCATED_OR_DISJOINT))
+    return not wants_more or not _thinned(layout)
 
 
 def _errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -74,10 +74,9 @@ class ColocatedOrDisjoint:
         first, second = held_range(problem, one), held_range(problem, other)
         if first is None or second is None or one.node_groups != other.node_groups:
             return
+        common = len(range(max(first.start, second.start), min(first.stop, second.stop)))
         for component, mine, theirs in ((other, second, first), (one, first, second)):
             for rest in (range(mine.start, min(mine.stop, theirs.start)), range(max(mine.start, theirs.stop), mine.stop)):
-                solid = len(rest) + len(range(max(mine.start, theirs.start), min(mine.stop, theirs.stop))) == len(mine)
-                if rest and solid:
+                if rest and len(rest) + common == len(mine):
                     yield given_ranges(problem, {component.name: rest})
-        for same in (first, second):
-            yield given_ranges(problem, {one.name: same, other.name: same})
+            yield given_ranges(problem, {one.name: theirs, other.name: theirs})
