@@ -56,11 +56,13 @@ def as_list(text: str, mapping: Mapping, each: bool) -> Edit | None:
     return Edit(inside, "- " + end.join([lines[0], *(f"  {line}" if line.strip() else line for line in lines[1:])]))
 
 
-def split_item(text: str, mapping: Mapping) -> Edit | None:
-    """An item of a block list that is a map of several entries, as one item for each entry; None where it stands otherwise."""
+def split_item(text: str, sequence: Sequence, mapping: Mapping) -> Edit | None:
+    """An item that is a map of several entries, as one item for each entry; None where it stands in an unusual way."""
     entries = [_whole(entry) for entry in mapping]
     if not entries or not _of_one_text(mapping):
         return None
+    if is_flow(text, sequence):
+        return Edit(mapping.span, ", ".join(f"{{{text[entry.start : entry.end]}}}" for entry in entries)) if mapping.flow else None
     start, end = (mapping.span.start, mapping.span.end) if mapping.flow else (entries[0].start, entries[-1].end)
     dash = text.rfind("-", 0, start)
     line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1

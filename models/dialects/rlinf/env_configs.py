@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ...claims import Claims
 from ...node_group import EnvConfig
 from ...ranks import Ranks, without, write_ranks
-from ...text.reshape import as_list, is_flow, split_item, without_item
+from ...text.reshape import as_list, split_item, without_item
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Mapping, Scalar, Sequence, Value, kind_of
 from .node_ranks import read_node_ranks
@@ -49,7 +49,8 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
         edit = as_list(notes.document.text_of(value.span.file), value, each=False) if isinstance(value, Mapping) else None
         notes.error("PW115", group, message, value, kind_of(value), "start each item with `- `: is a `-` missing?", edit)
         return ()
-    found = [item for item in (_item(notes, item, group, nodes, size) for item in value.items) if item is not None]
+    alone = len(value.items) == 1
+    found = [item for item in (_item(notes, item, group, nodes, size, alone) for item in value.items) if item is not None]
     kept = _nodes_once(notes, value, group, found)
     _variables_once(notes, group, found)
     return tuple(
@@ -58,7 +59,7 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
     )
 
 
-def _item(notes: Notes, item: Value, group: str, nodes: Ranks, size: int | None) -> _Item | None:
+def _item(notes: Notes, item: Value, group: str, nodes: Ranks, size: int | None, alone: bool) -> _Item | None:
     if is_unknown(item):
         return None
     if not isinstance(item, Mapping):
@@ -79,8 +80,8 @@ def _item(notes: Notes, item: Value, group: str, nodes: Ranks, size: int | None)
     if outside:
         inside = without(ranks.ranges, outside)
         help, edit = f"name nodes of {nodes}", None
-        if inside:
-            text = write_ranks(inside)
+        if inside or (alone and nodes):
+            text = write_ranks(inside) or "all"
             help, edit = f"write `{text}`", notes.instead(entry.value, in_flow_map(text) if item.flow else plain_or_quoted(text))
         crash = "" if nodes else " (RLinf: IndexError)"
         message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}{crash}"
@@ -107,9 +108,7 @@ def _variables(notes: Notes, value: Value | None, group: str) -> tuple[_Variable
         if not isinstance(item, Mapping) or len(item.entries) != 1:
             has = f"a map of {len(item.entries)} keys" if isinstance(item, Mapping) else kind_of(item)
             message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
-            edit = None
-            if isinstance(item, Mapping) and item.entries:
-                edit = None if is_flow(text, value) else split_item(text, item)
+            edit = split_item(text, value, item) if isinstance(item, Mapping) else None
             notes.error("PW115", group, message, item, has, "write one `- NAME: value` per variable", edit)
             continue
         entry = item.entries[0]

@@ -24,7 +24,7 @@ def read_label(notes: Notes, group: Mapping, seen: set[str]) -> str | None:
     text = notes.text(value, value.text)
     label = text.text
     if label in RESERVED_LABELS:
-        other = _free(f"{label}_group", seen)
+        other = _free(f"my_{label}", seen)
         message = f"the label `{label}` is reserved: it names a group that always exists"
         notes.error(
             "PW113", label, message, value, "reserved", f"choose another label, such as `{other}`", text.replaced(other, group.flow)
