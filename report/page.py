@@ -8,7 +8,8 @@ A page is a small text beside this file, ``pages/PW102.md``: first the rule in w
 - ``yaml file machines.yaml`` is one more file;
 - ``python`` is a program, ``console`` a command line with its output.
 
-What a rule of the solver says of itself, in the docstring of its class, stands at the head of its page and is not repeated there.
+What a rule or an advice of the solver says of itself, in the first paragraph of its class's docstring, stands at the head of
+its page and is not repeated there; so is its source.
 """
 
 from __future__ import annotations
@@ -105,13 +106,15 @@ def _example(language: str, use: str, text: str) -> Example:
 
 
 def _said_by_the_rule(code: str) -> tuple[str, str]:
-    """(the rule in words, its source), from the docstring of the rule that has this code; empty where none has."""
+    """(the rule in words, its source), from the docstring of the rule or the advice that has this code; empty where none has."""
+    from ..solver.advice import ADVICE
     from ..solver.rules import RULES
 
-    for rule in RULES:
+    for rule in (*RULES, *ADVICE):
         if rule.code == code:
-            words, _, source = cleandoc(type(rule).__doc__ or "").replace("``", "`").partition("Source: ")
-            return " ".join(words.split()), " ".join(source.split()).rstrip(".")
+            said = cleandoc(type(rule).__doc__ or "").replace("``", "`")
+            source = said.partition("Source: ")[2]
+            return " ".join(said.partition("\n\n")[0].split()), " ".join(source.split()).rstrip(".")
     return "", ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import runpy
 import shlex
@@ -19,6 +20,7 @@ from placewright.models.finding import UnusableInput
 from placewright.models.span import Edit, apply_edits
 from placewright.report.explain import WIDTH, render
 from placewright.report.page import Example, parse_page, read_page
+from placewright.solver.advice import ADVICE
 from placewright.solver.rules import RULES
 from placewright.solver.verify import verify
 
@@ -191,13 +193,12 @@ def test_a_plan_that_is_none_is_refused_as_its_page_says(
     assert CODE.findall(text) == ["PW008"]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", [*RULES, *ADVICE], ids=lambda rule: rule.code)
 def test_the_page_of_a_rule_begins_with_what_the_rule_says_of_itself(rule: object) -> None:
-    words = " ".join((type(rule).__doc__ or "").replace("``", "`").split())
-    said, _, source = words.partition(" Source: ")
+    said = inspect.cleandoc(type(rule).__doc__ or "").replace("``", "`")
     page = read_page(rule.code)  # type: ignore[attr-defined]
-    assert page.text.startswith(said)
-    assert page.source.startswith(source.rstrip("."))
+    assert page.text.startswith(" ".join(said.split("\n\n")[0].split()))
+    assert page.source.startswith(" ".join(said.partition("Source: ")[2].split()).rstrip("."))
 
 
 def test_the_source_in_rlinf_names_a_file_of_its_package() -> None:
