@@ -119,6 +119,8 @@ def whole_number(least: int) -> Callable[[str, str, object], int]:
 
 def ranks(strategy: str, name: str, value: object) -> tuple[int, ...]:
     """Reads a list of ranks; it may be empty."""
+    if (plain := _plain(value)) is not None:
+        return plain
     its = _items(strategy, name, value)
     numbers = [_index(each) for each in its]
     found = tuple(number for number in numbers if number is not None and number >= 0)
@@ -134,7 +136,8 @@ def lists_of_ranks(strategy: str, name: str, value: object) -> tuple[tuple[int, 
     found, findings = [], list[Finding]()
     for position, each in enumerate(_items(strategy, name, value)):
         try:
-            found.append(ranks(strategy, f"{name}[{position}]", each))
+            plain = _plain(each)
+            found.append(ranks(strategy, f"{name}[{position}]", each) if plain is None else plain)
         except UnusableInput as refused:
             findings += refused.findings
     refuse(findings)
@@ -159,6 +162,13 @@ def _items(strategy: str, name: str, value: object) -> list[object]:
     if isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping, Set)):
         return list(value)
     raise UnusableInput([_wrong(strategy, f"`{name}` is {_shown(value)}, but it must be a list", f"pass `{name}` as a list")])
+
+
+def _plain(value: object) -> tuple[int, ...] | None:
+    """The ranks, if the value is a list of nothing but ordinary ones: there may be a hundred thousand such lists."""
+    if not isinstance(value, (list, tuple)) or any(type(each) is not int or each < 0 for each in value):
+        return None
+    return tuple(value)
 
 
 def _index(value: object) -> int | None:

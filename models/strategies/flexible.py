@@ -10,6 +10,9 @@ from ..assignment import Run, Seat, compress
 from ..cluster import Cluster
 from ..finding import Finding, UnusableInput, error
 from ..node_group import Numbering
+from ..notation.launchable import why_not
+from ..notation.mapping import runs_of
+from ..notation.placement_text import Pair
 from .arguments import Argument, lists_of_ranks, refuse, takes
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, need_hardware, selected
 
@@ -74,13 +77,17 @@ class FlexiblePlacementStrategy(PlacementStrategy):
                 twice = next(each for each in ids if ids.count(each) > 1)
                 yield error("PW108", _NAME, f"`{name}` names {twice} more than once", help="name each id once", witnesses=(twice,))
 
-    def runs(self, cluster: Cluster) -> tuple[Run, ...]:
+    def runs(self, cluster: Cluster) -> Sequence[Run]:
         """Runs as long as the ranks follow a pattern. Raises UnusableInput (PW102, PW107, PW203, PW210, PW302)."""
         labels = selected(_NAME, cluster, self.node_group)
         need_hardware(_NAME, cluster, labels)
         numbering = cluster.numbering(labels)
         refuse([*_outside(self.accelerator_id_lists, numbering, labels)])
         ordered = sorted((sorted(ranks) for ranks in self.accelerator_id_lists), key=lambda ranks: ranks[0])
+        if _apart_and_solid(ordered):
+            found = runs_of((Pair(ranks[0], ranks[-1] + 1, 1) for ranks in ordered), cluster, labels)
+            if why_not(found, in_order=True) in ("", "PW108"):
+                return found
         processes = [_locate(ranks, numbering) for ranks in ordered]
         refuse([*_faults(cluster, processes)])
         runs: list[Run] = []
@@ -91,6 +98,16 @@ class FlexiblePlacementStrategy(PlacementStrategy):
 
 
 _Held = list[tuple[Seat, str]]
+
+
+def _apart_and_solid(ordered: list[list[int]]) -> bool:
+    """Does every process hold one range of its own? Then a placement text says the same, and arithmetic gives the runs."""
+    after = 0
+    for ranks in ordered:
+        if ranks[0] < after or ranks[-1] - ranks[0] >= len(ranks):
+            return False
+        after = ranks[-1] + 1
+    return True
 
 
 def _locate(ranks: list[int], numbering: Numbering) -> _Held:
