@@ -40,7 +40,8 @@ class Colocated:
         if count:
             node = next(node for (node, _), mask in differ.items() if mask)
             message = f"{one} and {other} are colocated but differ in {count} accelerators (first on node {node})"
-            help_text = f"give both the same ranks, or drop `colocate_with: {other}`"
+            message += f"; {relation.reason} demands it" if relation.reason else ""
+            help_text = "give both the same ranks" + ("" if relation.reason else f", or drop `colocate_with: {other}`")
             yield error(self.code, one, message, relation.span, help=help_text, witnesses=(node,), amount=count)
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:

@@ -55,8 +55,13 @@ class Contiguous:
         used = sum(mask.bit_count() for mask in masks.values())
         if used != high - low:
             message = f"{component.name} uses {used} of the ranks {low}-{high - 1}; it must be one solid range"
-            advice = f"write one range such as `{low}-{low + used - 1}`, or drop `contiguous`"
-            yield error(self.code, component.name, message, span, help=advice, witnesses=(low, high - 1), amount=high - low - used)
+            advice = f"write one range such as `{low}-{low + used - 1}`"
+            advice += ", or drop `contiguous`" if "contiguous" in component.spans else ""
+            fix = component.fix(self.code, advice)
+            witnesses = (low, high - 1)
+            yield error(
+                self.code, component.name, message, span, help=fix.help, edit=fix.edit, witnesses=witnesses, amount=high - low - used
+            )
         before = 0
         for run in assignment.of(component.name):
             block = (first[run.node] + run.within[0] - low) // component.unit

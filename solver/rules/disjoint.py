@@ -51,6 +51,7 @@ class Disjoint:
             (node, _), mask = min(common.items())
             count = sum(mask.bit_count() for mask in common.values())
             message = f"{one} and {other} must be disjoint but share {count} accelerators (first: {lowest(mask)} on node {node})"
+            message += f"; {relation.reason} demands it" if relation.reason else ""
             yield error(self.code, one, message, relation.span, witnesses=(node, lowest(mask)), amount=count, help="move one of the two")
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:

@@ -7,7 +7,9 @@ from dataclasses import replace
 from ....assignment import Assignment
 from ....component import Component, Parallel
 from ....finding import UnusableInput
+from ....fix import Fix
 from ....node_group import CLUSTER_LABEL
+from ....span import Edit
 from ....strategies.packed import PackedPlacementStrategy
 from .parts import Parts
 from .shape import Shape
@@ -41,10 +43,11 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
     if fills and not found.solid:
         message = f"RLinf places `{name}` on all of {found}, not on the {found.count} ranks that are written"
         parts.notes.warn(IGNORED, name, message, parts.place(name), f"becomes {found}", f"write `{found}`, if that is meant")
-    if shape is None:
+    if not found.solid and not fills:
+        fixes = _without_holes(parts, component, found)
+        parts.components[name] = replace(component, contiguous=True, fixes=fixes)  # PW205 says so
+    elif shape is None:
         parts.components[name] = replace(component, contiguous=not fills)
-    elif not found.solid and not fills:
-        parts.components[name] = replace(component, contiguous=True)  # PW205 says so
     else:
         _fixed(parts, component, found, shape, parallel)
 
@@ -72,7 +75,24 @@ def _fixed(parts: Parts, component: Component, found: Extent, shape: Shape, para
         contiguous=True,
         stride=shape.stride,
         runs=runs,
+        fixes={},
     )
+
+
+def _without_holes(parts: Parts, component: Component, found: Extent) -> dict[str, Fix]:
+    """As many ranks without holes, where they are free of other components: those with the same ranks move along."""
+    span, last = component.spans.get("placement"), found.first + found.count - 1
+    written = parts.notes.document.text_of(span.file)[span.start : span.end] if span else ""
+    mine = Assignment({component.name: component.runs or ()}).masks(component.name)
+    for other in parts.components.values():
+        theirs = Assignment({other.name: other.runs or ()}).masks(other.name)
+        if other.runs and theirs != mine and other.name != "reward":
+            its = extent_of(other.runs, parts.cluster, other.node_groups)
+            if other.node_groups != component.node_groups or (its.first <= last and found.first <= its.last):
+                return {}
+    text = str(Extent(found.first, last, found.count))
+    plain = bool(written) and "${" not in written and "\n" not in written
+    return {"PW205": Fix(f"write `{text}`", Edit(span, text) if span and plain else None)}
 
 
 def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel | None) -> Component:
