@@ -8,6 +8,7 @@ from typing import Iterable, Iterator, Mapping, Sequence
 from .cluster import Cluster
 from .node import Node
 from .node_group import ACCELERATOR, CLUSTER_LABEL
+from .ranks import merge
 from .run import Repeat, Run, Runs, repeats_of
 
 __all__ = ["Assignment", "Run", "Runs", "Seat", "compress", "met", "repeats_of", "seats"]
@@ -39,6 +40,17 @@ class Assignment:
                 for node in range(run.node, run.node + repeat.nodes):
                     result[node, kind] = result.get((node, kind), 0) | mask
         return result
+
+    def node_ranges(self, component: str) -> tuple[range, ...]:
+        """The ranks of the nodes that the component is on, as ascending ranges."""
+        return merge([repeat.node_ranks for repeat in self.repeats(component)])
+
+    def held(self, component: str, kind: str = ACCELERATOR) -> int:
+        """How many resources of a kind it holds, one that its processes share counted once."""
+        repeats = self.repeats(component)
+        if sum(repeat.nodes for repeat in repeats) > sum(map(len, self.node_ranges(component))):
+            return sum(mask.bit_count() for (_, its), mask in self.masks(component).items() if its == kind)
+        return sum(repeat.mask(kind).bit_count() * repeat.nodes for repeat in repeats)
 
     def amount(self, component: str) -> int:
         """How many resources its processes hold, one that is shared by several counted for each of them."""

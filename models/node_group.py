@@ -132,6 +132,17 @@ class Numbering:
             start += count * max(whole, 1)
             which += start == self._starts[which + 1]
 
+    def wide_on(self, node_ranks: range) -> Iterator[tuple[Stretch, int]]:
+        """(stretch over some of these nodes, its first resource rank); the numbering is that of one group, whose nodes ascend."""
+        which = max(bisect_right(self.wide, node_ranks.start, key=lambda its: its.node_rank) - 1, 0)
+        for position in range(which, len(self.wide)):
+            its, start = self.wide[position], self._starts[position]
+            if its.node_rank >= node_ranks.stop:
+                return
+            nodes = range(max(its.node_rank, node_ranks.start), min(its.node_rank + its.nodes, node_ranks.stop))
+            if nodes:
+                yield Stretch(nodes.start, its.label, its.count, len(nodes)), start + (nodes.start - its.node_rank) * its.count
+
     @cached_property
     def first(self) -> dict[int, int]:
         """node rank -> the resource rank of its first resource. A node that is numbered twice keeps its first."""

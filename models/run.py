@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate
+from operator import or_
 from typing import Iterable, Iterator, Sequence, overload
 
 from .node_group import ACCELERATOR, CLUSTER_LABEL
@@ -92,6 +94,10 @@ class Repeat:
     def node_ranks(self) -> range:
         """The ranks of the nodes."""
         return range(self.runs[0].node, self.runs[0].node + self.nodes)
+
+    def mask(self, kind: str) -> int:
+        """The local resources of a kind that its runs hold on each node, as a bit mask."""
+        return reduce(or_, (run.mask for run in self.runs if run.kind == kind), 0)
 
     def on(self, offset: int) -> tuple[Run, ...]:
         """The runs on the node `offset` ranks after the first."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ..models.assignment import Run
-from ..models.node_group import ACCELERATOR, CLUSTER_LABEL
+from ..models.assignment import Run, repeats_of
+from ..models.node_group import CLUSTER_LABEL, Stretch
 from ..models.placement import Placement
 from ..models.plan import Plan
 from ..models.ranks import merge, write_ranks
@@ -19,10 +19,10 @@ def components_table(plan: Plan) -> str:
     """One row a component: world size, nodes, accelerators, and the resource ranks inside its node groups."""
     rows = [["component", "world size", "nodes", "accelerators", "ranks"]]
     for name in plan.components:
-        runs = plan.assignment.of(name)
-        held = sum(mask.bit_count() for (_, kind), mask in plan.assignment.masks(name).items() if kind == ACCELERATOR)
-        nodes = {run.node for run in runs}
-        rows.append([name, str(plan.assignment.world_size(name)), str(len(nodes)), str(held) if held else "-", resource_ranks(plan, runs)])
+        held = plan.assignment.held(name)
+        nodes = sum(map(len, plan.assignment.node_ranges(name)))
+        ranks = resource_ranks(plan, plan.assignment.of(name))
+        rows.append([name, str(plan.assignment.world_size(name)), str(nodes), str(held) if held else "-", ranks])
     return table(rows, right=(1, 2, 3))
 
 
@@ -51,17 +51,24 @@ def _indices(indices: Sequence[int]) -> str:
 
 def resource_ranks(plan: Plan, runs: Sequence[Run]) -> str:
     """The resource ranks that runs hold, by node group: `0-7`, `a800 0-63`, `node 0-3`."""
-    masks: dict[str, dict[int, int]] = {}
-    for run in runs:
-        held = masks.setdefault(run.node_group, {})
-        held[run.node] = held.get(run.node, 0) | (run.mask or 1)
+    held: dict[str, list[range]] = {}
+    for repeat in repeats_of(runs):
+        for run in repeat.runs:
+            numbering, found = plan.cluster.numbering((run.node_group,)), held.setdefault(run.node_group, [])
+            for stretch, start in numbering.wide_on(repeat.node_ranks):
+                found += _ranges_of(run.mask or 1, stretch, start)
     texts = []
-    for label, by_node in masks.items():
-        first = plan.cluster.numbering((label,)).first
-        ranges = [piece for node, mask in by_node.items() for piece in _ranges(mask, first.get(node, 0))]
+    for label, ranges in held.items():
         text = write_ranks(merge(ranges))
         texts.append(text if label == CLUSTER_LABEL else f"{label} {text}")
     return "; ".join(texts)
+
+
+def _ranges_of(mask: int, stretch: Stretch, start: int) -> list[range]:
+    """The same mask on every node of a stretch whose first resource rank is `start`, as ranges of resource ranks."""
+    if mask == (1 << stretch.count) - 1:
+        return [range(start, start + stretch.size)]
+    return [piece for offset in range(stretch.nodes) for piece in _ranges(mask, start + offset * stretch.count)]
 
 
 def _ranges(mask: int, offset: int) -> list[range]:
