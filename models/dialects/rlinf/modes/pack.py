@@ -60,7 +60,8 @@ def _fixed(parts: Parts, component: Component, found: Extent, shape: Shape, para
         runs = PackedPlacementStrategy(found.first, found.last, shape.each, shape.stride, component.node_groups).runs(parts.cluster)
     except UnusableInput as refused:
         for each in refused.findings:
-            notes.error(each.code, name, f"`{name}`: {each.message}", parts.place(name), "crosses nodes", each.help)
+            message = f"`{name}`: {each.message}; RLinf notices this only at launch"
+            notes.error(each.code, name, message, parts.place(name), "crosses nodes", each.help)
     was = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.each
     if count != was != found.count:
