@@ -10,7 +10,7 @@ import click
 from ..models.finding import Finding, UnusableInput
 from ..models.text.source import Source
 from ..report.terminal import wants_colour
-from ..report.text import render_findings
+from ..report.text import more_about, render_findings
 
 
 def text_of(path: str) -> str:
@@ -22,7 +22,7 @@ def text_of(path: str) -> str:
 
 
 def echo_findings(findings: Iterable[Finding], err: bool = False, texts: Mapping[str, str] | None = None) -> None:
-    """Prints findings as frames and an empty line, which the verdict follows; to standard error if `err`.
+    """Prints findings as frames, where to read more about errors, and an empty line, which the verdict follows; to standard error if `err`.
 
     `texts` holds the texts that they are about, by name; without it they are read from the files of those names.
     """
@@ -30,4 +30,5 @@ def echo_findings(findings: Iterable[Finding], err: bool = False, texts: Mapping
     if texts is None:
         files = {span.file for finding in found for span in (finding.span, finding.origin) if span}
         texts = {file: text for file in files if (text := text_of(file))}
-    click.echo(render_findings(found, texts, wants_colour(sys.stderr if err else sys.stdout)) + "\n", err=err, color=True)
+    said = [render_findings(found, texts, wants_colour(sys.stderr if err else sys.stdout)), more_about(found)]
+    click.echo("\n\n".join(filter(None, said)) + "\n", err=err, color=True)

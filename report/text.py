@@ -6,22 +6,27 @@ from collections import Counter
 from typing import Iterable, Mapping, Sequence
 
 from ..models.finding import Finding, Severity, Unchecked
+from ..models.ranks import merge
 from ..models.report import FAULTY, OK, UNUSABLE, Report
 from .frame import frame
 from .table import components_table, placements_table
 from .terminal import escape, paint
 
+MORE = 4
+"""How many codes are named at once, of those that can be read about."""
+
 
 def render(report: Report, placements: bool = False, sizes: bool = True, colour: bool = False) -> str:
     """Everything about one file: its findings, its components, what was not checked, the verdict.
 
-    `sizes` shows the table of components, `placements` every process of each.
+    `sizes` shows the table of components and where to read more, `placements` every process of each.
     """
     blocks = [render_findings(report.findings, report.texts, colour)]
     if report.plan and report.plan.components:
         blocks.append(components_table(report.plan) if sizes else "")
         blocks += [placements_table(report.plan, name) for name in report.plan.components if placements]
     blocks.append(render_unchecked(report.unchecked))
+    blocks.append(more_about(report.findings) if sizes else "")
     said = [block for block in blocks if block]
     return "\n\n".join([*said, verdict(report, colour)])
 
@@ -29,6 +34,12 @@ def render(report: Report, placements: bool = False, sizes: bool = True, colour:
 def render_findings(findings: Iterable[Finding], texts: Mapping[str, str], colour: bool = False) -> str:
     """Findings as frames, an empty line between them. `texts` holds the text of each file by name."""
     return "\n\n".join(frame(finding, texts, colour) for finding in findings)
+
+
+def more_about(findings: Iterable[Finding]) -> str:
+    """The command that explains the errors among the findings; "" if there are none."""
+    codes = list(dict.fromkeys(finding.code for finding in findings if finding.severity is Severity.ERROR))
+    return f"`placewright explain {' '.join(codes[:MORE])}` says more" if codes else ""
 
 
 def render_unchecked(unchecked: Iterable[Unchecked]) -> str:
@@ -64,10 +75,11 @@ def count_findings(findings: Iterable[Finding]) -> str:
 
 
 def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -> str:
-    """What was found in several files, by code; how many files of folders place nothing; in the last line the verdicts."""
+    """What was found in several files, by code; how many files of folders place nothing; where to read more; the verdicts."""
     lines = [_by_code(reports, severity) for severity in (Severity.ERROR, Severity.WARNING)]
     if skipped:
         lines.append(f"{plural(skipped, 'file')} {'places' if skipped == 1 else 'place'} nothing")
+    lines.append(more_about(finding for report in reports for finding in report.findings))
     return "\n".join([*filter(None, lines), _verdicts(reports, colour)])
 
 
@@ -99,6 +111,6 @@ def _size(report: Report) -> str:
         return ""
     assignment = report.plan.assignment
     processes = sum(map(assignment.world_size, report.plan.components))
-    nodes = {run.node for name in report.plan.components for run in assignment.of(name)}
-    counts = plural(len(report.plan.components), "component"), plural(processes, "process"), plural(len(nodes), "node")
+    nodes = sum(map(len, merge([ranks for name in report.plan.components for ranks in assignment.node_ranges(name)])))
+    counts = plural(len(report.plan.components), "component"), plural(processes, "process"), plural(nodes, "node")
     return f"{counts[0]}, {counts[1]} on {counts[2]}"

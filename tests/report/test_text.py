@@ -40,7 +40,8 @@ def test_a_good_file(good: Report) -> None:
 
 def test_a_faulty_file() -> None:
     assert render(FAULTY) == (
-        "warning[PW104]: odd\n\nerror[PW107]: unknown\n  --> bad.yaml:1:4\n   |\n 1 | a: 1\n   |    ^\n\nbad.yaml: 1 error, 1 warning"
+        "warning[PW104]: odd\n\nerror[PW107]: unknown\n  --> bad.yaml:1:4\n   |\n 1 | a: 1\n   |    ^\n\n"
+        "`placewright explain PW107` says more\n\nbad.yaml: 1 error, 1 warning"
     )
 
 
@@ -64,6 +65,7 @@ def test_equal_reasons_are_one_line() -> None:
 
 def test_many_files_end_with_their_sum(good: Report) -> None:
     assert summary([good, good, FAULTY, UNUSABLE]) == (
-        "2 files with errors: PW001 x1, PW107 x1\n1 file with warnings: PW104 x1\n4 files: 2 ok, 1 faulty, 1 unusable"
+        "2 files with errors: PW001 x1, PW107 x1\n1 file with warnings: PW104 x1\n"
+        "`placewright explain PW107 PW001` says more\n4 files: 2 ok, 1 faulty, 1 unusable"
     )
     assert summary([good, good], skipped=12) == "12 files place nothing\n2 files: 2 ok"
