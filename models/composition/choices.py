@@ -35,11 +35,13 @@ class Choices:
     overrides : by the key of a node (see `Node.key`); who comes first is right.
     deletions : by the key of a node; the option of a Choice is what must be chosen there, None for anything.
     made : what was chosen in the end.
+    ends : the keys of chosen texts that have no defaults of their own.
     """
 
     overrides: dict[str, Choice] = field(default_factory=dict)
     deletions: dict[str, Choice] = field(default_factory=dict)
     made: dict[str, Option] = field(default_factory=dict)
+    ends: set[str] = field(default_factory=set)
 
     def override(self, node: Node) -> None:
         """Note an `override` entry of a list of defaults."""
@@ -67,17 +69,21 @@ class Choices:
         key, option = node.key, node.entry.option
         if not node.entry.keyed:
             return None
-        if key not in self.made:
-            self.made[key] = option
+        if self.made.setdefault(key, option) == option:
             return None
-        if option == self.made[key] is None:
-            return None
-        if option == self.made[key]:
-            message = f"`{key}` is chosen twice, which Hydra refuses"
-        else:
-            message = f"`{key}` is chosen twice, once as `{self.made[key]}` and once as `{option}`, which Hydra refuses"
+        message = f"`{key}` is chosen twice, once as `{self.made[key]}` and once as `{option}`, which Hydra refuses"
         help_ = f"write `override {key}: {option}` to replace a choice that is made elsewhere"
         return error("PW013", "", message, node.entry.span, label="chosen again", help=help_)
+
+    def listed(self, node: Node) -> Finding | None:
+        """Notes a node that has no defaults of its own; a Finding if its group has such a one already."""
+        if not node.entry.keyed:
+            return None
+        if node.key not in self.ends:
+            self.ends.add(node.key)
+            return None
+        message = f"`{node.key}` is chosen twice, which Hydra refuses"
+        return error("PW013", "", message, node.entry.span, label="chosen again", help="remove one of the two")
 
     def unused(self) -> Iterator[Finding]:
         """A Finding for everything that was to replace or take out what is not there."""

@@ -25,7 +25,7 @@ _DOTTED = rf"(?:{_NAME}|{_NATURAL})(?:\.(?:{_NAME}|{_NATURAL}))*"
 _KEY = re.compile(
     rf"(?P<mark>\+\+|\+|~|)(?P<key>{_WORD}(?:/{_WORD})+|{_DOTTED}|)(?:@(?P<package>{_DOTTED}|))?(?P<end>=[ \t]*|\Z)", re.ASCII
 )
-_POINTED = rf"(?:{_NATURAL}\.|{_NATURAL}?\.[0-9](?:_?[0-9])*)"
+_POINTED = rf"(?:{_NATURAL}?\.[0-9](?:_?[0-9])*|{_NATURAL}\.)"
 _TOKENS = {
     name: re.compile(pattern, re.ASCII | re.DOTALL)
     for name, pattern in {

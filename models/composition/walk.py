@@ -112,6 +112,8 @@ class Walk:
         self._override(children, node, deferred)
         children = [child for child in children if not child.entry.override]
         if not children:
+            if problem := self.choices.listed(node):
+                self.findings.append(problem)
             return [own]
         given: list[list[Step]] = [[]] * len(children)
         late = []
