@@ -55,7 +55,7 @@ def numbered_nodes(node: Node, count: int, prefix: str = "node-", number: int | 
 
 
 class Nodes(Sequence[Node]):
-    """Nodes in rank order. It equals any sequence of the same nodes."""
+    """Nodes of consecutive ranks, in their order. It equals any sequence of the same nodes."""
 
     __slots__ = ("_starts", "alike")
     alike: tuple[Alike, ...]
@@ -71,17 +71,19 @@ class Nodes(Sequence[Node]):
     @overload
     def __getitem__(self, index: int) -> Node: ...
     @overload
-    def __getitem__(self, index: slice) -> Nodes: ...
-    def __getitem__(self, index: int | slice) -> Node | Nodes:
+    def __getitem__(self, index: slice) -> Sequence[Node]: ...
+    def __getitem__(self, index: int | slice) -> Node | Sequence[Node]:
         if isinstance(index, slice):
             positions = range(len(self))[index]
             if positions.step != 1:
-                return Nodes(Alike(self[position]) for position in positions)
+                return tuple(self[position] for position in positions)
             first = self.alike[0].node.rank if self.alike else 0
-            ranks = range(first + positions.start, first + positions.stop)
-            return Nodes(each.cut(its.start, its.stop) for each, its in parts(self.alike, ranks))
+            return self._cut(range(first + positions.start, first + positions.stop))
         which, offset = self._where(index)
         return self.alike[which].at(offset)
+
+    def _cut(self, ranks: range) -> Nodes:
+        return Nodes(each.cut(its.start, its.stop) for each, its in parts(self.alike, ranks))
 
     def name(self, index: int) -> str:
         """The name of a node, without the node itself being made."""
@@ -111,12 +113,11 @@ class Nodes(Sequence[Node]):
     def changed(self, nodes: Iterable[Node]) -> Nodes:
         """The same nodes but for these, which take the places of their ranks."""
         found: list[Alike] = []
-        done = 0
+        done = self.alike[0].node.rank if self.alike else 0
         for node in sorted(nodes, key=lambda node: node.rank):
-            found += self[done : node.rank].alike
-            found.append(Alike(node))
+            found += [*self._cut(range(done, node.rank)).alike, Alike(node)]
             done = node.rank + 1
-        return Nodes([*found, *self[done:].alike])
+        return Nodes([*found, *self._cut(range(done, self.alike[-1].stop)).alike]) if self.alike else self
 
 
 def stretches_of(nodes: Sequence[Node]) -> tuple[Alike, ...]:

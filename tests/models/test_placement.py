@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import FrozenInstanceError, fields
 
 import pytest
 from placewright.models.accelerators import accelerators
@@ -54,3 +54,16 @@ def test_robots_and_bare_nodes_see_all_accelerators_of_the_node(run: Run, expect
 def test_a_node_that_is_met_twice_is_one_node() -> None:
     found = placements(CLUSTER, (Run(range(1), 0), Run(range(1, 2), 1), Run(range(2, 3), 0, first=1)))
     assert [(each.placement_node_rank, each.local_rank, each.local_world_size) for each in found] == [(0, 0, 2), (1, 0, 1), (0, 1, 2)]
+
+
+def test_what_is_made_is_a_placement_made_like_any_other() -> None:
+    (made,) = placements(CLUSTER, (Run(range(1), 0),))
+    by_hand = Placement(*(getattr(made, field.name) for field in fields(Placement)))
+    assert (type(made), made, hash(made), repr(made)) == (Placement, by_hand, hash(by_hand), repr(by_hand))
+    with pytest.raises(FrozenInstanceError):
+        made.rank = 1  # type: ignore[misc]
+
+
+def test_a_process_in_several_runs_has_the_resources_of_all() -> None:
+    (only,) = placements(CLUSTER, (Run(range(1), 0, first=3), Run(range(1), 0, first=0, each=2)))
+    assert (only.local_hardware_ranks, only.visible_accelerators, only.local_accelerator_id) == ((3, 0, 1), ("7", "4", "5"), 3)
