@@ -10,7 +10,7 @@ from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.problem import Problem
 from ..mends import Mend, given_ranges, held_range
-from ..wording import demanded, lowest
+from ..wording import demanded, lowest, plural
 
 if TYPE_CHECKING:
     from ..layout import Bundle
@@ -42,7 +42,7 @@ class ColocatedOrDisjoint:
             return
         for inner, outer in ((one, other), (other, one)):
             if not inner.fixed and (outer in variables.layout.hosts[inner] or self._is_whole_ground(inner, outer, variables)):
-                variables.require(variables.accelerators(inner) == variables.accelerators(outer), f"{inner.name} is part of {outer.name}")
+                variables.equal_or_none(variables.accelerators(inner), variables.accelerators(outer))
 
     def _is_whole_ground(self, inner: Bundle, outer: Bundle, variables: Variables) -> bool:
         """Is the other one given on all that the inner one may use within something else? Of what it could have in part it has nothing."""
@@ -56,7 +56,7 @@ class ColocatedOrDisjoint:
         counts = [sum(mask.bit_count() for mask in masks.values()) for masks in (common, first, second)]
         if common and not counts[0] == counts[1] == counts[2]:
             (node, _), mask = min(common.items())
-            message = f"{one} and {other} share {counts[0]} accelerators (first: {lowest(mask)} on node {node}), but {one} has {counts[1]}"
+            message = f"{one} and {other} share {counts[0]} {plural('accelerator', counts[0])} (first: {lowest(mask)} on node {node}), but {one} has {counts[1]}"
             message += f" and {other} {counts[2]}; they must use the same ones or none in common{demanded(relation)}"
             yield error(
                 self.code, other, message, relation.span or problem[other].span("placement"), label=f"shared in part with {one}",

@@ -7,10 +7,21 @@ from typing import Any
 from placewright.models.accelerators import accelerators
 from placewright.models.assignment import Run
 from placewright.models.cluster import Cluster, Hardware, Node
-from placewright.models.component import COLOCATED, DISJOINT, Component, Parallel, Relation
+from placewright.models.component import (
+    COLOCATED,
+    COLOCATED_OR_DISJOINT,
+    DISJOINT,
+    IN_ORDER,
+    NOT_FEWER,
+    SUBSET,
+    Component,
+    Parallel,
+    Relation,
+)
 from placewright.models.job import Capabilities, Job
 from placewright.models.node_group import ACCELERATOR, NodeGroup
 from placewright.models.problem import Problem
+from placewright.models.share import Share
 
 GIB = 1024
 
@@ -40,13 +51,27 @@ def given(name: str, *runs: Run, **more: Any) -> Component:
     return Component(name, least=size, most=size, runs=runs, **more)
 
 
+KINDS = {"together": COLOCATED, "apart": DISJOINT, "either": COLOCATED_OR_DISJOINT, "within": SUBSET, "not_fewer": NOT_FEWER}
+
+
 def problem(
-    where: Cluster, *components: Component, together: str = "", apart: str = "", shares: bool = False, in_order: bool = False
+    where: Cluster,
+    *components: Component,
+    in_sequence: str = "",
+    shares: bool = False,
+    in_order: bool = False,
+    crossing: bool = False,
+    dealt: tuple[Share, ...] = (),
+    **pairs: str,
 ) -> Problem:
-    """A problem; `together` and `apart` name pairs such as ``"a+b c+d"``."""
-    relations = [
-        Relation(kind, (pair.split("+")[0], pair.split("+")[1]))
-        for kind, text in ((COLOCATED, together), (DISJOINT, apart))
-        for pair in text.split()
-    ]
-    return Problem(where, Job(components, tuple(relations), Capabilities(shares_accelerators=shares, nodes_in_order=in_order)))
+    """A problem. `together`, `apart`, `either`, `within` and `not_fewer` name pairs such as ``"a+b c+d"``, `in_sequence` components."""
+    relations = [Relation(KINDS[word], (pair.split("+")[0], pair.split("+")[1])) for word, text in pairs.items() for pair in text.split()]
+    if in_sequence:
+        relations.append(Relation(IN_ORDER, tuple(in_sequence.split())))
+    can = Capabilities(shares_accelerators=shares, nodes_in_order=in_order, groups_may_cross=crossing)
+    return Problem(where, Job(components, tuple(relations), can, shares=dealt))
+
+
+def share(component: str, amount: int, multiple: int = 1, **more: Any) -> Share:
+    """So many environments for a component."""
+    return Share(component, amount, multiple, "environments", "total_num_envs", "group_size" if multiple > 1 else "", **more)

@@ -14,6 +14,7 @@ from typing import Any, Iterable, Iterator
 from ortools.sat.python import cp_model
 from placewright.models.assignment import Assignment, Run, compress
 from placewright.models.component import Component
+from placewright.models.finding import Severity
 from placewright.models.node_group import NODE
 from placewright.models.problem import Problem
 from placewright.solver import compile as compile_module
@@ -92,8 +93,10 @@ def options(problem: Problem, component: Component, surplus: bool) -> list[tuple
 
 
 def _most(problem: Problem, component: Component, surplus: bool) -> int:
-    """What may be, or one group more, but never more than the cluster has."""
-    most = component.most + component.group_size if surplus else component.most
+    """What may be, or one group more, or what a given partner has, but never more than the cluster has."""
+    partners = next(members for members in problem.colocated_sets if component in members)
+    held = max((sum(run.amount for run in c.runs) for c in partners if c.runs is not None), default=0)
+    most = max(component.most + component.group_size if surplus else component.most, held)
     return min(most, problem.cluster.total(problem.kind(component)))
 
 
@@ -125,7 +128,7 @@ def compare(problem: Problem) -> Counter[str]:
     verdicts: list[tuple[Key | None, frozenset[str]]] = []
     for assignment in assignments(problem):
         values = project_module.project(layout, assignment)
-        refused = frozenset(finding.code for finding in check(problem, assignment))
+        refused = frozenset(finding.code for finding in check(problem, assignment) if finding.severity is Severity.ERROR)
         verdicts.append((None if values is None else key_of(values), refused))
         counts["assignments"] += 1
         counts.update(f"{code} refused" for code in refused)
@@ -177,7 +180,7 @@ def _round_trip(problem: Problem, values: Values) -> None:
     by_name = {_name(key): value for key, value in values.items()}
     mine = {key: by_name[_name(key)] for key in _keys(variables)}
     answer = expand_module.expand(variables.layout, mine)
-    faults = list(check(problem, answer))
+    faults = [finding for finding in check(problem, answer) if finding.severity is Severity.ERROR]
     assert not faults, (mine, faults)
     again = project_module.project(variables.layout, answer)
     assert again is not None and key_of(again) == key_of(mine)
