@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Iterable, Iterator, Sequence
 
-from ..assignment import Run
+from ..assignment import Run, repeats_of
 from ..cluster import Cluster
 from ..finding import UnusableInput, error
 from ..node_group import NODE
@@ -32,13 +32,36 @@ class _Block:
 
 
 def labels_used(runs: Sequence[Run], named: tuple[str, ...]) -> tuple[str, ...]:
-    """The groups to write: the one that is used, else those that were named, in their order."""
-    used = tuple(dict.fromkeys(run.node_group for run in runs))
-    return used if len(used) == 1 else tuple(label for label in named if label in used) or used
+    """The groups that are used, in the order of `named`; as the ranks meet them where these name others."""
+    used = tuple(dict.fromkeys(run.node_group for repeat in repeats_of(runs) for run in repeat.runs))
+    ordered = tuple(label for label in named if label in used)
+    return ordered if set(ordered) == set(used) else used
 
 
-def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> str:
-    """Such as `0-7,16-23`, `0-7:0-3` or `0-3:0-31`.
+def best_text(name: str, runs: Sequence[Run], cluster: Cluster, named: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """(labels to write, placement text): the groups that are used, in the order of `named` if that will do, else as the ranks meet them.
+
+    Raises UnusableInput as `placement_text` does.
+    """
+    used = labels_used(runs, ())
+    refused: UnusableInput | None = None
+    for labels in dict.fromkeys((labels_used(runs, named), used)):
+        try:
+            return labels, placement_text(name, runs, cluster, labels, says_all=True)
+        except UnusableInput as problem:
+            refused = problem
+    if len(used) > 1:
+        groups = ", ".join(f"`{label}`" for label in used)
+        raise _unsayable(
+            name,
+            f"in no order of the groups {groups} its processes go up from resource to resource",
+            "declare one node group over their nodes, or name one of them",
+        )
+    raise refused or _unsayable(name, "it has no processes")
+
+
+def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...], says_all: bool = False) -> str:
+    """Such as `0-7,16-23`, `0-7:0-3` or `0-3:0-31`: the shortest text for these runs; with `says_all`, `all` for all there is.
 
     Raises UnusableInput (PW603) where the text cannot say it: a stride, holes or a disorder inside one process, resources
     that do not ascend from process to process, several resources of one process that another one shares.
@@ -49,12 +72,17 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
     if strange:
         raise _unsayable(name, f"the file has no node group `{strange[0]}`")
     blocks = list(_joined(_blocks(name, runs, cluster, labels)))
+    size = cluster.numbering(labels).size
+    alike = (
+        says_all and len({cluster.groups[label].kind for label in labels}) == 1
+    )  # else RLinf counts otherwise, and `all` is more than there is
     texts, last = [], 0
     for block in blocks:
         if block.first < last:
             raise _unsayable(name, f"process {block.rank} is on a lower resource than the processes before it")
         last = block.stop
-        text = _range(block.first, block.stop)
+        everything = alike and size > 1 and (block.first, block.stop) == (0, size)
+        text = "all" if everything else _range(block.first, block.stop)
         if block.resources != block.count:
             text += ":" + _range(block.rank, block.rank + block.count)
         texts.append(text)
@@ -109,6 +137,6 @@ def _range(start: int, stop: int) -> str:
     return str(start) if stop == start + 1 else f"{start}-{stop - 1}"
 
 
-def _unsayable(name: str, why: str) -> UnusableInput:
+def _unsayable(name: str, why: str, otherwise: str = "launch from the plan itself") -> UnusableInput:
     message = f"a placement text cannot say where `{name}` is: {why}"
-    return UnusableInput([error("PW603", name, message, help="launch from the plan itself")])
+    return UnusableInput([error("PW603", name, message, help=otherwise)])

@@ -9,6 +9,7 @@ from .source import Source
 from .tree import Mapping
 
 _END = re.compile("\r\n|\r|\n")
+_BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # what ends a line, and with it a comment, in YAML 1.1
 
 
 def indent_of(source: Source, span: Span) -> str:
@@ -34,9 +35,9 @@ def line_end_of(text: str) -> str:
 
 def line_stop(text: str, position: int) -> int:
     """Where the line of the last character before `position` ends, after its comment."""
-    while position and text[position - 1] in " \t\r\n":
+    while position and text[position - 1] in " \t\r\n\x85\u2028\u2029":
         position -= 1
-    found = _END.search(text, position)
+    found = _BREAK.search(text, position)
     return found.start() if found else len(text)
 
 

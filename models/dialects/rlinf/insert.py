@@ -15,37 +15,42 @@ from ...text.tree import Entry, Mapping, Scalar
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One component: its key as YAML, its placement, and its node groups ("" for the whole cluster)."""
+    """One component: its name, its placement, and its node groups ("" for the whole cluster)."""
 
-    key: str
+    name: str
     placement: str
     groups: str
 
     def block(self, indent: str, step: str) -> list[str]:
         """As lines of a block map."""
+        key, placement = plain_or_quoted(self.name), plain_or_quoted(self.placement)
         if not self.groups:
-            return [f"{indent}{self.key}: {plain_or_quoted(self.placement)}"]
+            return [f"{indent}{key}: {placement}"]
         inner = indent + step
-        return [
-            f"{indent}{self.key}:",
-            f"{inner}node_group: {plain_or_quoted(self.groups)}",
-            f"{inner}placement: {plain_or_quoted(self.placement)}",
-        ]
+        return [f"{indent}{key}:", f"{inner}node_group: {plain_or_quoted(self.groups)}", f"{inner}placement: {placement}"]
 
     def flow(self, quoted: bool) -> str:
         """As an entry of a flow map, everything in double quotes if `quoted`."""
-        key, placement, groups = self.key, in_flow_map(self.placement), in_flow_map(self.groups)
-        names = ["node_group", "placement"]
-        if quoted:
-            key, placement, groups, *names = (json.dumps(text.strip('"')) for text in (key, placement, groups, *names))
-        return f"{key}: {{{names[0]}: {groups}, {names[1]}: {placement}}}" if self.groups else f"{key}: {placement}"
+        texts = (self.name, "node_group", self.groups, "placement", self.placement)
+        key, group_key, groups, placement_key, placement = (_json(text) if quoted else in_flow_map(text) for text in texts)
+        return f"{key}: {{{group_key}: {groups}, {placement_key}: {placement}}}" if self.groups else f"{key}: {placement}"
 
 
-def insert_lines(source: Source, section: Mapping, lines: list[Line]) -> list[Edit]:
-    """The edit that adds the lines to `component_placement` of the `cluster` map, and the key itself where it is missing.
+def _json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
-    Raises UnusableInput (PW603) where the map is written elsewhere, through an interpolation.
+
+def insert_lines(source: Source, lines: list[Line]) -> list[Edit]:
+    """The edit that adds the lines to `component_placement` of the `cluster` map, and these keys where they are missing.
+
+    Raises UnusableInput (PW603) where one of the maps is written elsewhere, through an interpolation.
     """
+    section = source.root.get("cluster")
+    if section is None:
+        return [_new_section(source, lines)]
+    if not isinstance(section, Mapping):
+        message = "the answer cannot be written into this file: `cluster` is written elsewhere"
+        raise UnusableInput([error("PW603", "", message, section.span, help="write `cluster:` as a map here")])
     entry = section.entry("component_placement")
     if entry is None:
         return [_new_key(source, section, lines)]
@@ -72,6 +77,20 @@ def _into_block(source: Source, section: Mapping, value: Mapping, lines: list[Li
     first = value.entries[0].key.span
     indent = indent_of(source, first)
     return at_line_end(source, value.span.end, _text(source, lines, indent, _step(source, section)))
+
+
+def _new_section(source: Source, lines: list[Line]) -> Edit:
+    """`cluster:` in a file whose cluster stands in its `defaults`: what is written here is merged onto that."""
+    root = source.root
+    if root.flow:
+        quoted = quotes_keys(source, root)
+        inner = ", ".join(line.flow(quoted) for line in lines)
+        names = [_json(name) if quoted else name for name in ("cluster", "component_placement")]
+        text = f"{names[0]}: {{{names[1]}: {{{inner}}}}}"
+        at = root.entries[-1].value.span.end if root.entries else root.span.start + 1
+        return Edit(point(source, at), (", " if root.entries else "") + text)
+    end = line_end(source)
+    return at_line_end(source, root.span.end, f"{end}cluster:{end}  component_placement:" + _text(source, lines, "    ", "  "))
 
 
 def _new_key(source: Source, section: Mapping, lines: list[Line]) -> Edit:

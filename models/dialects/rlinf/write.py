@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ...assignment import Assignment, seats
+from ...assignment import Assignment, Run, seats
 from ...component import Component
 from ...finding import UnusableInput, error
 from ...node_group import CLUSTER_LABEL
-from ...notation.runs_text import labels_used, placement_text
+from ...notation.runs_text import best_text, labels_used
+from ...problem import Problem
 from ...reading import Reading
 from ...span import Edit, apply_edits
-from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
-from ...text.tree import Mapping, plain
+from ...text.tree import plain
 from .insert import Line, insert_lines
 from .modes.solid import extent_of
 from .read import read_with
@@ -22,45 +22,46 @@ from .read import read_with
 def write(reading: Reading, assignment: Assignment) -> list[Edit]:
     """The edits that give every component of the assignment its place, where the file gives it none.
 
+    Only the file itself is edited: where its `cluster` stands in `defaults`, a `cluster` of its own is merged onto that.
     Raises UnusableInput (PW603) where RLinf cannot say the place of one, and where the text, read back, would not give
     the same Assignment.
     """
     problem = reading.problem
-    section = reading.source.root.get("cluster")
-    if problem is None or not isinstance(section, Mapping):
-        raise _refused("", "the file has no `cluster:` map that could be edited")
+    if problem is None:
+        raise _refused("", "the file states no problem")
     known = {component.name: component for component in problem.components}
     given = {component.name for component in problem.components if component.runs is not None}
-    lines = []
-    for name in assignment.runs:
-        if name not in given:
-            lines.append(_line(name, known.get(name), reading, assignment))
-    edits = insert_lines(reading.source, section, lines) if lines else []
-    _check(reading, assignment, edits, [name for name in assignment.runs if name not in given])
+    added = [name for name in assignment.runs if name not in given]
+    lines = [_line(name, known.get(name), problem, assignment.of(name)) for name in added]
+    edits = insert_lines(reading.source, lines) if lines else []
+    _check(reading, problem, assignment, edits, added)
     return edits
 
 
-def _line(name: str, component: Component | None, reading: Reading, assignment: Assignment) -> Line:
-    problem = reading.problem
-    if problem is None or not name or "," in name or name != name.strip():
+def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> Line:
+    if not name or "," in name or name != name.strip():
         raise _refused(name, f"`{name}` cannot be a key of `component_placement`")
-    runs = assignment.of(name)
-    labels = labels_used(runs, component.node_groups if component else ())
+    named = component.node_groups if component else ()
     if component and component.contiguous and problem.job.capabilities.packs:
-        text = str(extent_of(runs, problem.cluster, labels))
+        labels = labels_used(runs, named)
+        extent = extent_of(runs, problem.cluster, labels)
+        everything = extent.size == problem.cluster.numbering(labels).size > 1
+        text = "all" if everything else str(extent)
     else:
-        text = placement_text(name, runs, problem.cluster, labels)
-    return Line(plain_or_quoted(name), text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
+        labels, text = best_text(name, runs, problem.cluster, named)
+    return Line(name, text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
 
 
-def _check(reading: Reading, assignment: Assignment, edits: list[Edit], added: Sequence[str]) -> None:
+def _check(reading: Reading, problem: Problem, assignment: Assignment, edits: list[Edit], added: Sequence[str]) -> None:
     """The edited text must say exactly this Assignment, and everything else as before."""
     source = Source(reading.source.name, apply_edits(reading.source.text, edits))
-    if _without(plain(source.root), added) != _without(plain(reading.source.root), ()):
+    try:
+        after = plain(source.root)
+        again = read_with(reading.document.compose(source), problem.cluster, "placement", hints=False).problem
+    except UnusableInput as broken:
+        raise _refused("", f"with it, {broken}") from None
+    if _without(after, added) != _without(plain(reading.source.root), ()):
         raise _refused("", "another value of it would change")
-    again = read_with(
-        reading.document.compose(source), reading.problem.cluster if reading.problem else None, "placement", hints=False
-    ).problem
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None
@@ -69,15 +70,17 @@ def _check(reading: Reading, assignment: Assignment, edits: list[Edit], added: S
 
 
 def _without(root: object, added: Sequence[str]) -> object:
-    """The values of a file without the components that were added to `component_placement`, and without that key if it is empty."""
+    """The values of a file without the components that were added to `component_placement`, and without maps left empty by that."""
     cluster = root.get("cluster") if isinstance(root, dict) else None
-    if isinstance(cluster, dict):
+    if isinstance(root, dict) and isinstance(cluster, dict):
         placement = cluster.get("component_placement")
         if isinstance(placement, dict):
             for name in added:
                 placement.pop(name, None)
         if not placement:
             cluster.pop("component_placement", None)
+        if not cluster:
+            root.pop("cluster")
     return root
 
 

@@ -52,9 +52,9 @@ class Written:
             yield unique, text
             yield from _mended(unique, text, cluster)
         if len(unique) > 1 and cluster is not None:
+            yield from (((label,), text) for label in unique)
             yield from _in_order_of_nodes(self.name, unique, text, cluster)
             for label in unique:
-                yield (label,), text
                 yield from _mended((label,), text, cluster)
 
     def fix(self, form: Form, notes: Notes) -> Fix:

@@ -37,10 +37,10 @@ cluster:
 
         reward:
             placement: 0
-        actor: 0-15:0-7
+        actor: all:0-7
         agent:
             node_group: node
-            placement: 0-1:0-15
+            placement: all:0-15
         env:
             node_group: high
             placement: 1:0-1,3:2-3
@@ -65,23 +65,23 @@ def test_lines_are_added_in_the_file_s_own_style_and_nothing_else_changes(read, 
     [
         (
             "cluster:\n  num_nodes: 2\n  component_placement: {} # none\n",
-            "cluster:\n  num_nodes: 2\n  component_placement: {actor: 0-15} # none\n",
+            "cluster:\n  num_nodes: 2\n  component_placement: {actor: all} # none\n",
         ),
         (
             "cluster: {num_nodes: 2, component_placement: {env: '0,2'}}",
-            "cluster: {num_nodes: 2, component_placement: {env: '0,2', actor: 0-15}}",
+            "cluster: {num_nodes: 2, component_placement: {env: '0,2', actor: all}}",
         ),
         (
             "placewright: {components: {}}\ncluster: {num_nodes: 2}",
-            "placewright: {components: {}}\ncluster: {num_nodes: 2, component_placement: {actor: 0-15}}",
+            "placewright: {components: {}}\ncluster: {num_nodes: 2, component_placement: {actor: all}}",
         ),
         (
             "cluster:\n  num_nodes: 2 # two\nplacewright: {components: {}}\n",
-            "cluster:\n  num_nodes: 2 # two\n  component_placement:\n    actor: 0-15\nplacewright: {components: {}}\n",
+            "cluster:\n  num_nodes: 2 # two\n  component_placement:\n    actor: all\nplacewright: {components: {}}\n",
         ),
         (
             "placewright: {components: {}}\ncluster:\n   num_nodes: 2\n   component_placement: # here\n   tracer: x",
-            "placewright: {components: {}}\ncluster:\n   num_nodes: 2\n   component_placement: # here\n      actor: 0-15\n   tracer: x",
+            "placewright: {components: {}}\ncluster:\n   num_nodes: 2\n   component_placement: # here\n      actor: all\n   tracer: x",
         ),
     ],
 )

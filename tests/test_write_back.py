@@ -1,0 +1,68 @@
+"""From hints to ranks in the user's own RLinf file: what was solved is what stands there, and it verifies."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from placewright.models.assignment import seats
+from placewright.models.cluster import Cluster
+from placewright.models.dialects import rlinf
+from placewright.models.finding import UnusableInput
+from placewright.models.shorthand import read_shorthand
+from placewright.models.span import apply_edits
+from placewright.models.text.document import Document
+from placewright.models.text.source import Source
+from placewright.solver.search import solve
+from placewright.solver.verify import verify
+
+CASES = 80
+GROUPS = """  node_groups:
+    - {label: late, node_ranks: 2-3}
+    - {label: early, node_ranks: 0-1}
+    - {label: odd, node_ranks: "1,3"}
+    - {label: arms, node_ranks: 3, hardware: {type: Turtle2, configs: [{node_rank: 3}]}}
+"""
+HINTS = (
+    "{accelerators: 4}",
+    "{accelerators: 8, parallel: {tp: 4}}",
+    "{accelerators: 6, accelerators_per_process: 2}",
+    "{accelerators: 8, node_group: early}",
+    "{accelerators: 8, node_group: 'late,early'}",
+    "{accelerators: 10, node_group: 'late,early', parallel: {tp: 2}}",
+    "{accelerators: 8, contiguous: true}",
+    "{processes: 3, node_group: node}",
+    "{processes: 9, node_group: node}",
+    "{accelerators: 2-6, node_group: odd}",
+)
+
+
+@pytest.mark.timeout(200)
+@settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(st.sampled_from(HINTS), min_size=1, max_size=3),
+    st.sampled_from(("4x8xH100", "2x8xH100+2x4xA100", "1x8+1x4+2x8", "3x8+1x0")),
+    st.booleans(),
+)
+def test_what_is_solved_is_what_is_written(hints: list[str], machines: str, with_one_given: bool) -> None:
+    given_ = "  component_placement:\n    critic: {node_group: node, placement: all}\n" if with_one_given else ""
+    components = "".join(f"    c{i}: {text}\n" for i, text in enumerate(hints))
+    text = f"cluster:\n  num_nodes: 4\n{GROUPS}{given_}placewright:\n  components:\n{components}"
+    cluster = read_shorthand(machines)
+    assert isinstance(cluster, Cluster)
+    reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster)
+    if verify(reading).errors or reading.problem is None:
+        return
+    answer = solve(reading.problem, 2.0, 1)
+    if answer.plan is None:
+        return
+    try:
+        edits = rlinf.write(reading, answer.plan.assignment)
+    except UnusableInput as refused:
+        assert [finding.code for finding in refused.findings] == ["PW603"]
+        return
+    written = rlinf.read(Document.of(Source("run.yaml", apply_edits(text, edits))), cluster)
+    assert verify(written).errors == ()
+    assert written.problem is not None
+    for name, runs in answer.plan.assignment.runs.items():
+        assert list(seats(written.problem[name].runs or ())) == list(seats(runs))
