@@ -22,18 +22,33 @@ STARTED = {
 Source: RLinf, get_strategy, get_hardware_ranks and get_world_size in examples/, evaluations/ and rlinf/.
 """
 
+CODE = "PW803"
 KNOWN = frozenset(name for names in STARTED.values() for name in names)
 
 
 def unused(parts: Parts) -> None:
-    """A warning for each component that no program asks for and that has no section of its own in the configuration."""
-    for name, span in parts.written.items():
-        if not parts.task or name in KNOWN or parts.settings.at(name) is not None or parts.notes.partial:
+    """Components that no program of the task asks for and that have no section of their own in the configuration.
+
+    A warning for each name that RLinf knows nowhere, a remark on those that other tasks start.
+    """
+    if not parts.task or parts.notes.partial:
+        return
+    idle = [name for name in parts.written if name not in STARTED[parts.task] and parts.settings.at(name) is None]
+    for name in idle:
+        if name in KNOWN:
             continue
-        close = nearest(name, _open(parts))
-        help = f"write `{close}`" if close else f"drop it; components of this task are {', '.join(f'`{n}`' for n in STARTED[parts.task])}"
+        span, close = parts.written[name], nearest(name, _open(parts))
+        help = f"write `{close}`" if close else f"drop it; components of this task are {_listed(STARTED[parts.task])}"
         message = f"no program of task `{parts.task}` starts a component `{name}`"
-        parts.notes.warn("PW803", name, message, span, "not used", help, Edit(span, close) if close else None)
+        parts.notes.warn(CODE, name, message, span, "not used", help, Edit(span, close) if close and span.length == len(name) else None)
+    elsewhere = [name for name in idle if name in KNOWN]
+    if elsewhere:
+        message = f"programs of task `{parts.task}` do not start {_listed(elsewhere)}: their ranks count for nothing"
+        parts.notes.info(CODE, elsewhere[0], message, parts.written[elsewhere[0]], "not used")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _open(parts: Parts) -> Iterable[str]:
