@@ -56,7 +56,7 @@ def load(
     level : ``placement``, or ``training`` to judge the batch arithmetic too.
     set : what is changed, as on the command line of Hydra: ``cluster.num_nodes=4``.
     roots : folders to look in for the groups of `defaults`, besides that of the file.
-    allow_env : environment variables that interpolations may read; what they hold is never shown.
+    allow_env : environment variables that interpolations may read; their text is never shown.
     """
     if isinstance(file, Reading):
         return file
@@ -96,8 +96,10 @@ def explain(code: str) -> str:
     """What a code such as ``PW102`` means and what mends it, as text. Raises ValueError for a code that does not exist."""
     from .report.explain import render
     from .report.page import read_page
+    from .solver.advice import ADVICE
+    from .solver.rules import RULES
 
-    return render(read_page(code))
+    return render(read_page(code, (*RULES, *ADVICE)))
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:

@@ -10,6 +10,8 @@ import click
 from ..report.explain import list_to_json, pages_to_json, render, render_list
 from ..report.page import read_page
 from ..report.terminal import wants_colour
+from ..solver.advice import ADVICE
+from ..solver.rules import RULES
 
 if TYPE_CHECKING:
     from ..report.page import Page
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 def _page(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> list[Page]:
     try:
-        return [read_page(value) for value in values]
+        return [read_page(value, (*RULES, *ADVICE)) for value in values]
     except ValueError as problem:
         raise click.BadParameter(str(problem), ctx, param) from None
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from importlib import resources
 from inspect import cleandoc
+from typing import Iterable, Protocol
 
 from ..models.codes import CODES, FAMILIES
 from .terminal import escape
@@ -61,14 +61,26 @@ class Page:
     see_also: tuple[str, ...]
 
 
-@cache
-def read_page(name: str) -> Page:
-    """The page of a code, in capitals or not. Raises ValueError, with the code that was probably meant, if there is none."""
+class Rule(Protocol):
+    """What has a code and says of itself what it demands: in the docstring of its class."""
+
+    @property
+    def code(self) -> str:
+        """The code of its findings."""
+        ...
+
+
+def read_page(name: str, rules: Iterable[Rule]) -> Page:
+    """The page of a code, in capitals or not; `rules` are all that might say something of themselves.
+
+    Raises ValueError, with the code that was probably meant, if there is none.
+    """
     code = name.upper()
     if code not in CODES:
         raise ValueError(_no_code(name))
     text = resources.files(__package__).joinpath("pages", f"{code}.md").read_text("utf-8")
-    return parse_page(code, text, *_said_by_the_rule(code))
+    rule = next((rule for rule in rules if rule.code == code), None)
+    return parse_page(code, text, *(_said_by(rule) if rule else ()))
 
 
 def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
@@ -105,17 +117,11 @@ def _example(language: str, use: str, text: str) -> Example:
     return Example(language, text, use, next((word for word in rest.split() if not word.startswith("-")), ""))
 
 
-def _said_by_the_rule(code: str) -> tuple[str, str]:
-    """(the rule in words, its source), from the docstring of the rule or the advice that has this code; empty where none has."""
-    from ..solver.advice import ADVICE
-    from ..solver.rules import RULES
-
-    for rule in (*RULES, *ADVICE):
-        if rule.code == code:
-            said = cleandoc(type(rule).__doc__ or "").replace("``", "`")
-            source = said.partition("Source: ")[2]
-            return " ".join(said.partition("\n\n")[0].split()), " ".join(source.split()).rstrip(".")
-    return "", ""
+def _said_by(rule: Rule) -> tuple[str, str]:
+    """(the rule in words, its source)."""
+    said = cleandoc(type(rule).__doc__ or "").replace("``", "`")
+    source = said.partition("Source: ")[2]
+    return " ".join(said.partition("\n\n")[0].split()), " ".join(source.split()).rstrip(".")
 
 
 def _no_code(name: str) -> str:

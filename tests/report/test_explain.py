@@ -83,7 +83,7 @@ def test_the_list_has_every_code_under_its_family() -> None:
 
 
 def test_json_has_every_field_by_name() -> None:
-    page = json.loads(pages_to_json([read_page("PW102")]))["codes"][0]
+    page = json.loads(pages_to_json([read_page("PW102", ())]))["codes"][0]
     assert page["code"] == "PW102" and page["title"] == CODES["PW102"]
     assert page["wrong"][0]["command"] == "verify train.yaml --cluster 1x8"
     assert {"family", "text", "right", "mend", "source", "see_also"} <= page.keys()

@@ -19,7 +19,8 @@ from placewright.models.dialects.load import load
 from placewright.models.finding import UnusableInput
 from placewright.models.span import Edit, apply_edits
 from placewright.report.explain import WIDTH, render
-from placewright.report.page import Example, parse_page, read_page
+from placewright.report.page import Example, Page, parse_page
+from placewright.report.page import read_page as read_page_with
 from placewright.solver.advice import ADVICE
 from placewright.solver.rules import RULES
 from placewright.solver.verify import verify
@@ -38,6 +39,10 @@ NOT_RUN = {
 """Codes with a transcript that is not played here, and why."""
 
 PLAYED = sorted(set(CODES) - set(NOT_RUN))
+
+
+def read_page(name: str) -> Page:
+    return read_page_with(name, (*RULES, *ADVICE))
 
 
 def play(examples: tuple[Example, ...], command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
