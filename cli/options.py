@@ -18,7 +18,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 _SET = "Set a value or choose a group, as on the command line of Hydra; may be given several times."
 _CONFIG_ROOT = "Look for the groups of `defaults` here too; nothing is read outside of these folders and that of the file."
-_ALLOW_ENV = "Let interpolations read this environment variable; what it holds is never shown."
+_ALLOW_ENV = "Let interpolations read this environment variable; its text is never shown."
 
 DIALECTS = ("auto", "rlinf", "native")
 

@@ -77,7 +77,8 @@ class SearchPath:
             if not _inside(real, self.roots):
                 if ".." not in path.split("/"):
                     return Refused(f"`{path}` in `{folder.name}` is a link that leads out of it")
-                refused = refused or Refused(f"`{path}` leads out of `{folder.name}`", _common(folder.path, whole))
+                root = _common(folder.path, whole) if folder.name == folder.path else ""
+                refused = refused or Refused(f"`{path}` leads out of `{folder.name or '.'}`", root)
             elif os.path.isfile(real):
                 return Located(real, os.path.normpath(os.path.join(folder.name, file)))
         return refused

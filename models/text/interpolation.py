@@ -70,11 +70,18 @@ class Interpolator:
         self._depth = 0
         self._made = 0
         self._read: list[str] = []
+        self._unread: frozenset[str] = frozenset()
+        self._leaf_at: Path = ()
 
     @staticmethod
-    def of(document: Document, names: Iterable[str] = ()) -> Interpolator:
-        """Of a whole document; the variables `names` may be read besides those that the document allows."""
-        return Interpolator(document.root, document.environment.also(names), document.partial)
+    def of(document: Document, names: Iterable[str] = (), unread: Iterable[str] = ()) -> Interpolator:
+        """Of a whole document; the variables `names` may be read besides those that the document allows.
+
+        Below the keys `unread` no variable is read: what stands there is shown wherever it is used, such as a label.
+        """
+        found = Interpolator(document.root, document.environment.also(names), document.partial)
+        found._unread = frozenset(unread)
+        return found
 
     def tree(self, value: Value, path: Path) -> Value:
         """The value with all interpolations in it resolved; each unknown one is a Scalar with the tag UNRESOLVED."""
@@ -100,7 +107,7 @@ class Interpolator:
 
     def _leaf(self, scalar: Scalar, path: Path, level: int) -> Value:
         subject = ".".join(path)
-        self._read = []
+        self._read, self._leaf_at = [], path
         try:
             found, where = self._resolve(scalar, path)
             if self._read:
@@ -232,8 +239,10 @@ class Interpolator:
         return _plain(pieces[0])
 
     def _variable(self, call: Call, scalar: Scalar, path: Path) -> Plain:
-        name = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
-        if name not in self.environment.values:
+        if not call.arguments or not all(isinstance(part, str) for part in call.arguments[0]):
+            raise _Unread("an environment variable whose name is not written out is not read")
+        name = str(self._argument(call, 0, scalar, path))
+        if name not in self.environment.values or not self._unread.isdisjoint(self._leaf_at):
             raise _Unread(f"the environment variable `{name[:60]}` is not read")
         self._read.append(name)
         value = self.environment.values[name]

@@ -30,5 +30,8 @@ MAX_PROCESSES = 1 << 20
 MAX_RUNS = 1 << 20
 """After so many runs (nodes and segments of all components together) no more components are read; an own limit."""
 
+NAMES = ("label", "node_group", "hardware", "hardware_type", "env_configs", "profiling")
+"""The keys below which no value is taken from the environment: it would be shown as a name, or saved with a plan."""
+
 ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """The environment variables that an interpolation may read: the size of the job, nothing that is secret."""

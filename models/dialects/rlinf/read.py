@@ -18,7 +18,7 @@ from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value, kind_of
 from ..dialect import TRAINING
 from .batches import batches
-from .capabilities import CAPABILITIES, ENVIRONMENT
+from .capabilities import CAPABILITIES, ENVIRONMENT, NAMES
 from .component_placement import Context, read_components
 from .environments import environments
 from .machines import machines_of
@@ -42,7 +42,7 @@ def read_with(document: Document, machines: Cluster | AsDeclared | None, level: 
     """As `read`; without `hints` only what is explicit is read."""
     root = document.root
     notes = Notes(document)
-    interpolator = Interpolator.of(document, ENVIRONMENT)
+    interpolator = Interpolator.of(document, ENVIRONMENT, NAMES)
     notes.followed = interpolator.followed
     problem = _problem(notes, interpolator, root, machines, level, hints)
     notes.settle()
