@@ -7,6 +7,7 @@ from typing import Any, Callable
 import pytest
 import yaml
 from placewright.models.dialects import rlinf
+from placewright.models.finding import Severity
 from placewright.models.reading import Reading
 from placewright.models.shorthand import read_shorthand
 from placewright.models.text.document import Document
@@ -28,7 +29,7 @@ def judged(level: str, task: str, settings: dict[str, Any]) -> set[tuple[str, st
         place[last] = value
     source = Source("run.yaml", yaml.safe_dump(root, sort_keys=False))
     reading: Reading = rlinf.read(Document.of(source), read_shorthand("x8"), level)
-    return {(finding.severity.value, finding.code) for finding in verify(reading).findings}
+    return {(finding.severity.value, finding.code) for finding in verify(reading).findings if finding.severity is not Severity.INFO}
 
 
 FSDP = {"actor.training_backend": "fsdp", "actor.micro_batch_size": 4}
