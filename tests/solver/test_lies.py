@@ -7,8 +7,9 @@ from typing import Any, Callable
 
 import pytest
 from placewright.models.component import Component
+from placewright.models.finding import Severity
 from placewright.models.problem import Problem
-from placewright.solver import expand, layout, project
+from placewright.solver import expand, layout, pools, project
 from placewright.solver.layout import Bundle, Cell, Layout
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import Idle
@@ -16,17 +17,22 @@ from placewright.solver.pools import Pool
 from placewright.solver.rules import fits_memory
 from placewright.solver.rules.all_placed import AllPlaced
 from placewright.solver.rules.colocated import Colocated
+from placewright.solver.rules.colocated_or_disjoint import ColocatedOrDisjoint
 from placewright.solver.rules.contiguous import Contiguous
 from placewright.solver.rules.disjoint import Disjoint
 from placewright.solver.rules.divisibility import Divisibility
+from placewright.solver.rules.even_shares import EvenShares
 from placewright.solver.rules.fits_memory import FitsMemory
 from placewright.solver.rules.group_in_node import GroupInNode
 from placewright.solver.rules.hardware_kind import HardwareKind
+from placewright.solver.rules.in_order import InOrder
 from placewright.solver.rules.no_overlap import NoOverlap
 from placewright.solver.rules.node_group import NodeGroup
 from placewright.solver.rules.node_order import NodeOrder
+from placewright.solver.rules.not_fewer import NotFewer
 from placewright.solver.rules.process_on_one_node import ProcessOnOneNode
 from placewright.solver.rules.strided import Strided
+from placewright.solver.rules.subset import Subset
 from placewright.solver.variables import Variables
 
 from . import parity
@@ -65,6 +71,24 @@ def heavier(original: Any) -> Any:
         original(self, problem, ((replace(first, memory=first.memory + 1), *rest), above), variables)
 
     return lie
+
+
+def about_first(original: Any) -> Any:
+    """Memory of those that meet, without what they lie within."""
+    return lambda self, problem, meeting, variables: original(self, problem, (meeting[0], ()), variables)
+
+
+def proved(original: Any) -> Any:
+    """A share as if it were proved that a run fails without it."""
+    return lambda self, problem, share, variables: original(self, problem, replace(share, proved=True), variables)
+
+
+def with_severity(severity: Severity) -> Callable[[Any], Any]:
+    """The same findings, as bad as that."""
+    return lambda original: lambda *arguments: (replace(finding, severity=severity) for finding in original(*arguments))
+
+
+only_warned, all_errors = with_severity(Severity.WARNING), with_severity(Severity.ERROR)
 
 
 def together(self: Variables, cell: Cell, pool: Pool, size: int) -> int:
@@ -125,6 +149,34 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "phases do not take turns": (fits_memory, "peak", instead(lambda members: sum(c.memory for c in members)), "phases take turns"),
     "only the first member needs memory": (fits_memory, "peak", instead(lambda members: members[0].memory), "colocated"),
     "given parts always fit": (FitsMemory, "encode", instead(silent), "given too large for the memory"),
+    "parts pass as all or nothing": (ColocatedOrDisjoint, "check", instead(silent), "colocated or disjoint, given in part"),
+    "given ones may share in part": (ColocatedOrDisjoint, "encode", instead(silent), "colocated or disjoint, given in part"),
+    "a part of a host is neither": (ColocatedOrDisjoint, "encode", instead(silent), "colocated or disjoint, within"),
+    "a part of given ones is neither": (ColocatedOrDisjoint, "encode", instead(silent), "colocated or disjoint, given within"),
+    "outside passes as within": (Subset, "check", instead(silent), "within given"),
+    "outside a searched one passes": (Subset, "check", instead(silent), "within searched"),
+    "given ones may lie outside": (Subset, "encode", instead(silent), "given outside given"),
+    "a range may leave its host": (Subset, "encode", instead(silent), "contiguous within contiguous"),
+    "what lies within is not counted": (NoOverlap, "_counts", instead(silent), "two within searched"),
+    "a host hides nobody's memory": (FitsMemory, "encode", about_first, "within searched, with memory"),
+    "memory beside given ones is all there": (
+        pools,
+        "_with_memory",
+        instead(lambda *arguments: arguments[-1]),
+        "within given, with memory",
+    ),
+    "disjoint ones are within reach": (pools, "given_partners", instead(silent), "within given, disjoint from given"),
+    "any order passes": (InOrder, "check", instead(silent), "in order"),
+    "any order is good": (InOrder, "encode", instead(silent), "in order"),
+    "gaps behind given ones": (InOrder, "encode", instead(silent), "in order, beside given at the wrong place"),
+    "fewer pass": (NotFewer, "check", instead(silent), "not fewer"),
+    "fewer are enough": (NotFewer, "encode", instead(silent), "not fewer, several a process"),
+    "uneven shares pass": (EvenShares, "check", instead(silent), "shares"),
+    "uneven shares are good": (EvenShares, "encode", instead(silent), "shares of processes"),
+    "given ones may get uneven shares": (EvenShares, "encode", instead(silent), "shares, given"),
+    "what is not proved binds given ones": (EvenShares, "encode", proved, "shares, given and not proved"),
+    "what is not proved binds nobody": (EvenShares, "check", only_warned, "shares, not proved"),
+    "crossing is an error": (GroupInNode, "check", all_errors, "groups of given ranks that cross"),
     "all nodes are of one rack": (layout, "path", instead(lambda node: ()), "sizes of a chain"),
     "no rack is ever touched": (Variables, "touches", instead(one_way), "sizes of a chain"),
     "an answer touches one rack more": (DomainsTouched, "value", lambda f: lambda *a: f(*a) + 1, "sizes of a chain"),

@@ -197,7 +197,7 @@ CASES: dict[str, Problem] = {
     "in order, beside given in pieces": problem(
         FIVE, given("a", Run(range(1), 0), Run(range(1, 2), 0, first=2)), component("b", 3), in_sequence="a b"
     ),
-    "in order, beside given at the wrong place": problem(FIVE, given("a", Run(range(2), 0, first=1)), component("b", 3), in_sequence="a b"),
+    "in order, beside given at the wrong place": problem(FIVE, given("a", Run(range(2), 0, first=1)), component("b", 2), in_sequence="a b"),
     "in order, other numbering": problem(
         cluster({"count": 2}, {"count": 2}, late=(1,), early=(0,)),
         component("a", 1, 3, contiguous=True, node_groups=("late", "early")),
