@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
 from ...assignment import Assignment, Run, seats
 from ...component import Component
 from ...finding import UnusableInput, error
-from ...node_group import CLUSTER_LABEL
+from ...node_group import ACCELERATOR, CLUSTER_LABEL
 from ...notation.runs_text import best_text, labels_used
 from ...problem import Problem
 from ...reading import Reading
@@ -43,13 +44,19 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
         raise _refused(name, f"`{name}` cannot be a key of `component_placement`")
     named = component.node_groups if component else ()
     if component and component.contiguous and problem.job.capabilities.packs:
-        labels = labels_used(runs, named)
-        extent = extent_of(runs, problem.cluster, labels)
+        # RLinf drops the node groups of such a component, and takes its ranks as those of the whole cluster.
+        labels = (CLUSTER_LABEL,) if problem.kind(component) == ACCELERATOR else labels_used(runs, named)
+        extent = extent_of(_relabelled(runs, labels), problem.cluster, labels)
         everything = extent.size == problem.cluster.numbering(labels).size > 1
         text = "all" if everything else str(extent)
     else:
         labels, text = best_text(name, runs, problem.cluster, named)
     return Line(name, text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
+
+
+def _relabelled(runs: Sequence[Run], labels: tuple[str, ...]) -> Sequence[Run]:
+    """The same runs, in the one group if it is one."""
+    return [replace(run, node_group=labels[0]) for run in runs] if len(labels) == 1 else runs
 
 
 def _check(reading: Reading, problem: Problem, assignment: Assignment, edits: list[Edit], added: Sequence[str]) -> None:
@@ -65,6 +72,9 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, edits: li
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None
+        drops_groups = problem.job.capabilities.packs and name in added
+        if its is not None and drops_groups:
+            its, runs = _relabelled(its, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
         if its is None or list(seats(its)) != list(seats(runs)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
 

@@ -143,3 +143,18 @@ def test_every_ascending_placement_can_be_written_and_read_again(read, processes
     reading = read("cluster:\n  num_nodes: 2\n  component_placement:\n    env: 0\n")
     again = read(written(reading, {"actor": runs}))
     assert [[seat for seat, _, _ in held] for _, held in seats(again.problem["actor"].runs)] == processes
+
+
+def test_a_mode_that_drops_node_groups_gets_ranks_of_the_whole_cluster(read) -> None:
+    text = """runner: {task_type: reasoning}
+cluster: {num_nodes: 2, node_groups: [{label: b, node_ranks: 1}]}
+placewright: {components: {actor: {node_group: b}, rollout: {node_group: b, colocate_with: actor}, reward: {node_group: b}}}
+actor: {training_backend: fsdp, model: {tensor_model_parallel_size: 1}}
+rollout: {tensor_parallel_size: 2, pipeline_parallel_size: 1}
+"""
+    runs = {
+        "actor": (Run(range(8), 1, node_group="b"),),
+        "rollout": (Run(range(4), 1, each=2, pitch=2, node_group="b"),),
+        "reward": (Run(range(8), 1, node_group="b"),),
+    }
+    assert "component_placement: {actor: 8-15, rollout: 8-15, reward: 8-15}" in written(read(text), runs)
