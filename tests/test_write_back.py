@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from placewright.cli.main import run
 from placewright.models.assignment import seats
 from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
@@ -66,3 +69,20 @@ def test_what_is_solved_is_what_is_written(hints: list[str], machines: str, with
     assert written.problem is not None
     for name, runs in answer.plan.assignment.runs.items():
         assert list(seats(written.problem[name].runs or ())) == list(seats(runs))
+
+
+def test_a_cluster_that_stands_in_defaults_is_added_to_and_only_the_file_itself_is_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = "cluster:\n  num_nodes: 2\n  component_placement:\n    env: {node_group: node, placement: 0}\n"
+    main = "defaults: [base, _self_]\nplacewright:\n  components:\n    actor: {accelerators: 16} # all\n"
+    (tmp_path / "base.yaml").write_text(base, "utf-8")
+    (tmp_path / "main.yaml").write_text(main, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert run(["solve", "main.yaml", "--cluster", "2x8", "--write"]) == 0
+    assert (tmp_path / "base.yaml").read_text("utf-8") == base
+    assert (tmp_path / "main.yaml").read_text("utf-8") == f"{main}".removesuffix(
+        "\n"
+    ) + "\ncluster:\n  component_placement:\n    actor: all\n"
+    assert run(["verify", "main.yaml", "--cluster", "2x8"]) == 0
+    assert "main.yaml: ok, 2 components, 17 processes on 2 nodes" in capsys.readouterr().out
