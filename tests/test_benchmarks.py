@@ -36,3 +36,27 @@ def test_the_two_formulations_agree_wherever_both_are_proved() -> None:
             proved.setdefault(row["accelerators"], set()).add(row["objective"])
     assert proved
     assert all(len(objectives) == 1 for objectives in proved.values())
+
+
+def scale() -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = json.loads((BENCHMARKS / "results" / "verify_scale.json").read_text("utf-8"))["rows"]
+    return rows
+
+
+@pytest.mark.parametrize(("accelerators", "made", "most"), [(10_000, True, 0.05), (100_000, True, 1.5), (1_000_000, False, 0.02)])
+def test_verifying_a_file_keeps_its_budget(accelerators: int, made: bool, most: float) -> None:
+    texts = ("all", "0-N:0-M", "a segment a node", "4 components")
+    ours = [row for row in scale() if (row["tool"], row["accelerators"], row["made"]) == ("placewright", accelerators, made)]
+    seconds = {row["form"]: row["cpu_seconds"] for row in ours if row["form"] in texts}
+    assert len(seconds) >= 3  # a segment a node is beyond the longest text at a million
+    assert max(seconds.values()) <= most
+
+
+def test_rlinf_was_measured_in_the_same_run_and_placed_the_same_processes() -> None:
+    rows = {(row["tool"], row["form"], row["accelerators"], row["made"]): row for row in scale()}
+    theirs = [row for (tool, *_), row in rows.items() if tool == "RLinf"]
+    assert {row["form"] for row in theirs} == {row["form"] for row in scale()}
+    for row in theirs:
+        ours = rows["placewright", row["form"], row["accelerators"], row["made"]]
+        assert row["result"] != "done" or row["placements"] == ours["placements"]
+        assert row["result"] != "done" or row["cpu_seconds"] > ours["cpu_seconds"]

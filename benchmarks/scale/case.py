@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
-from typing import Callable, Iterable
+from typing import Any, Callable, Iterable
 
 NODE = 8
 MAX_TEXT = 1 << 20
@@ -76,7 +76,7 @@ def longest() -> int:
 Work = Callable[[Case], list[object]]
 """What is measured: it gives every Placement that it made."""
 
-Told = Callable[[object], tuple[object, ...]]
+Told = Callable[[Any], tuple[object, ...]]
 """A Placement as rank, node rank, local accelerators and visible ones."""
 
 

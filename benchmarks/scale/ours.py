@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import placewright as pw
 from case import EACH, FLEXIBLE_STRATEGY, NODE, PACKED_STRATEGY, Case, Work, main
 
 
+FOLDER = tempfile.TemporaryDirectory()
+
+
 def prepare(case: Case) -> Work:
     if case.form in (PACKED_STRATEGY, FLEXIBLE_STRATEGY):
         return strategy
-    folder = tempfile.TemporaryDirectory()
-    file = Path(folder.name) / "run.yaml"
+    file = Path(FOLDER.name) / f"{case.accelerators}.yaml"
     file.write_text(case.text, "utf-8")
 
     def work(case: Case) -> list[object]:
-        report = pw.verify(file, f"{folder.name and case.nodes}x{NODE}xH100")
+        report = pw.verify(file, f"{case.nodes}x{NODE}xH100")
         if report.plan is None:
             raise SystemExit(report.findings[0].message)
         return [each for name in report.plan.components for each in report.plan.placements(name)] if case.made else []
@@ -37,8 +40,7 @@ def strategy(case: Case) -> list[object]:
     return []
 
 
-def told(placement: object) -> tuple[object, ...]:
-    assert isinstance(placement, pw.Placement)
+def told(placement: Any) -> tuple[object, ...]:
     return placement.rank, placement.node_rank, [*placement.local_hardware_ranks], [*placement.visible_accelerators]
 
 
