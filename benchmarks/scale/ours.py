@@ -9,7 +9,6 @@ from typing import Any
 import placewright as pw
 from case import EACH, FLEXIBLE_STRATEGY, NODE, PACKED_STRATEGY, Case, Work, main
 
-
 FOLDER = tempfile.TemporaryDirectory()
 
 
