@@ -79,7 +79,7 @@ class Choices:
         """Notes a node that has no defaults of its own; a Finding if its group has such a one already."""
         if not node.entry.keyed:
             return None
-        if node.key not in self.ends:
+        if node.key not in self.ends or self.made.get(node.key) != node.entry.option:
             self.ends.add(node.key)
             return None
         message = f"`{node.key}` is chosen twice, which Hydra refuses"
@@ -90,7 +90,8 @@ class Choices:
         for what, choices in (("overridden", self.overrides), ("taken out", self.deletions)):
             for key, choice in choices.items():
                 if not choice.used:
-                    close = nearest(key, self.made)
+                    same = [made for made in self.made if made.split("@")[0] == key.split("@")[0]]
+                    close = same[0] if same else nearest(key, self.made)
                     message = f"there is no `{key}` in the list of defaults that could be {what}"
                     help_ = f"write `{close}`" if close else "only `group: option` entries can be; `group/option` cannot"
                     yield error(choice.code, "", message, choice.span, label="nothing of this name", help=help_)

@@ -72,6 +72,10 @@ class Composer:
                 message = f"`{step.part.source.name}` holds {kind_of(value)}, which cannot be the whole configuration"
                 findings.append(error("PW013", "", message, value.span, help="write a map, or merge it under a package"))
                 continue
+            elsewhere = find(value, "hydra.searchpath") if step.part.source.name != source.name else None
+            if elsewhere is not None:
+                message = f"`hydra.searchpath` stands in `{step.part.source.name}`, but Hydra takes it from the first file alone"
+                findings.append(error("PW013", "", message, elsewhere.span, help=f"move it to `{source.name}`"))
             try:
                 root = merged(root, value, _Follow(root, environment))
             except Unmergeable as problem:

@@ -23,6 +23,7 @@ from .search_path import Located, Refused, SearchPath
 MAX_PARTS = 200
 MAX_LEVELS = 32
 MAX_TOTAL = 8 * MAX_BYTES
+MAX_VISITS = 2_000
 _CHOICE = re.compile(r"\$\{([^${}]*)\}")
 
 
@@ -57,6 +58,7 @@ class Walk:
     partial: bool = False
     used: dict[str, Part] = field(default_factory=dict)
     _bytes: int = 0
+    _visits: int = 0
 
     def from_(self, main: Part, appended: Sequence[Entry] = ()) -> list[Step]:
         """The steps that put the configuration of a main file together; `appended` entries come from the command line."""
@@ -69,36 +71,27 @@ class Walk:
     def _visit(self, node: Node, trail: dict[str, Span | None], deferred: bool) -> list[Step]:
         """The steps of one entry and all below it. `trail` holds the parts above it with the entries that led to them."""
         entry = node.entry
-        if node.group == "hydra" or node.group.startswith("hydra/"):
-            return []  # Hydra's own, and no part of the configuration that a program is given
-        found = None if entry.option in (None, MANDATORY) else self._part(node)
-        node = replace(node, header=found.package) if isinstance(found, Part) else node
-        if self.choices.deleted(node):
-            return []
+        if node.group == "hydra" or node.group.startswith("hydra/") or self.choices.deleted(node):
+            return []  # Hydra's own is no part of the configuration that a program is given
         if problem := self.choices.known(node):
             self.findings.append(problem)
         if entry.option is None:
             return []
         if entry.option == MANDATORY:
-            message = f"`{node.key}` must be chosen, or Hydra refuses to start"
-            self.findings.append(
-                error("PW013", "", message, entry.span, label="nothing is chosen", help=f"write `--set {node.key}=OPTION`")
-            )
+            self._refuse(f"`{node.key}` must be chosen, or Hydra refuses to start", entry.span, f"choose one: `--set {node.key}=OPTION`")
             return []
+        found = self._part(node)
         if not isinstance(found, Part):
             return [found] if found else []
         name = found.source.name
         if name in trail:
             message = f"`{node.path}` is one of the texts that it is a part of, so Hydra never ends"
-            self.findings.append(
-                error("PW013", "", message, entry.span, label="leads back", help="take this entry out", origin=trail[name])
-            )
+            self._refuse(message, entry.span, "take this entry out", trail[name])
             return [self._gap(entry.span)]
-        if len(trail) >= MAX_LEVELS:
-            message = f"`defaults` lead more than {MAX_LEVELS} levels deep"
-            self.findings.append(error("PW002", "", message, entry.span, help="real configurations have two or three levels"))
-            return [self._gap(entry.span)]
-        return self._below(node, found, {**trail, name: entry.span}, (), deferred)
+        self._visits += 1
+        if len(trail) >= MAX_LEVELS or self._visits > MAX_VISITS:
+            return [self._too_much(entry.span)]
+        return self._below(replace(node, header=found.package), found, {**trail, name: entry.span}, (), deferred)
 
     def _below(
         self, node: Node, part: Part, trail: dict[str, Span | None], appended: Sequence[Entry] = (), deferred: bool = False
@@ -138,9 +131,7 @@ class Walk:
         selves = [entry for entry in entries if entry.is_self]
         for again in selves[1:]:
             message = "`_self_` stands twice in one list of defaults, which Hydra refuses"
-            self.findings.append(
-                error("PW013", "", message, again.span, label="again here", help="remove one of the two", origin=selves[0].span)
-            )
+            self._refuse(message, again.span, "remove one of the two", selves[0].span)
         entries = tuple(entry for entry in entries if entry not in selves[1:])
         if selves or (entries and all(entry.override for entry in entries)) or not (entries or appended):
             return entries
@@ -153,14 +144,13 @@ class Walk:
             entry = child.entry
             if entry.override and deferred:
                 message = f"`override {child.key}` stands below a choice that depends on others, where Hydra allows none"
-                self.findings.append(error("PW013", "", message, entry.span, help="take it out"))
+                self._refuse(message, entry.span, "take it out")
             elif entry.override:
                 last = child
                 self.choices.override(child)
             elif last and not entry.is_self and not entry.appended and not child.group.startswith("hydra/"):
                 message = f"`{child.key}` stands after `override {last.key}`, which Hydra refuses: overrides are the end of a list"
-                help_ = f"move it before `override {last.key}`"
-                self.findings.append(error("PW013", "", message, entry.span, label="must stand before", help=help_, origin=last.entry.span))
+                self._refuse(message, entry.span, f"move it before `override {last.key}`", last.entry.span)
 
     def _resolved(self, node: Node) -> Node | None:
         """The node with the choices in its name filled in; None (and said) if one of them is not known."""
@@ -206,14 +196,21 @@ class Walk:
         if found.name not in self.used:
             self._bytes += len(part.source.text)
             if len(self.used) >= MAX_PARTS or self._bytes > MAX_TOTAL:
-                message = f"the configuration is made of more than {MAX_PARTS} texts or {MAX_TOTAL:,} characters"
-                self.findings.append(error("PW002", "", message, span, help="real configurations are made of about ten texts"))
-                return self._gap(span)
+                return self._too_much(span)
         return part
 
     def _gap(self, span: Span) -> Gap:
         self.partial = True
         return Gap(span)
+
+    def _refuse(self, message: str, span: Span, help_: str, origin: Span | None = None) -> None:
+        self.findings.append(error("PW013", "", message, span, help=help_, origin=origin))
+
+    def _too_much(self, span: Span) -> Gap:
+        if not any(finding.code == "PW002" for finding in self.findings):
+            message = f"more than {MAX_PARTS} texts, {MAX_TOTAL:,} characters, {MAX_LEVELS} levels or {MAX_VISITS:,} entries of `defaults`"
+            self.findings.append(error("PW002", "", message, span, help="real configurations are made of about ten texts"))
+        return self._gap(span)
 
 
 def _flat(steps: Iterable[list[Step]]) -> list[Step]:

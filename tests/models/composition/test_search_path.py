@@ -1,0 +1,141 @@
+"""Texts are looked for where Hydra looks, and read nowhere outside of the folders that are allowed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Callable
+
+import pytest
+from placewright.models.text.document import Document
+from placewright.models.text.tree import plain
+
+Compose = Callable[..., Document]
+
+SECRET = "found: outside\n"
+
+
+def test_a_group_is_found_in_a_given_root_when_the_folder_of_the_file_has_none(compose: Compose) -> None:
+    texts = {
+        "job/main.yaml": "defaults: [env/a, env/b]\n",
+        "job/env/a.yaml": "x: own\n",
+        "conf/env/a.yaml": "x: root\n",
+        "conf/env/b.yaml": "y: 1\n",
+    }
+    document = compose(texts, "job/main.yaml", roots=("conf",))
+    assert plain(document.root) == {"env": {"x": "own", "y": 1}}
+    assert set(document.others) == {"job/env/a.yaml", "conf/env/b.yaml"}
+
+
+def test_a_group_that_is_nowhere_is_unchecked_with_where_it_was_looked_for(compose: Compose) -> None:
+    document = compose({"job/main.yaml": "defaults: [env/a@env.train]\nx: 1\n", "conf/other.yaml": "{}"}, "job/main.yaml", roots=("conf",))
+    assert (document.partial, document.findings) == (True, ())
+    assert [(each.rule, each.subject, each.why) for each in document.unchecked] == [("PW013", "env/a", "it is not in `job`, `conf`")]
+
+
+def test_what_stands_before_a_group_that_is_nowhere_is_unknown(compose: Compose) -> None:
+    from placewright.models.text.interpolation import UNRESOLVED
+    from placewright.models.text.tree import Scalar, find
+
+    document = compose({"main.yaml": "defaults: [part, nowhere, _self_]\nb: 2\n", "part.yaml": "a: 1\nb: 1\nc: [1]\n"})
+    tags = {key: value.tag for key in "abc" if isinstance(value := find(document.root, key), Scalar)}
+    assert (tags["a"], tags["b"], tags["c"]) == (UNRESOLVED, "tag:yaml.org,2002:int", UNRESOLVED)
+
+
+@pytest.mark.parametrize("path", ["file://conf", "conf", "file://${oc.env:CONF}/", "${oc.env:HERE}/conf"])
+def test_a_folder_of_the_search_path_is_read_if_it_lies_inside_a_root(
+    compose: Compose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setenv("CONF", str(tmp_path / "conf"))
+    monkeypatch.setenv("HERE", str(tmp_path))
+    texts = {"job/main.yaml": f"hydra: {{searchpath: ['{path}']}}\ndefaults: [env/a]\n", "conf/env/a.yaml": "x: 1\n"}
+    assert plain(compose(texts, "job/main.yaml", roots=(".",), allowed=("CONF", "HERE")).root) == {"env": {"x": 1}}
+    outside = compose(texts, "job/main.yaml", allowed=("CONF", "HERE"))
+    assert outside.partial
+    assert "is outside of what may be read" in outside.unchecked[0].why
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        (
+            "file://${oc.env:EMBODIED_PATH}/config/",
+            "`file://${oc.env:EMBODIED_PATH}/config/` depends on the environment variable `EMBODIED_PATH`, which is not read",
+        ),
+        ("pkg://rlinf.config", "`pkg://rlinf.config` is no folder"),
+        ("${a.b}", "`${a.b}` cannot be resolved here"),
+    ],
+)
+def test_a_folder_that_is_not_known_is_said(compose: Compose, monkeypatch: pytest.MonkeyPatch, path: str, why: str) -> None:
+    monkeypatch.setenv("EMBODIED_PATH", "/nowhere")  # set, but not allowed
+    document = compose({"main.yaml": f"hydra: {{searchpath: ['{path}']}}\ndefaults: [env/a, optional env/b]\n"})
+    assert document.unchecked[0].why == f"it is not in `.`; {why}"
+    assert document.partial
+
+
+@pytest.mark.parametrize("name", ["../outside", "env/../../outside", "//etc/passwd", "/../outside", '"a\\0b"', "../job/../outside"])
+def test_nothing_outside_is_read(compose: Compose, name: str) -> None:
+    document = compose({"outside.yaml": SECRET, "job/main.yaml": f"defaults: [{name}]\nx: 1\n"}, "job/main.yaml")
+    (finding,) = document.findings
+    assert (finding.code, finding.severity.value) == ("PW122", "warning")
+    assert finding.span is not None
+    assert (finding.span.file, finding.span.line) == ("job/main.yaml", 1)
+    assert document.partial
+    assert plain(document.root)["x"] == 1  # type: ignore[index]
+    assert "outside.yaml" not in str(document.others)
+
+
+def test_a_name_that_leads_up_is_read_inside_a_root_and_the_help_says_which(compose: Compose) -> None:
+    texts = {"conf/math/main.yaml": "defaults: [../engine/fsdp@actor]\n", "conf/engine/fsdp.yaml": "x: 1\n"}
+    (finding,) = compose(texts, "conf/math/main.yaml").findings
+    assert finding.help == "allow its folder: `--config-root conf`"
+    document = compose(texts, "conf/math/main.yaml", roots=("conf",))
+    assert plain(document.root) == {"actor": {"x": 1}}
+    assert document.findings == ()
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "chain"])
+def test_a_link_that_leads_out_is_not_followed(compose: Compose, tmp_path: Path, kind: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "x.yaml").write_text(SECRET)
+    (tmp_path / "job").mkdir()
+    if kind == "folder":
+        os.symlink(tmp_path / "out", tmp_path / "job" / "env")
+    else:
+        (tmp_path / "job" / "env").mkdir()
+        target = tmp_path / "out" / "x.yaml"
+        if kind == "chain":
+            os.symlink(target, tmp_path / "job" / "env" / "between")
+            target = tmp_path / "job" / "env" / "between"
+        os.symlink(target, tmp_path / "job" / "env" / "x.yaml")
+    document = compose({"job/main.yaml": "defaults: [env/x]\n"}, "job/main.yaml")
+    assert [finding.code for finding in document.findings] == ["PW122"]
+    assert "is a link that leads out of it" in document.findings[0].message
+    assert plain(document.root) == {}
+    allowed = compose({}, "job/main.yaml", roots=("out",))
+    assert plain(allowed.root) == {"env": {"found": "outside"}}
+
+
+def test_a_link_in_a_circle_is_not_there(compose: Compose, tmp_path: Path) -> None:
+    (tmp_path / "env").mkdir()
+    os.symlink(tmp_path / "env" / "x.yaml", tmp_path / "env" / "x.yaml")
+    assert compose({"main.yaml": "defaults: [env/x]\n"}).partial
+
+
+def test_only_the_first_file_says_where_to_search(compose: Compose) -> None:
+    document = compose({"main.yaml": "defaults: [part]\n", "part.yaml": "hydra: {searchpath: [conf]}\n"})
+    assert [finding.message for finding in document.findings] == [
+        "`hydra.searchpath` stands in `part.yaml`, but Hydra takes it from the first file alone"
+    ]
+
+
+@pytest.mark.timeout(30)
+def test_a_configuration_that_grows_without_end_is_given_up(compose: Compose) -> None:
+    texts = {"main.yaml": "defaults: [p0@a, p0@b]\n"}
+    texts.update({f"p{i}.yaml": f"defaults: [p{i + 1}@a, p{i + 1}@b]\n" for i in range(40)})
+    document = compose({**texts, "p40.yaml": "x: 1\n"})
+    assert {finding.code for finding in document.findings} == {"PW002"}
+    many = compose(
+        {"main.yaml": "defaults: [" + ", ".join(f"m{i}" for i in range(300)) + "]\n", **{f"m{i}.yaml": "x: 1\n" for i in range(300)}}
+    )
+    assert [finding.code for finding in many.findings][:1] == ["PW002"]
