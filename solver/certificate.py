@@ -97,5 +97,7 @@ def _sentence(layout: Layout, pool: Pool, members: tuple[Component, ...], size: 
     place = "the cluster" if nodes == len(layout.problem.cluster.nodes) else f"the {nodes} {plural('node', nodes)} that may be used"
     own = "has" if place == "the cluster" or nodes == 1 else "have"
     if pool.hosts and pool.host is None:
-        place, own = f"what may be used of {listed([host.name for host in pool.hosts])}", "is"
+        shared = " in common" if len(pool.hosts) > 1 else ""
+        place, own = listed([host.name for host in pool.hosts]), "has" if len(pool.hosts) == 1 else "have"
+        return f"{listed([c.name for c in members])} {verb} {need} {unit} of {place}, which {own} {have}{shared} that may be used"
     return f"{listed([component.name for component in members])} {verb} {need} {unit}, {place} {own} {have}"

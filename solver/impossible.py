@@ -67,13 +67,28 @@ def _fixes(problem: Problem, row: Row, possible: Possible) -> Iterator[str]:
             continue
         if demand.field == AMOUNT:
             component = problem[demand.component]
-            largest = _largest(problem, component, possible)
-            if largest:
-                yield f"ask for {largest} instead of {component.least} for {component.name}"
+            for amount in (_largest(problem, component, possible), _larger(problem, component, row, possible)):
+                if amount:
+                    yield f"ask for {amount} instead of {component.least} for {component.name}"
         elif share := next((each for each in problem.shares if each.component == demand.component and each.field == demand.field), None):
             yield from _other_amounts(problem, share, possible)
         elif _can_be_dropped(problem, demand) and possible(problem.without(demand)):
             yield _dropped(demand)
+
+
+def _works(problem: Problem, component: Component, amount: int, possible: Possible) -> bool:
+    """Is it possible if the component asks for that much?"""
+    components = tuple(replace(c, least=amount, most=amount) if c is component else c for c in problem.components)
+    changed = replace(problem, job=replace(problem.job, components=components))
+    return counting_row(changed) is None and possible(changed)
+
+
+def _larger(problem: Problem, component: Component, row: Row, possible: Possible) -> int:
+    """More by what is short, if that works: others may need this component to be larger; 0 if it does not."""
+    step = lcm(component.step, component.unit)
+    amount = -(-(component.most + (row.need - row.have) * component.per_process) // step) * step
+    fits = component.most < amount <= problem.cluster.total(problem.kind(component))
+    return amount if fits and _works(problem, component, amount, possible) else 0
 
 
 def _largest(problem: Problem, component: Component, possible: Possible) -> int:
@@ -83,9 +98,7 @@ def _largest(problem: Problem, component: Component, possible: Possible) -> int:
     """
 
     def works(amount: int) -> bool:
-        components = tuple(replace(c, least=amount, most=amount) if c is component else c for c in problem.components)
-        changed = replace(problem, job=replace(problem.job, components=components))
-        return counting_row(changed) is None and possible(changed)
+        return _works(problem, component, amount, possible)
 
     step = lcm(component.step, component.unit)
     amounts: Sequence[int] = range(step, component.least, step)

@@ -32,8 +32,12 @@ def mended(problem: Problem, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     return tuple(better.get(finding, finding) for finding in found)
 
 
+def breaks_nothing(mend: Mend, before: Iterable[Finding] = ()) -> bool:
+    """Are all rules kept after the change, but for those that were broken before?"""
+    fresh = (finding for finding in check(mend.problem, mend.problem.given()) if finding.severity is Severity.ERROR)
+    return all(finding in before for finding in fresh)
+
+
 def _works(mend: Mend, rule: Mending, subject: Any, before: Iterable[Finding]) -> bool:
     """Does the changed problem keep the rule, and break none that was kept before?"""
-    given = mend.problem.given()
-    fresh = (finding for finding in check(mend.problem, given) if finding.severity is Severity.ERROR)
-    return not any(rule.check(mend.problem, subject, given)) and all(finding in before for finding in fresh)
+    return not any(rule.check(mend.problem, subject, mend.problem.given())) and breaks_nothing(mend, before)

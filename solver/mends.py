@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Mapping
+from typing import Iterator, Mapping
 
 from ..models.assignment import Assignment
 from ..models.component import Component
@@ -38,6 +38,24 @@ def held_range(problem: Problem, component: Component) -> range | None:
     high = max(first[node] + mask.bit_length() for node, mask in masks.items())
     used = sum(mask.bit_count() for mask in masks.values())
     return range(low, high) if used == high - low == assignment.world_size(component.name) else None
+
+
+def moved_off(problem: Problem, one: Component, other: Component) -> Iterator[Mend]:
+    """The first without what the second holds, where a solid range is left."""
+    mine, theirs = held_range(problem, one), held_range(problem, other)
+    if mine is None or theirs is None or one.node_groups != other.node_groups:
+        return
+    common = len(range(max(mine.start, theirs.start), min(mine.stop, theirs.stop)))
+    for rest in (range(mine.start, min(mine.stop, theirs.start)), range(max(mine.start, theirs.stop), mine.stop)):
+        if rest and len(rest) + common == len(mine):
+            yield given_ranges(problem, {one.name: rest})
+
+
+def moved_onto(problem: Problem, one: Component, other: Component) -> Iterator[Mend]:
+    """Both on what the second holds, if that is a solid range."""
+    theirs = held_range(problem, other)
+    if theirs is not None and held_range(problem, one) is not None and one.node_groups == other.node_groups:
+        yield given_ranges(problem, {other.name: theirs, one.name: theirs})
 
 
 def given_ranges(problem: Problem, ranges: Mapping[str, range]) -> Mend:

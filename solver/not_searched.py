@@ -46,8 +46,8 @@ def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Ite
     if bundle.fixed:
         yield bundle.name, f"{bundle.name} is given, and {host.name} around it is not", f"give {host.name} its ranks too"
     elif len(layout.hosts[bundle]) > 1 or layout.hosts[host]:
-        why = f"{bundle.name} lies within {names}; only within one of which the place is open is searched"
-        yield bundle.name, why, f"give {listed([host.name for host in hosts])} ranks, or say of each only what it lies within itself"
+        why = f"{bundle.name} lies within {names}; where the place of one of these is open, only within that one alone is searched"
+        yield bundle.name, why, f"give {listed([host.name for host in hosts])} ranks"
     elif bundle.contiguous and (not host.contiguous or layout.numbering(bundle) != layout.numbering(host)):
         why = f"{bundle.name} is contiguous within {host.name}, which is not, or not in the same node groups"
         yield bundle.name, why, f"add `contiguous: true` to {host.name} in the same node groups, or give it its ranks"

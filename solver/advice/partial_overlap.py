@@ -9,6 +9,8 @@ from ...models.assignment import Assignment
 from ...models.finding import Finding, warning
 from ...models.node_group import ACCELERATOR
 from ...models.problem import Problem
+from ..mended import breaks_nothing
+from ..mends import moved_off, moved_onto
 from ..stretches import stretches
 from ..wording import listed, lowest, plural
 
@@ -37,19 +39,22 @@ class PartialOverlap:
             alike.setdefault(tuple(its), []).append(name)
         amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
         ordered = sorted(alike, key=lambda places: -amounts[places])
-        for small, large, first in _overlaps(ordered, amounts, nodes):
-            one, other = listed(alike[small]), listed(alike[large])
-            message = f"{one} and {other} overlap in part: they share accelerator {lowest(first[1])} of node {nodes[first[0]].start}, but"
-            message += f" neither of them, {amounts[small]} and {amounts[large]} {plural('accelerator', amounts[large])}, holds the other"
-            name = alike[small][0]
+        for small, large, shared, (number, mask) in _overlaps(ordered, amounts, nodes):
+            one, other, first = listed(alike[small]), listed(alike[large]), nodes[number].start
+            message = f"{one} and {other} overlap in part: {shared} {plural('accelerator', shared)} (first: {lowest(mask)} on node {first})"
+            message += f" of {amounts[small]} and {amounts[large]}"
+            pair = problem[alike[small][0]], problem[alike[large][0]]
+            changes = [mend.text for mend in (*moved_off(problem, *pair), *moved_onto(problem, *pair)) if breaks_nothing(mend)]
             yield warning(
-                self.code, name, message, problem[name].span("placement"), label=f"overlaps {other}",
-                help="give them the same ranks, or ranks that do not meet", witnesses=(nodes[first[0]].start, lowest(first[1])), amount=1,
+                self.code, pair[0].name, message, pair[0].span("placement"), label=f"overlaps {other}",
+                help="; or ".join(changes) or "give them the same ranks, or ranks that do not meet", witnesses=(first, lowest(mask)), amount=shared,
             )  # fmt: skip
 
 
-def _overlaps(ordered: list[Places], amounts: dict[Places, int], nodes: list[range]) -> Iterator[tuple[Places, Places, tuple[int, int]]]:
-    """(places, larger ones that they overlap in part, a stretch and the accelerators that they share there).
+def _overlaps(
+    ordered: list[Places], amounts: dict[Places, int], nodes: list[range]
+) -> Iterator[tuple[Places, Places, int, tuple[int, int]]]:
+    """(places, larger ones that they overlap in part, how much they share, a stretch and what they share on each node of it).
 
     `smallest` says of every accelerator which of the sets so far is the last one on it. A set within the last one of those
     that it meets has that one everywhere.
@@ -66,4 +71,4 @@ def _overlaps(ordered: list[Places], amounts: dict[Places, int], nodes: list[ran
                     shared.setdefault(owner, (number, both))
             smallest[number] = [(mask, position), *((piece & ~mask, owner) for piece, owner in before if piece & ~mask)]
         if met and met[max(met)] < amounts[places]:
-            yield places, ordered[max(met)], shared[max(met)]
+            yield places, ordered[max(met)], met[max(met)], shared[max(met)]

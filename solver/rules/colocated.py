@@ -9,6 +9,7 @@ from ...models.component import COLOCATED, Relation
 from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.problem import Problem
+from ..wording import demanded
 
 if TYPE_CHECKING:
     from ..variables import Variables
@@ -39,14 +40,14 @@ class Colocated:
         count = sum(mask.bit_count() for mask in differ.values())
         if count:
             node = next(node for (node, _), mask in differ.items() if mask)
-            message = f"{one} and {other} are colocated but differ in {count} accelerators (first on node {node})"
-            message += f"; {relation.reason} demands it" if relation.reason else ""
+            message = f"{one} and {other} are colocated but differ in {count} accelerators (first on node {node}){demanded(relation)}"
             help_text = "give both the same ranks" + ("" if relation.reason else f", or drop `colocate_with: {other}`")
-            yield error(self.code, one, message, relation.span, help=help_text, witnesses=(node,), amount=count)
+            span = relation.span or problem[one].span("placement")
+            yield error(self.code, one, message, span, help=help_text, witnesses=(node,), amount=count)
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
         one, other = relation.components
-        return Clause(f"{one} uses the accelerators of {other}", (Demand(f"{one}+{other}", COLOCATED, relation.span),))
+        return Clause(f"{one} uses the accelerators of {other}{demanded(relation)}", (Demand(f"{one}+{other}", COLOCATED, relation.span),))
 
 
 def _union(pairs: set[tuple[int, int]]) -> dict[int, int]:

@@ -9,7 +9,7 @@ from ...models.component import COLOCATED_OR_DISJOINT, Relation
 from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.problem import Problem
-from ..mends import Mend, given_ranges, held_range
+from ..mends import Mend, moved_off, moved_onto
 from ..wording import demanded, lowest, plural
 
 if TYPE_CHECKING:
@@ -69,14 +69,8 @@ class ColocatedOrDisjoint:
         return Clause(text, (Demand(f"{one}+{other}", COLOCATED_OR_DISJOINT, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
-        """The second moved off the first or the first off the second, whichever leaves a solid range; then both on the same ranks."""
-        one, other = (problem[name] for name in relation.components)
-        first, second = held_range(problem, one), held_range(problem, other)
-        if first is None or second is None or one.node_groups != other.node_groups:
-            return
-        common = len(range(max(first.start, second.start), min(first.stop, second.stop)))
-        for component, mine, theirs in ((other, second, first), (one, first, second)):
-            for rest in (range(mine.start, min(mine.stop, theirs.start)), range(max(mine.start, theirs.stop), mine.stop)):
-                if rest and len(rest) + common == len(mine):
-                    yield given_ranges(problem, {component.name: rest})
-            yield given_ranges(problem, {one.name: theirs, other.name: theirs})
+        """The second moved off the first or both where the first is; then the other way round."""
+        first, second = (problem[name] for name in relation.components)
+        for one, other in ((second, first), (first, second)):
+            yield from moved_off(problem, one, other)
+            yield from moved_onto(problem, one, other)

@@ -9,7 +9,8 @@ from ...models.component import DISJOINT, Relation
 from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.problem import Problem
-from ..wording import lowest
+from ..mends import Mend, moved_off
+from ..wording import demanded, lowest
 
 if TYPE_CHECKING:
     from ..variables import Variables
@@ -56,4 +57,10 @@ class Disjoint:
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
         one, other = relation.components
-        return Clause(f"{one} shares no accelerator with {other}", (Demand(f"{one}+{other}", DISJOINT, relation.span),))
+        return Clause(f"{one} shares no accelerator with {other}{demanded(relation)}", (Demand(f"{one}+{other}", DISJOINT, relation.span),))
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+        """The one moved off the other."""
+        one, other = (problem[name] for name in relation.components)
+        yield from moved_off(problem, one, other)
+        yield from moved_off(problem, other, one)

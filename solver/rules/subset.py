@@ -10,6 +10,7 @@ from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.node_group import NODE
 from ...models.problem import Problem
+from ..mends import Mend, given_ranges, held_range
 from ..wording import demanded, lowest, plural
 from .all_placed import amount_of
 
@@ -69,3 +70,15 @@ class Subset:
         has = f"has {held}" if problem[outer].runs is not None else f"asks for {amount_of(problem[outer])}"
         text = f"{inner} uses only accelerators of {outer}, which {has}{demanded(relation)}"
         return Clause(text, (Demand(f"{inner}+{outer}", SUBSET, relation.span),))
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+        """Those of its ranks that the other one has; then as many as it has, the nearest there."""
+        inner, outer = (problem[name] for name in relation.components)
+        mine, theirs = held_range(problem, inner), held_range(problem, outer)
+        if mine is None or theirs is None or inner.node_groups != outer.node_groups:
+            return
+        if kept := range(max(mine.start, theirs.start), min(mine.stop, theirs.stop)):
+            yield given_ranges(problem, {inner.name: kept})
+        if len(mine) <= len(theirs):
+            start = min(max(mine.start, theirs.start), theirs.stop - len(mine))
+            yield given_ranges(problem, {inner.name: range(start, start + len(mine))})
