@@ -27,7 +27,7 @@ RESERVED_LABELS = ("cluster", "node")
 MAX_PROCESSES = 1 << 20
 """The most processes of one component that are read; an own limit, no job is near it."""
 
-MAX_RUNS = 1 << 20
+MAX_RUNS = 1 << 21
 """After so many runs (nodes and segments of all components together) no more components are read; an own limit."""
 
 NAMES = ("label", "node_group", "hardware", "hardware_type", "env_configs", "profiling")
