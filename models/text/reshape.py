@@ -14,12 +14,13 @@ from .tree import Entry, Mapping, Sequence, Value
 def without_entry(text: str, mapping: Mapping, entry: Entry) -> Edit | None:
     """The map without an entry; None if it is the only one."""
     spans = [_whole(each) for each in mapping]
-    return _without(text, spans, mapping.entries.index(entry), mapping.flow)
+    return _without(text, spans, spans.index(_whole(entry)), mapping.flow)
 
 
 def without_item(text: str, sequence: Sequence, item: Value) -> Edit | None:
     """The list without an item; None if it is the only one."""
-    return _without(text, [each.span for each in sequence.items], sequence.items.index(item), is_flow(text, sequence))
+    spans = [each.span for each in sequence.items]
+    return _without(text, spans, spans.index(item.span), is_flow(text, sequence))
 
 
 def with_entry(text: str, mapping: Mapping, key: str, value: str) -> Edit | None:

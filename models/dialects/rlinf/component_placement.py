@@ -20,13 +20,15 @@ __all__ = ["Context", "read_components"]
 
 
 def read_components(context: Context, value: Mapping) -> tuple[Component, ...]:
-    """The components whose placement can be told, in the written order. One of unknown place has no runs."""
+    """The components whose placement can be told, in the written order. One of unknown place has no runs.
+
+    Commas that split a flow map are expected to be mended (see flow_commas.py).
+    """
     found: dict[str, Component] = {}
     seen: set[str] = set()
     runs = 0
-    whole = split_by_commas(context.notes, value)
-    for entry in whole:
-        names = _names(context.notes, whole, entry, seen)
+    for entry in value:
+        names = _names(context.notes, value, entry, seen)
         base = _entry(context, entry, next(iter(names), entry.key.text), value.flow)
         runs += len(base.runs or ()) * len(names) if base else 0
         if runs > MAX_RUNS:
@@ -76,7 +78,9 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     placement: Value = value
     if isinstance(value, Mapping):
         in_flow = value.flow
-        notes.unknown_keys(split_by_commas(notes, value, name), name, ("node_group", "placement"), False, f"the placement of `{name}`")
+        keys = ("node_group", "placement")
+        split = split_by_commas(notes, value, name)
+        value = notes.unknown_keys(split, name, keys, False, f"the placement of `{name}`", required=("placement",))
         inner = value.get("placement")
         group = value.get("node_group")
         if group is not None:
@@ -107,7 +111,7 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
         notes.error("PW105", name, message, placement, kind_of(placement), help, edit)
         return None
     if placement.is_null:
-        edit = notes.instead(placement, "all") if placement.span.length else None
+        edit = notes.instead(placement, "all")
         message = f"the placement of `{name}` names nothing"
         notes.error("PW112", name, message, placement, "empty", "write ranks such as `0-7`, or `all`", edit)
         return None

@@ -66,7 +66,7 @@ def _item(notes: Notes, item: Value, group: str, nodes: Ranks, size: int | None,
         message = f"an item of `env_configs` of group `{group}` must be a map, but it is {kind_of(item)}"
         notes.error("PW115", group, message, item, kind_of(item), "write `- node_ranks: ...`")
         return None
-    notes.unknown_keys(item, group, _KEYS, True, "an item of `env_configs`")
+    item = notes.unknown_keys(item, group, _KEYS, True, "an item of `env_configs`")
     variables = _variables(notes, item.get("env_vars"), group)
     entry = item.entry("node_ranks")
     if entry is None:

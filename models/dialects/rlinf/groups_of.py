@@ -53,20 +53,19 @@ def read_labels(
         text = notes.text(value, name)
         pieces = [piece.strip() for piece in text.text.split(",")] if "," in text.text else [text.text]
         starts = accumulate((len(piece) + 1 for piece in text.text.split(",")), initial=0)
-        good = [known.check(label, _place(text, label, start), text) for label, start in zip(pieces, starts)]
-        labels = tuple(pieces)
+        found = [known.meant(label, _place(text, label, start), text) for label, start in zip(pieces, starts)]
     elif isinstance(value, Sequence) and value.items and all(isinstance(i, Scalar) and not is_unknown(i) for i in value.items):
         texts = [notes.text(item, name) for item in value.items if isinstance(item, Scalar)]
-        labels = tuple(text.text for text in texts)
-        good = [known.check(text.text, text.scalar, text) for text in texts]
+        found = [known.meant(text.text, text.scalar, text) for text in texts]
     else:
         notes.wrong_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
-    if len(labels) > MAX_LABELS:
-        message = f"`{name}` names {len(labels):,} node groups; more than {MAX_LABELS} are not read"
+    if len(found) > MAX_LABELS:
+        message = f"`{name}` names {len(found):,} node groups; more than {MAX_LABELS} are not read"
         notes.error("PW002", name, message, value, "too many", "name each group once")
         return None
-    return Labels(labels, value) if all(good) else None
+    labels = tuple(label for label in found if label)
+    return Labels(labels, value) if labels and None not in found else None
 
 
 def _place(text: Text, label: str, after: int) -> Span | Scalar:
@@ -79,33 +78,37 @@ class _Known:
 
     def __init__(self, notes: Notes, name: str, cluster: Cluster | None, declared: DeclaredGroups, in_flow: bool) -> None:
         self.notes, self.name, self.cluster, self.declared, self.in_flow = notes, name, cluster, declared, in_flow
-        self.labels = [group.label for group in declared.groups if group.label not in declared.empty] + ["cluster", "node"]
+        usable = [group.label for group in declared.groups if group.label not in declared.empty and "," not in group.label]
+        self.labels = list(dict.fromkeys([*usable, "cluster", "node"]))
 
     def exists(self, label: str) -> bool:
         return label in self.labels or label in self.declared.broken
 
-    def check(self, label: str, at: Span | Scalar, text: Text) -> bool:
-        """Is it known, and nothing wrong with it? If not, that is said, unless the group itself was blamed already."""
+    def meant(self, label: str, at: Span | Scalar, text: Text) -> str | None:
+        """The label, if it is known; else what is said of it, unless the group itself was blamed already, and the label that was meant.
+
+        It is "" where a comma is one too many, and None where nothing can be told.
+        """
         notes, name, declared = self.notes, self.name, self.declared
         if label in declared.broken or (declared.nameless and label not in self.labels):
-            return False
+            return None
         if label in self.labels:
-            return True
+            return label
         if label in declared.empty:
             message = f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it"
             notes.error("PW107", name, message, at, "no nodes", "give it nodes")
-            return False
+            return None
         close = nearest(label.strip(), self.labels) if len(notes.findings) < MAX_SUGGESTIONS else None
         listed = ", ".join(f"`{each}`" for each in self.labels[:12]) + (" ..." if len(self.labels) > 12 else "")
-        edit, help = None, f"name one of {listed}"
+        edit, help, meant = None, f"name one of {listed}", close
         if not label and (kept := [piece.strip() for piece in text.text.split(",") if piece.strip()]):
             edit = text.replaced(",".join(kept), self.in_flow)
-            help = f"write `{','.join(kept)}`"
+            help, meant = f"write `{','.join(kept)}`", ""
         elif close:
             edit = Edit(at, close) if isinstance(at, Span) and label else text.replaced(close, self.in_flow) if text.text == label else None
             help = f"write `{close}`"
         notes.error("PW107", name, f"`{name}`: there is no node group `{label}`, only {listed}", at, "not a group", help, edit)
-        return False
+        return meant if edit is not None else None
 
 
 def numbered_by(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:

@@ -40,7 +40,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: in
     if not isinstance(value, Mapping):
         notes.error("PW116", group, f"`hardware` of group `{group}` must be a map", value, kind_of(value), "write `type:` and `configs:`")
         return None
-    notes.unknown_keys(value, group, ("type", "configs"), True, "`hardware`")
+    value = notes.unknown_keys(value, group, ("type", "configs"), True, "`hardware`")
     for key in ("type", "configs"):
         if value.get(key) is None:
             notes.error("PW101", group, f"`hardware` of group `{group}` has no `{key}`", value.span, "here", f"add `{key}:`")
@@ -108,7 +108,7 @@ def _type(notes: Notes, value: Value, group: str) -> str | None:
     help = f"write `{close}`" if close else f"types are {', '.join(HARDWARE_TYPES)}"
     edit = notes.instead(value, close) if close else None
     notes.error("PW116", group, f"`{name}` is no hardware type that RLinf can configure", value, "not a type", help, edit)
-    return None
+    return close
 
 
 def _device(notes: Notes, item: Value, group: str, kind: str, nodes: Ranks, size: int | None) -> tuple[int, Hardware] | None:
@@ -119,7 +119,7 @@ def _device(notes: Notes, item: Value, group: str, kind: str, nodes: Ranks, size
         notes.error("PW116", group, message, item, kind_of(item), "write `- node_rank: ...`")
         return None
     table = HARDWARE_TYPES[kind]
-    notes.unknown_keys(item, group, ("node_rank", *table.fields), True, f"a {kind} configuration")
+    item = notes.unknown_keys(item, group, ("node_rank", *table.fields), True, f"a {kind} configuration")
     check_fields(notes, item, group, kind, size)
     only = str(nodes.first) if len(nodes) == 1 else ""
     rank = item.get("node_rank")
@@ -139,13 +139,17 @@ def _device(notes: Notes, item: Value, group: str, kind: str, nodes: Ranks, size
         edit = notes.instead(rank, rank.text) if isinstance(rank, Scalar) and quoted else None
         help = f"write `{edit.text}` without quotes" if edit else "write a node rank such as `0`"
         notes.error("PW116", group, f"`node_rank` must be a whole number, but it is {kind_of(rank)}", rank, kind_of(rank), help, edit)
-        return None
+        if edit is None:
+            return None
+        number = int(edit.text)
     if not any(number in ranks for ranks in nodes.ranges):
         known = ", ".join(map(str, islice(nodes, 8))) or "none"
         message = f"node {number} of this {kind} is not in group `{group}`, which has the nodes {known}"
         help = f"name one of {known}, or add node {number} to `node_ranks`"
         notes.error("PW116", group, message, rank, "outside the group", help, notes.instead(rank, only) if only else None)
-        return None
+        if not only:
+            return None
+        number = nodes.first
     config = tuple((entry.key.text, _shown(entry.value)) for entry in item if entry.key.text != "node_rank")
     return number, Hardware(kind, config)
 

@@ -86,7 +86,7 @@ def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, s
         return
     label = read_label(notes, item, seen)
     subject = label or "node_groups"
-    notes.unknown_keys(item, subject, _KEYS, True, "a node group")
+    item = notes.unknown_keys(item, subject, _KEYS, True, "a node group")
     ranks_value = item.get("node_ranks")
     ranks: Ranks | None = None
     if ranks_value is None:

@@ -51,7 +51,7 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
         place = text.scalar if text.shift is None else text.part(problem.start, problem.end)
         message = f"`node_ranks` of `{subject}`: {problem}"
         notes.error(CODES_BY_REASON[problem.reason], subject, message, place, problem.label, help, edit)
-        return None
+        return parse_ranks(better, size, "node rank") if better is not None else None
 
 
 def _mended(text: str, size: int | None) -> str | None:

@@ -120,14 +120,15 @@ class Notes:
         return without_entry(self.document.text_of(entry.key.span.file), owner, entry)
 
     def added(self, owner: Mapping, key: str, value: str) -> Edit | None:
-        """The edit that puts an entry into a map; None where that cannot be said, or a misspelt key is already to become it."""
-        if any(f.edit and f.edit.text == key and _inside(f.edit.span, owner.span) for f in self.findings):
-            return None
+        """The edit that puts an entry into a map, where that can be said."""
         return with_entry(self.document.text_of(owner.span.file), owner, key, value)
 
     def instead(self, value: Value, text: str) -> Edit | None:
         """The edit that writes something else for a value; None where it came through an interpolation."""
-        return None if isinstance(value, Scalar) and value.origin is not None else Edit(value.span, text)
+        if isinstance(value, Scalar) and value.origin is not None:
+            return None
+        before = self.document.text_of(value.span.file)[max(value.span.start - 1, 0) : value.span.start]
+        return Edit(value.span, f" {text}" if before == ":" else text)
 
     def joined(self, one: Edit, other: Edit) -> Edit:
         """Both edits as one; what was to be mended between them is mended too, by this edit alone."""
@@ -143,8 +144,8 @@ class Notes:
     def settle(self) -> None:
         """Make sure that all edits can be made together.
 
-        Of two for the same place the later one is taken, which knew more; one that lies within another is left out, as
-        that one outweighs it.
+        Of two for the same place the later one is taken, which knew more; instead of one that lies within another, that
+        other one is, as it outweighs it.
         """
         latest = {finding.edit.span: finding.edit for finding in self.findings if finding.edit and finding.edit.span.length}
         self.findings = [
@@ -152,14 +153,15 @@ class Notes:
         ]
         every = dict.fromkeys(finding.edit for finding in self.findings if finding.edit)
         widest = sorted(every, key=lambda edit: (edit.span.file, edit.span.start, -edit.span.end))
-        kept: set[Edit] = set()
+        instead: dict[Edit, Edit] = {}
         last: Edit | None = None
         for edit in widest:
-            if last is None or last.span.file != edit.span.file or edit.span.start >= last.span.end:
-                kept.add(edit)
-                last = edit if edit.span.length or last is None or last.span.file != edit.span.file else last
+            if last is not None and last.span.file == edit.span.file and edit.span.start < last.span.end:
+                instead[edit] = last
+            elif edit.span.length:
+                last = edit
         self.findings = [
-            finding if finding.edit is None or finding.edit in kept else replace(finding, edit=None) for finding in self.findings
+            replace(finding, edit=instead.get(finding.edit, finding.edit)) if finding.edit else finding for finding in self.findings
         ]
 
     def text(self, scalar: Scalar, subject: str) -> Text:
@@ -193,22 +195,32 @@ class Notes:
             return 0
         return 1 if written[1:-1] == text and written[:1] in ("'", '"') else None
 
-    def unknown_keys(self, value: Mapping, subject: str, known: Iterable[str], refused: bool, what: str) -> None:
-        """A finding for every key that is not known: an error where RLinf refuses it, else a warning."""
-        names = tuple(known)
-        written = {entry.key.text for entry in value}
-        for entry in value:
-            if entry.key.text not in names:
-                self._unknown(value, entry, subject, tuple(name for name in names if name not in written), names, refused, what)
+    def unknown_keys(
+        self, value: Mapping, subject: str, known: Iterable[str], refused: bool, what: str, required: tuple[str, ...] = ()
+    ) -> Mapping:
+        """The map as it was meant, with a finding for every key that is not known.
 
-    def _unknown(
-        self, owner: Mapping, entry: Entry, subject: str, open_: tuple[str, ...], known: tuple[str, ...], refused: bool, what: str
-    ) -> None:
-        close = nearest(entry.key.text, open_)
-        message = f"{what} has no key `{entry.key.text}`" + ("" if refused else "; RLinf ignores it silently")
-        help = f"write `{close}`" if close else f"remove it; keys are {', '.join(f'`{name}`' for name in known)}"
-        edit = self.renamed(entry, close) if close else self.removed(owner, entry)
-        self._add(Severity.ERROR if refused else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
+        It is an error where RLinf refuses the key, or ignores it and then misses one that is `required`; else a warning. A
+        misspelt key counts as the one that it was meant to be, so that its value is judged too.
+        """
+        names = tuple(known)
+        open_ = [name for name in names if value.get(name) is None]
+        meant = []
+        for entry in value:
+            if entry.key.text in names:
+                meant.append(entry)
+                continue
+            close = nearest(entry.key.text, open_)
+            if close:
+                open_.remove(close)
+                meant.append(Entry(replace(entry.key, text=close), entry.value))
+            missed = "" if refused else f"; RLinf ignores it, and misses `{close}`" if close in required else "; RLinf ignores it silently"
+            message = f"{what} has no key `{entry.key.text}`{missed}"
+            help = f"write `{close}`" if close else f"remove it; keys are {', '.join(f'`{name}`' for name in names)}"
+            edit = self.renamed(entry, close) if close else self.removed(value, entry)
+            severity = Severity.ERROR if refused or close in required else Severity.WARNING
+            self._add(severity, "PW104", subject, message, entry.key.span, "not a key", help, edit)
+        return Mapping(tuple(meant), value.span, value.flow) if len(meant) < len(value.entries) or meant != list(value) else value
 
 
 def _inside(span: Span, target: Span) -> bool:

@@ -39,7 +39,7 @@ def read_profiling(notes: Notes, value: Value | None) -> None:
         help, edit = (f"write `{close}`", notes.instead(backend, close)) if close else (f"write {known}", None)
         notes.error(_CODE, _SUBJECT, f"`{name}` is no profiling backend", backend, "not known", help, edit)
         return
-    notes.unknown_keys(value, _SUBJECT, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
+    value = notes.unknown_keys(value, _SUBJECT, (*_COMMON, *_BACKENDS[name]), True, f"`profiling` with {name}")
     _steps(notes, value.get("steps"))
     for key in ("worker_groups", "flags"):
         _names(notes, key, value.get(key))

@@ -7,12 +7,12 @@ from functools import partial
 
 from ...cluster import Cluster
 from ...component import Parallel, Relation
-from ...finding import Severity, error
+from ...finding import error
 from ...job import Job
 from ...problem import Problem
 from ...reading import Reading
 from ...shorthand import MAX_NODES, AsDeclared
-from ...span import Edit, Span
+from ...span import Span
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value, kind_of
@@ -21,6 +21,7 @@ from .batches import batches
 from .capabilities import CAPABILITIES, ENVIRONMENT, NAMES
 from .component_placement import Context, read_components
 from .environments import environments
+from .flow_commas import split_by_commas
 from .machines import machines_of
 from .modes import read_mode
 from .node_groups import DeclaredGroups, read_node_groups
@@ -100,7 +101,7 @@ def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster:
     """Has every component that is placed its place in this cluster?"""
     quiet = Notes(notes.document)
     components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
-    return not any(finding.severity is Severity.ERROR for finding in quiet.findings) and not any(each.fixes for each in components)
+    return not any(finding.code == "PW102" for finding in quiet.findings) and not any(each.fixes for each in components)
 
 
 def _written(placed: Mapping | None) -> dict[str, Span]:
@@ -116,15 +117,14 @@ def _num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | Non
         return None
     number = value.value if isinstance(value, Scalar) else None
     if not isinstance(value, Scalar) or not isinstance(number, int) or isinstance(number, bool):
-        digits = isinstance(value, Scalar) and value.text.isascii() and value.text.isdecimal() and value.origin is None
-        edit = Edit(value.span, value.text) if isinstance(value, Scalar) and digits else None
-        help = f"write {edit.text} without quotes" if edit else "write a whole number such as `2`"
+        meant = _whole(value)
+        edit = notes.instead(value, str(meant)) if meant is not None else None
+        help = f"write `{meant}`, without quotes" if edit else "write a whole number such as `2`"
         notes.wrong_type("cluster", "num_nodes", value, "a whole number", help, edit)
-        return None
+        return meant
     if number < 1:
-        notes.error(
-            "PW105", "cluster", f"`num_nodes` is {number}, but there must be at least 1 node", value, "too few", "write `1` or more"
-        )
+        message = f"`num_nodes` is {number}, but there must be at least 1 node"
+        notes.error("PW105", "cluster", message, value, "too few", "write `1` or more", notes.instead(value, "1"))
         return None
     if number > MAX_NODES:
         message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
@@ -134,9 +134,15 @@ def _num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | Non
     return number
 
 
+def _whole(value: Value) -> int | None:
+    """The number of nodes that `"2"` or `2.0` was meant to be."""
+    text = (value.text[:-2] if value.text.endswith(".0") else value.text) if isinstance(value, Scalar) else ""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
+
+
 def _component_placement(notes: Notes, section: Mapping, value: Value | None, hinted: bool) -> Mapping | None:
     if isinstance(value, Mapping):
-        return value
+        return split_by_commas(notes, value)
     if value is not None and (is_unknown(value) or (hinted and isinstance(value, Scalar) and value.is_null)):
         return None
     if value is not None:

@@ -44,13 +44,9 @@ class Written:
         return None
 
     def _forms(self, cluster: Cluster | None) -> Iterator[Form]:
-        labels, text = self.labels.names, self.text.text
-        yield labels, text
-        yield from _mended(labels, text, cluster)
-        unique = tuple(dict.fromkeys(labels))
-        if len(unique) < len(labels):
-            yield unique, text
-            yield from _mended(unique, text, cluster)
+        text, unique = self.text.text, tuple(dict.fromkeys(self.labels.names))
+        yield unique, text
+        yield from _mended(unique, text, cluster)
         if len(unique) > 1 and cluster is not None:
             yield from (((label,), text) for label in unique)
             yield from _in_order_of_nodes(self.name, unique, text, cluster)

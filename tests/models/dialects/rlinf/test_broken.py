@@ -1,0 +1,42 @@
+"""Twenty files with two or more faults each: one run tells them all, and what it offers makes the file right.
+
+The first line of each file names the codes that are expected, and the machines. One code stands for all its findings.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from placewright.models.dialects.load import read
+from placewright.models.finding import Finding, Severity
+from placewright.models.shorthand import read_shorthand
+from placewright.models.span import apply_edits
+from placewright.models.text.source import Source
+from placewright.solver.verify import verify
+
+FILES = sorted((Path(__file__).parent / "broken").glob("*.yaml"))
+
+
+def found(text: str, name: str) -> list[Finding]:
+    """Every error and warning of a text, on the machines that its first line names."""
+    machines = read_shorthand(text.splitlines()[0].rpartition(": ")[2])
+    return [finding for finding in verify(read(Source(name, text), machines)).findings if finding.severity is not Severity.INFO]
+
+
+def test_there_are_twenty() -> None:
+    assert len(FILES) == 20
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_fault_is_told_in_one_run_and_all_that_is_offered_mends_it(file: Path) -> None:
+    text = file.read_text("utf-8")
+    expected = text.splitlines()[0].removeprefix("# ").rpartition(": ")[0].split()
+    findings = found(text, file.name)
+    assert sorted(finding.code for finding in findings) == sorted(expected)
+    assert [finding.message for finding in findings if finding.edit is None or not finding.help] == []
+    assert len({finding.span for finding in findings}) >= 2
+    edits = list(dict.fromkeys(finding.edit for finding in findings if finding.edit))
+    after = apply_edits(text, edits)
+    assert [(finding.code, finding.message) for finding in found(after, file.name)] == []
+    assert after.splitlines()[0] == text.splitlines()[0]
