@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Iterable
+from itertools import islice
+from typing import Any, Iterable, Iterator
 
 from ..models.finding import Finding, Severity
 from ..models.problem import Problem
@@ -14,22 +15,30 @@ from .rules import RULES
 
 SHOWN = 2
 """How many changes are proposed at most."""
+MOST_TRIED = 20
+"""For so many faults changes are tried; each is checked against all rules."""
 
 
 def mended(problem: Problem, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """What was found of a problem whose ranks are all given, with the changes that mend it where a rule knows some."""
     better: dict[Finding, Finding] = {}
-    for rule in RULES:
-        if not isinstance(rule, Mending):
-            continue
-        for subject in rule.subjects(problem):
-            broken = [finding for finding in rule.check(problem, subject, problem.given()) if finding in found]
-            works = [mend for mend in rule.mends(problem, subject) if _works(mend, rule, subject, found)] if broken else []
-            if works:
-                text = "; or ".join(mend.text for mend in works[:SHOWN])
-                edit = works[0].edits[0] if len(works[0].edits) == 1 else None
-                better.update({finding: replace(finding, help=text, edit=edit) for finding in broken})
+    for rule, subject in islice(_broken(problem), MOST_TRIED):
+        works = list(islice((mend for mend in rule.mends(problem, subject) if _works(mend, rule, subject, found)), SHOWN))
+        if works:
+            text = "; or ".join(mend.text for mend in works)
+            edit = works[0].edits[0] if len(works[0].edits) == 1 else None
+            faults = rule.check(problem, subject, problem.given())
+            better.update({finding: replace(finding, help=text, edit=edit) for finding in faults})
     return tuple(better.get(finding, finding) for finding in found)
+
+
+def _broken(problem: Problem) -> Iterator[tuple[Mending, Any]]:
+    """(rule, subject) of every fault that the rule knows changes for."""
+    for rule in RULES:
+        if isinstance(rule, Mending):
+            for subject in rule.subjects(problem):
+                if any(rule.check(problem, subject, problem.given())):
+                    yield rule, subject
 
 
 def breaks_nothing(mend: Mend, before: Iterable[Finding] = ()) -> bool:

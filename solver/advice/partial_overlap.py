@@ -9,7 +9,7 @@ from ...models.assignment import Assignment
 from ...models.finding import Finding, warning
 from ...models.node_group import ACCELERATOR
 from ...models.problem import Problem
-from ..mended import breaks_nothing
+from ..mended import MOST_TRIED, breaks_nothing
 from ..mends import moved_off, moved_onto
 from ..stretches import stretches
 from ..wording import listed, lowest, plural
@@ -39,16 +39,22 @@ class PartialOverlap:
             alike.setdefault(tuple(its), []).append(name)
         amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
         ordered = sorted(alike, key=lambda places: -amounts[places])
-        for small, large, shared, (number, mask) in _overlaps(ordered, amounts, nodes):
+        for position, (small, large, shared, (number, mask)) in enumerate(_overlaps(ordered, amounts, nodes)):
             one, other, first = listed(alike[small]), listed(alike[large]), nodes[number].start
             message = f"{one} and {other} overlap in part: {shared} {plural('accelerator', shared)} (first: {lowest(mask)} on node {first})"
             message += f" of {amounts[small]} and {amounts[large]}"
-            pair = problem[alike[small][0]], problem[alike[large][0]]
-            changes = [mend.text for mend in (*moved_off(problem, *pair), *moved_onto(problem, *pair)) if breaks_nothing(mend)]
+            changes = self._changes(problem, alike[small], alike[large]) if position < MOST_TRIED else []
             yield warning(
-                self.code, pair[0].name, message, pair[0].span("placement"), label=f"overlaps {other}",
+                self.code, alike[small][0], message, problem[alike[small][0]].span("placement"), label=f"overlaps {other}",
                 help="; or ".join(changes) or "give them the same ranks, or ranks that do not meet", witnesses=(first, lowest(mask)), amount=shared,
             )  # fmt: skip
+
+    def _changes(self, problem: Problem, small: list[str], large: list[str]) -> list[str]:
+        """What mends it, if one change of ranks moves all that are alike."""
+        if any(len({problem[name].spans.get("placement", name) for name in alike}) > 1 for alike in (small, large)):
+            return []
+        pair = problem[small[0]], problem[large[0]]
+        return [mend.text for mend in (*moved_off(problem, *pair), *moved_onto(problem, *pair)) if breaks_nothing(mend)]
 
 
 def _overlaps(

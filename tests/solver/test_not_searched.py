@@ -1,0 +1,83 @@
+"""What the search does not take on is refused before it starts; what it takes on is answered."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.assignment import Run
+from placewright.models.problem import Problem
+from placewright.solver.not_searched import not_searched
+from placewright.solver.search import solve
+
+from .cases import cluster, component, given, problem
+from .clusters import TWO
+from .test_parity import CASES
+
+NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        (problem(NODES, component("a", 8), given("b", Run(range(3), 0)), within="b+a"), "b is given, and a around it is not"),
+        (
+            problem(NODES, component("a", 8), component("m", 4), component("b", 2), within="b+m m+a"),
+            "b lies within m and a; where the place of one of these is open, only within that one alone is searched",
+        ),
+        (
+            problem(NODES, component("a", 4), component("b", 4), within="b+a a+b"),
+            "a lies within b and a; where the place of one of these is open, only within that one alone is searched",
+        ),
+        (
+            problem(NODES, component("a", 8), component("b", 2, contiguous=True), within="b+a"),
+            "b is contiguous within a, which is not, or not in the same node groups",
+        ),
+        (
+            problem(
+                NODES,
+                component("a", 8, contiguous=True, node_groups=("back", "front")),
+                component("b", 2, contiguous=True, node_groups=("front", "back")),
+                within="b+a",
+            ),
+            "b is contiguous within a, which is not, or not in the same node groups",
+        ),
+        (
+            problem(
+                TWO,
+                given("a", Run(range(2), 0)),
+                given("d", Run(range(2), 0, first=1)),
+                component("b", 1),
+                component("c", 1),
+                within="b+a c+d",
+                shares=True,
+            ),
+            "b and c may use given accelerators that are the same in part",
+        ),
+        (
+            problem(
+                TWO,
+                given("a", Run(range(3), 0)),
+                given("d", Run(range(1), 0)),
+                component("b", 1),
+                within="b+a",
+                either="b+d",
+                shares=True,
+            ),
+            "b may share with d all or nothing",
+        ),
+        (
+            problem(NODES, component("agent", 1, 8, node_groups=("node",)), component("a", 4), not_fewer="a+agent"),
+            "agent is compared by its processes, and how many these are is not searched on nodes",
+        ),
+    ],
+)
+def test_refused_with_a_reason(question: Problem, why: str) -> None:
+    answer = solve(question)
+    assert (answer.verdict, answer.plan) == ("undecided", None)
+    assert answer.findings[0].code == "PW604"
+    assert answer.findings[0].message == f"not searched: {why}"
+    assert answer.findings[0].help
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_cases_of_parity_are_searched(name: str) -> None:
+    assert not not_searched(CASES[name])
