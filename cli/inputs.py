@@ -50,7 +50,7 @@ class Inputs:
             else:
                 yield reading
         if self.skipped - skipped == looked_at:
-            message = f"`{folder}` holds no configuration that places something ({looked_at} YAML files were looked at)"
+            message = f"`{folder}` holds no configuration that places something (YAML files looked at: {looked_at})"
             raise UnusableInput([error("PW001", "", message, help="name the folder of the configurations")])
 
 

@@ -33,7 +33,7 @@ class Finding:
     edit : the same as data, where `help` is an edit of the file.
     witnesses : the ranks, nodes or accelerators that show it.
     amount : by how much, in the rule's own unit (accelerators, MiB, processes).
-    origin : where the value came from, if `span` is an interpolation.
+    origin : a second place: where the value came from if `span` is an interpolation, or what `origin_label` says.
     notes : the reasons, one sentence each.
     """
 
@@ -49,6 +49,7 @@ class Finding:
     amount: int = 0
     origin: Span | None = None
     notes: tuple[str, ...] = ()
+    origin_label: str = "the value comes from here"
 
     @property
     def unusable(self) -> bool:

@@ -34,7 +34,7 @@ def frame(finding: Finding, texts: Mapping[str, str], colour: bool = False) -> s
         if text:
             lines.append(f"{' ' * (gutter + 2)}{mark} {paint(word, 'bold', colour)}: {_sentence(text)}")
     if finding.origin:
-        lines.append(f"{paint('note', 'cyan', colour)}: the value comes from here")
+        lines.append(f"{paint('note', 'cyan', colour)}: {_sentence(finding.origin_label)}")
         lines += _place(finding.origin, "", texts, gutter, "cyan", colour)
     return "\n".join(lines)
 

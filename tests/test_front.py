@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import placewright as pw
 import pytest
@@ -123,6 +124,23 @@ def test_a_dialect_that_is_not_there_and_a_name_that_is_none(rlinf: Path) -> Non
     with pytest.raises(ValueError, match="there is no dialect `roll`"):
         pw.verify(rlinf, dialect="roll")
     assert [finding.code for finding in pw.load("a\0b").findings] == ["PW001"]
+
+
+def test_what_the_command_line_can_say_the_functions_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "conf" / "places").mkdir(parents=True)
+    (tmp_path / "conf" / "places" / "split.yaml").write_text("actor: 0-3\nrollout: ${oc.env:ROLLOUT}\n")
+    file = tmp_path / "train.yaml"
+    file.write_text("defaults: [places/split@cluster.component_placement, _self_]\ncluster: {num_nodes: 1}\n")
+    monkeypatch.setenv("ROLLOUT", "4-11")
+    options: dict[str, Any] = {"roots": [tmp_path / "conf"], "allow_env": ["ROLLOUT"]}
+    (unknown,) = pw.verify(file, "x8").errors
+    assert (unknown.code, "--config-root" in unknown.help) == ("PW010", True)
+    assert [finding.code for finding in pw.verify(file, "x8", **options).errors] == ["PW102"]
+    report = pw.verify(file, "x8", set=["cluster.num_nodes=2"], level="training", **options)
+    assert report.plan is not None
+    assert report.plan.components == ("actor", "rollout")
+    answer = pw.solve(file, "x8", set=["cluster.num_nodes=2"], **options)
+    assert answer.plan is not None
 
 
 def test_hints_without_a_cluster_are_still_to_solve(tmp_path: Path) -> None:

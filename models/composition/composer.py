@@ -80,7 +80,8 @@ class Composer:
                 root = merged(root, value, _Follow(root, environment))
             except Unmergeable as problem:
                 message = f"`{problem}` is {kind_of(problem.above)} here and {kind_of(problem.below)} before, which Hydra cannot merge"
-                findings.append(error("PW013", "", message, problem.above.span, help="make both the same", origin=problem.below.span))
+                places = {"origin": problem.below.span, "origin_label": "what it was to be merged with"}
+                findings.append(error("PW013", "", message, problem.above.span, help="make both the same", **places))
         return root
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Callable
 
-from ..finding import Finding, UnusableInput, error
-from ..span import Span
+from ..finding import UnusableInput, error
+from ..span import Edit, Span
 from ..text.resolvers import Plain, as_scalar
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
 from ..text.yaml_reader import MAX_DIGITS
@@ -104,9 +104,8 @@ def read_setting(text: str, span: Span) -> Setting:
     return Setting(text, Kind(head["mark"]), head["key"], head["package"], value, span, span.part(head.start("key"), head.end("key")))
 
 
-def _refused(text: str, why: str, span: Span, help_: str) -> UnusableInput:
-    finding: Finding = error("PW012", "", f"`{text[:80]}` is no setting that Hydra could read: {why}", span, label="here", help=help_)
-    return UnusableInput([finding])
+def _refused(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:
+    return UnusableInput([error("PW012", "", f"`{text[:80]}` cannot be set: {why}", span, label="here", help=help_, edit=edit)])
 
 
 def _tokens(text: str, position: int, span: Span) -> list[_Token]:
@@ -135,11 +134,13 @@ class _Values:
         """The whole value. Raises UnusableInput; also for a sweep."""
         value = self._element(0)
         if self._next() == ",":
-            rest = self.text[self.text.index("=") + 1 :].strip()
-            quote = '"' if "'" in rest else "'"
-            help_ = f"write `{self.text.split('=')[0]}={quote}{rest}{quote}` for a text, or `[{rest}]` for a list"
+            start = self.text.index("=") + 1
+            rest = self.text[start:]
+            quoted = f'"{rest}"' if "'" in rest else f"'{rest}'"
+            help_ = f"write `{self.text[:start]}{quoted}` for a text, or `[{rest}]` for a list"
+            edit = Edit(self.span.part(start, len(self.text)), quoted) if '"' not in rest or "'" not in rest else None
             why = "it is a sweep, which Hydra refuses without `--multirun`, and runs as one job for each value with it"
-            raise _refused(self.text, why, self.tokens[self.position].span, help_)
+            raise _refused(self.text, why, self.tokens[self.position].span, help_, edit)
         if self.position < len(self.tokens):
             raise self._unexpected()
         return value

@@ -181,4 +181,4 @@ def _is_null(value: Value) -> bool:
 def _wrong(setting: Setting, why: str, help_: str | tuple[str, Edit | None], origin: Span | None = None, at: Span | None = None) -> Finding:
     words, edit = help_ if isinstance(help_, tuple) else (help_, None)
     span = at or (setting.key_span if setting.key else setting.span)
-    return error("PW012", "", why, span, help=words, edit=edit, origin=origin)
+    return error("PW012", "", why, span, help=words, edit=edit, origin=origin, origin_label="what is there")

@@ -86,7 +86,7 @@ class Walk:
         name = found.source.name
         if name in trail:
             message = f"`{node.path}` is one of the texts that it is a part of, so Hydra never ends"
-            self._refuse(message, entry.span, "take this entry out", trail[name])
+            self._refuse(message, entry.span, "take this entry out", trail[name], "it becomes a part here")
             return [self._gap(entry.span)]
         self._visits += 1
         if len(trail) >= MAX_LEVELS or self._visits > MAX_VISITS:
@@ -131,7 +131,7 @@ class Walk:
         selves = [entry for entry in entries if entry.is_self]
         for again in selves[1:]:
             message = "`_self_` stands twice in one list of defaults, which Hydra refuses"
-            self._refuse(message, again.span, "remove one of the two", selves[0].span)
+            self._refuse(message, again.span, "remove one of the two", selves[0].span, "first here")
         entries = tuple(entry for entry in entries if entry not in selves[1:])
         if selves or (entries and all(entry.override for entry in entries)) or not (entries or appended):
             return entries
@@ -150,7 +150,7 @@ class Walk:
                 self.choices.override(child)
             elif last and not entry.is_self and not entry.appended and not child.group.startswith("hydra/"):
                 message = f"`{child.key}` stands after `override {last.key}`, which Hydra refuses: overrides are the end of a list"
-                self._refuse(message, entry.span, f"move it before `override {last.key}`", last.entry.span)
+                self._refuse(message, entry.span, f"move it before `override {last.key}`", last.entry.span, "the override")
 
     def _resolved(self, node: Node) -> Node | None:
         """The node with the choices in its name filled in; None (and said) if one of them is not known."""
@@ -203,8 +203,8 @@ class Walk:
         self.partial = True
         return Gap(span)
 
-    def _refuse(self, message: str, span: Span, help_: str, origin: Span | None = None) -> None:
-        self.findings.append(error("PW013", "", message, span, help=help_, origin=origin))
+    def _refuse(self, message: str, span: Span, help_: str, origin: Span | None = None, origin_label: str = "") -> None:
+        self.findings.append(error("PW013", "", message, span, help=help_, origin=origin, origin_label=origin_label))
 
     def _too_much(self, span: Span) -> Gap:
         if not any(finding.code == "PW002" for finding in self.findings):

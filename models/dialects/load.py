@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +17,8 @@ from ..text.tree import Mapping
 
 if TYPE_CHECKING:
     from .dialect import Dialect, Machines
+
+_FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
 DIALECTS = ("rlinf", "native")
 """In the order of asking: native files need pydantic, which is not to be loaded for the others."""
@@ -68,7 +71,9 @@ def _naming_files(reading: Reading) -> Iterator[Finding]:
     """The findings; a help that edits another text than the file itself says which."""
     for finding in reading.findings:
         if finding.edit and finding.edit.span.file != reading.source.name:
-            finding = replace(finding, help=f"{finding.help} in `{finding.edit.span.file}`")
+            where, first = f" in `{finding.edit.span.file}`", _FIRST_ADVICE.match(finding.help)
+            end = first.end() if first else len(finding.help)
+            finding = replace(finding, help=f"{finding.help[:end]}{where}{finding.help[end:]}")
         yield finding
 
 

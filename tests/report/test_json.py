@@ -11,7 +11,7 @@ from placewright.models.report import Report
 from placewright.models.span import Span
 from placewright.report.json import render
 
-FINDING = error("PW102", "actor", "too many", Span("a.yaml", 3, 4, 5, 14), help="write `0-15`")
+FINDING = error("PW102", "actor", "too many", Span("run.yaml", 3, 4, 5, 14), help="write `0-15`")
 
 
 def test_every_key_of_a_report() -> None:
@@ -40,6 +40,17 @@ def test_every_key_of_a_report() -> None:
             }
         ],
     }
+
+
+def test_a_finding_in_another_text_names_it() -> None:
+    elsewhere = error("PW102", "actor", "too many", Span("base.yaml", 3, 4, 5, 14))
+    (finding,) = json.loads(render([Report("run.yaml", "rlinf", (elsewhere,))]))["files"][0]["findings"]
+    assert (finding["file"], finding["line"]) == ("base.yaml", 5)
+
+
+def test_what_is_about_no_file_and_what_places_nothing_stand_at_the_top() -> None:
+    data = json.loads(render([], findings=[error("PW011", "", "no cluster")], skipped=3))
+    assert (data["files"], data["findings"][0]["code"], data["skipped"]) == ([], "PW011", 3)
 
 
 def test_placements_only_when_asked_for(colocated: Plan) -> None:

@@ -13,6 +13,7 @@
     (only where something is written there)
 
 `=== file NAME times 1000` holds its text a thousand times over, `=== file NAME in latin-1` in another encoding.
+`=== env NAME VALUE` is a variable of the environment.
 """
 
 from __future__ import annotations
@@ -87,6 +88,12 @@ class Scenario:
                 path = folder / match[1]
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes((section.body * int(match[2] or 1)).encode(match[3] or "utf-8"))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Its variables of the environment."""
+        pairs = (section.rest.partition(" ") for section in self.sections if section.word == "env")
+        return {name: value for name, _, value in pairs}
 
     def played(self, run: Runner) -> Scenario:
         """The same scenario with what really comes out of its commands."""

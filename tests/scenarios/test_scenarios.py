@@ -25,6 +25,8 @@ def test_scenario(
     scenario = Scenario.parse(written)
     scenario.write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
+    for name, value in scenario.environment.items():
+        monkeypatch.setenv(name, value)
 
     def play(arguments: list[str]) -> Outcome:
         if arguments[0] == "launch":  # in a process of its own: this one may be connected to a Ray cluster of other tests

@@ -85,7 +85,7 @@ def test_what_hydra_could_not_read_is_told_at_its_place(text: str, why: str) -> 
         read_setting(text, Span("--set", 0, len(text), 1, 1))
     (finding,) = caught.value.findings
     assert finding.code == "PW012"
-    assert finding.message == f"`{text[:80]}` is no setting that Hydra could read: {why}"
+    assert finding.message == f"`{text[:80]}` cannot be set: {why}"
 
 
 @pytest.mark.parametrize(
