@@ -7,12 +7,17 @@ from typing import Callable
 import pytest
 from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
+from placewright.models.finding import Severity
 from placewright.models.reading import Reading
+from placewright.models.report import Report
 from placewright.models.shorthand import AsDeclared, read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
+from placewright.solver.verify import verify
 
 Read = Callable[..., Reading]
+Judge = Callable[..., Report]
+Codes = Callable[..., str]
 
 
 @pytest.fixture
@@ -33,3 +38,23 @@ def placed(read: Read) -> Read:
         return read(f"cluster:\n  num_nodes: 2\n{more}  component_placement:\n    actor: {placement}\n")
 
     return reading
+
+
+@pytest.fixture
+def judged(read: Read) -> Judge:
+    """The verdict on a text; arguments as for `read`."""
+    return lambda *arguments: verify(read(*arguments))
+
+
+@pytest.fixture
+def codes(judged: Judge) -> Codes:
+    """The errors of a text, and its warnings as `(PW118)`, in the order of their places; arguments as for `read`.
+
+    What is merely unused or idle (PW8..) is left out.
+    """
+
+    def found(*arguments: object) -> str:
+        findings = [each for each in judged(*arguments).findings if each.severity is not Severity.INFO and each.code < "PW8"]
+        return " ".join(each.code if each.severity is Severity.ERROR else f"({each.code})" for each in findings)
+
+    return found
