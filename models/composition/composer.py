@@ -56,7 +56,7 @@ class Composer:
             except Refused as problem:
                 findings.append(problem.finding)
         root = Mapping(tuple(entry for entry in root if entry.key.text != "hydra"), source.root.span, source.root.flow)
-        others = {name: part.source for name, part in walk.used.items() if name != source.name}
+        others = {name: text for name, text in walk.texts.items() if name != source.name}
         if self.settings:
             others[self._settings.source.name] = self._settings.source
         return Document(source, root, others, walk.partial, tuple(findings), tuple(walk.unchecked), environment, self.compose)

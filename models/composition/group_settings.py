@@ -45,7 +45,7 @@ class GroupSettings:
                 found._sort(setting, findings)
             elif looks_like:
                 message = f"there is no folder `{setting.key}`, so it is no group that could be chosen"
-                findings.append(_wrong(setting, message, f"add the folder that holds it: `--config-root DIR`; {search.why_not_found}"))
+                findings.append(_wrong(setting, message, search.why_not_found))
             else:
                 found.others.append(setting)
         return found

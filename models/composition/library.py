@@ -54,13 +54,19 @@ def _blank(source: Source) -> Mapping | None:
 
 @dataclass
 class Library:
-    """The parts of one command by the name that their spans carry."""
+    """The texts of one command and what they are as parts, by the name that their spans carry."""
 
+    sources: dict[str, Source] = field(default_factory=dict)
     parts: dict[str, Part] = field(default_factory=dict)
 
-    def part(self, path: str, name: str) -> Part:
-        """The text at a path, under the name that its spans carry. Raises UnusableInput."""
-        found = self.parts.get(name)
-        if found is None:
-            found = self.parts[name] = part_of(Source.read(path, name))
-        return found
+    def source(self, path: str, name: str) -> Source:
+        """The text at a path. Raises UnusableInput."""
+        if name not in self.sources:
+            self.sources[name] = Source.read(path, name)
+        return self.sources[name]
+
+    def part(self, source: Source) -> Part:
+        """A text of this library, taken apart. Raises UnusableInput."""
+        if source.name not in self.parts:
+            self.parts[source.name] = part_of(source)
+        return self.parts[source.name]

@@ -94,7 +94,7 @@ class SearchPath:
     def why_not_found(self) -> str:
         """Where was looked, and where not."""
         places = ", ".join(f"`{folder.name or '.'}`" for folder in self.folders)
-        return "; ".join([f"it is not in {places}", *self.unseen])
+        return "; ".join([f"it is not in {places}", *self.unseen, "`--config-root DIR` names another folder"])
 
 
 def _inside(path: str, roots: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from typing import Iterable, Sequence, Union
 
 from ..finding import Finding, Unchecked, UnusableInput, error, warning
 from ..span import Span
-from ..text.source import MAX_BYTES
+from ..text.source import MAX_BYTES, Source
 from .choices import Choices
 from .entry import MANDATORY, SELF, Entry, word
 from .library import Library, Part
@@ -24,6 +24,8 @@ MAX_PARTS = 200
 MAX_LEVELS = 32
 MAX_TOTAL = 8 * MAX_BYTES
 MAX_VISITS = 2_000
+_REFUSED_BY_ALL = {"PW003", "PW006"}
+"""What is wrong with a text for Hydra too; other limits are our own, and what lies beyond them is unchecked."""
 _CHOICE = re.compile(r"\$\{([^${}]*)\}")
 
 
@@ -40,15 +42,13 @@ class Piece:
 class Gap:
     """A part that could not be read: whatever was merged before it may be replaced by it."""
 
-    span: Span
-
 
 Step = Union[Piece, Gap]
 
 
 @dataclass
 class Walk:
-    """One walk from a main file. `steps` of `from_` are in the order of merging; `findings` and `unchecked` collect what was met."""
+    """One walk from a main file. `texts` are those that were read; `findings` and `unchecked` collect what was met."""
 
     search: SearchPath
     library: Library
@@ -56,8 +56,9 @@ class Walk:
     findings: list[Finding] = field(default_factory=list)
     unchecked: list[Unchecked] = field(default_factory=list)
     partial: bool = False
-    used: dict[str, Part] = field(default_factory=dict)
-    _bytes: int = 0
+    texts: dict[str, Source] = field(default_factory=dict)
+    _told: set[str] = field(default_factory=set)
+    _length: int = 0
     _visits: int = 0
 
     def from_(self, main: Part, appended: Sequence[Entry] = ()) -> list[Step]:
@@ -87,7 +88,7 @@ class Walk:
         if name in trail:
             message = f"`{node.path}` is one of the texts that it is a part of, so Hydra never ends"
             self._refuse(message, entry.span, "take this entry out", trail[name], "it becomes a part here")
-            return [self._gap(entry.span)]
+            return [self._gap()]
         self._visits += 1
         if len(trail) >= MAX_LEVELS or self._visits > MAX_VISITS:
             return [self._too_much(entry.span)]
@@ -97,8 +98,8 @@ class Walk:
         self, node: Node, part: Part, trail: dict[str, Span | None], appended: Sequence[Entry] = (), deferred: bool = False
     ) -> list[Step]:
         own = Piece(part, node.package, node.entry.span)
-        if part.source.name not in self.used:
-            self.used[part.source.name] = part
+        if part.findings and part.source.name not in self._told:
+            self._told.add(part.source.name)
             self.findings += part.findings
         entries = self._with_self(part.entries, bool(appended))
         children = [Node(entry, node.group, node.package) for entry in (*entries, *appended)]
@@ -123,7 +124,7 @@ class Walk:
                 given[position] = self._visit(child, trail, deferred)
         for position, child in late:
             resolved = self._resolved(child)
-            given[position] = [self._gap(child.entry.span)] if resolved is None else self._visit(resolved, trail, True)
+            given[position] = [self._gap()] if resolved is None else self._visit(resolved, trail, True)
         return _flat(given)
 
     def _with_self(self, entries: Sequence[Entry], appended: bool) -> tuple[Entry, ...]:
@@ -185,23 +186,28 @@ class Walk:
             return None
         else:
             self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found))
-        return self._gap(entry.span)
+        return self._gap()
 
     def _read(self, found: Located, span: Span) -> Part | Gap:
         try:
-            part = self.library.part(found.path, found.name)
+            source = self.library.source(found.path, found.name)
+            if source.name not in self.texts:
+                self._length += len(source.text)
+                if len(self.texts) >= MAX_PARTS or self._length > MAX_TOTAL:
+                    return self._too_much(span)
+            self.texts[source.name] = source
+            return self.library.part(source)
         except UnusableInput as problem:
-            self.findings += [each for each in problem.findings if each not in self.findings]
-            return self._gap(span)
-        if found.name not in self.used:
-            self._bytes += len(part.source.text)
-            if len(self.used) >= MAX_PARTS or self._bytes > MAX_TOTAL:
-                return self._too_much(span)
-        return part
+            for finding in problem.findings:
+                if finding.code not in _REFUSED_BY_ALL:
+                    self.unchecked.append(Unchecked("PW013", found.name, finding.message))
+                elif finding not in self.findings:
+                    self.findings.append(finding)
+            return self._gap()
 
-    def _gap(self, span: Span) -> Gap:
+    def _gap(self) -> Gap:
         self.partial = True
-        return Gap(span)
+        return Gap()
 
     def _refuse(self, message: str, span: Span, help_: str, origin: Span | None = None, origin_label: str = "") -> None:
         self.findings.append(error("PW013", "", message, span, help=help_, origin=origin, origin_label=origin_label))
@@ -210,7 +216,7 @@ class Walk:
         if not any(finding.code == "PW002" for finding in self.findings):
             message = f"more than {MAX_PARTS} texts, {MAX_TOTAL:,} characters, {MAX_LEVELS} levels or {MAX_VISITS:,} entries of `defaults`"
             self.findings.append(error("PW002", "", message, span, help="real configurations are made of about ten texts"))
-        return self._gap(span)
+        return self._gap()
 
 
 def _flat(steps: Iterable[list[Step]]) -> list[Step]:

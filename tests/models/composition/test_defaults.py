@@ -154,6 +154,12 @@ def test_a_part_that_is_no_yaml_is_unusable_at_its_own_line(compose: Compose) ->
     assert plain(document.root) == {"name": "main"}
 
 
+def test_a_part_beyond_our_own_limits_is_unchecked(compose: Compose) -> None:
+    document = compose({"main.yaml": "defaults: [part]\nname: main\n", "part.yaml": "a: &x 1\nb: *x\n"})
+    assert (document.findings, document.partial) == ((), True)
+    assert [(each.subject, each.why) for each in document.unchecked] == [("part.yaml", "`*x` is an alias; aliases are not read")]
+
+
 def test_a_part_may_be_empty_or_a_list(compose: Compose) -> None:
     document = compose({"main.yaml": "defaults: [empty, many@x]\n", "empty.yaml": "# nothing\n", "many.yaml": "- 1\n- 2\n"})
     assert plain(document.root) == {"x": [1, 2]}

@@ -30,7 +30,9 @@ def test_a_group_is_found_in_a_given_root_when_the_folder_of_the_file_has_none(c
 def test_a_group_that_is_nowhere_is_unchecked_with_where_it_was_looked_for(compose: Compose) -> None:
     document = compose({"job/main.yaml": "defaults: [env/a@env.train]\nx: 1\n", "conf/other.yaml": "{}"}, "job/main.yaml", roots=("conf",))
     assert (document.partial, document.findings) == (True, ())
-    assert [(each.rule, each.subject, each.why) for each in document.unchecked] == [("PW013", "env/a", "it is not in `job`, `conf`")]
+    assert [(each.rule, each.subject, each.why) for each in document.unchecked] == [
+        ("PW013", "env/a", "it is not in `job`, `conf`; `--config-root DIR` names another folder")
+    ]
 
 
 def test_what_stands_before_a_group_that_is_nowhere_is_unknown(compose: Compose) -> None:
@@ -69,7 +71,7 @@ def test_a_folder_of_the_search_path_is_read_if_it_lies_inside_a_root(
 def test_a_folder_that_is_not_known_is_said(compose: Compose, monkeypatch: pytest.MonkeyPatch, path: str, why: str) -> None:
     monkeypatch.setenv("EMBODIED_PATH", "/nowhere")  # set, but not allowed
     document = compose({"main.yaml": f"hydra: {{searchpath: ['{path}']}}\ndefaults: [env/a, optional env/b]\n"})
-    assert document.unchecked[0].why == f"it is not in `.`; {why}"
+    assert document.unchecked[0].why == f"it is not in `.`; {why}; `--config-root DIR` names another folder"
     assert document.partial
 
 

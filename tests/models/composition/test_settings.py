@@ -163,7 +163,7 @@ def test_what_hydra_refuses_is_told_with_what_it_would_take(compose: Compose, te
 def test_a_group_that_no_folder_has_is_told(compose: Compose) -> None:
     (finding,) = compose(TEXTS, settings=("nowhere@x=one",)).findings
     assert finding.message == "there is no folder `nowhere`, so it is no group that could be chosen"
-    assert finding.help.startswith("add the folder that holds it: `--config-root DIR`")
+    assert finding.help == "it is not in `.`; `--config-root DIR` names another folder"
 
 
 def test_a_key_that_may_come_from_a_missing_part_is_set(compose: Compose) -> None:
