@@ -24,6 +24,7 @@ ALL, PACKED, SEGMENTS, SEVERAL = "all", "0-N:0-M", "a segment a node", "4 compon
 PACKED_STRATEGY, FLEXIBLE_STRATEGY = "PackedPlacementStrategy", "FlexiblePlacementStrategy"
 TEXTS = (ALL, PACKED, SEGMENTS, SEVERAL)
 FORMS = (*TEXTS, PACKED_STRATEGY, FLEXIBLE_STRATEGY)
+COMPONENTS = {form: 4 if form == SEVERAL else 1 for form in FORMS}
 EACH = 4
 """Accelerators of a process where a form has several."""
 
