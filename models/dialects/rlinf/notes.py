@@ -131,15 +131,18 @@ class Notes:
         return Edit(value.span, f" {text}" if before == ":" else text)
 
     def joined(self, one: Edit, other: Edit) -> Edit:
-        """Both edits as one; what was to be mended between them is mended too, by this edit alone."""
+        """Both edits as one; what was to be mended between them is mended too."""
         first, last = sorted((one, other), key=lambda edit: edit.span.start)
         text = self.document.text_of(first.span.file)
         within = Span(first.span.file, first.span.end, last.span.start, first.span.line, first.span.column)
         between = {f.edit for f in self.findings if f.edit and _inside(f.edit.span, within)}
-        self.findings = [replace(f, edit=None) if f.edit in between else f for f in self.findings]
         span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
         inner = apply_edits(text, [first, last, *between])
         return Edit(span, inner[span.start : len(inner) - (len(text) - span.end)])
+
+    def absorb(self, wide: Edit) -> None:
+        """Findings whose edit lies within a wide one are mended by that one."""
+        self.findings = [replace(f, edit=wide) if f.edit and _inside(f.edit.span, wide.span) else f for f in self.findings]
 
     def settle(self) -> None:
         """Make sure that all edits can be made together.

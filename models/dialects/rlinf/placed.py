@@ -89,7 +89,12 @@ def _fix(context: Context, written: Written, broken: bool) -> Fix | None:
     if not broken and not labels.listed and len(set(labels.names)) == len(labels.names):
         return None
     better = written.better(context.cluster)
-    return written.fix(better, context.notes) if better is not None and (better != _form(written) or labels.listed) else None
+    if better is None or (better == _form(written) and not labels.listed):
+        return None
+    fix = written.fix(better, context.notes)
+    if fix.edit is not None:
+        context.notes.absorb(fix.edit)
+    return fix
 
 
 def _form(written: Written) -> Form:

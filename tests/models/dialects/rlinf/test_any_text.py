@@ -84,3 +84,56 @@ GROUPS = ",".join(f"{{label: a{i}, node_ranks: all}}" for i in range(7_000))
 )
 def test_sizes_beyond_all_sense_are_refused_quickly(read, cluster: str) -> None:
     assert read(f"cluster: {{{cluster}}}").findings
+
+
+NODE_RANKS = st.one_of(
+    st.text(alphabet="0123456789-:,al _+", max_size=16),
+    st.lists(st.sampled_from(["0", "2", "0-1", "2-0", "1-9", "all", "x", "", " 1 ", "-1", "7"]), max_size=4).map(",".join),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(NODE_RANKS)
+def test_every_edit_of_node_ranks_mends_them(judged, text: str) -> None:
+    before = f'cluster:\n  num_nodes: 3\n  component_placement: {{}}\n  node_groups:\n  - label: a\n    node_ranks: "{text}"\n'
+    findings = judged(before).findings
+    edits = list(dict.fromkeys(finding.edit for finding in findings if finding.edit))
+    assert len(findings) == len([finding for finding in findings if finding.edit]) or judged(before).errors
+    if edits:
+        assert judged(apply_edits(before, edits)).findings == ()
+
+
+MIXED = """  node_groups:
+  - {label: high, node_ranks: 2-3}
+  - {label: low, node_ranks: 0-1}
+  - {label: odd, node_ranks: "1,3"}
+  - {label: bare, node_ranks: 1-2, ignore_hardware: true}
+  - {label: arms, node_ranks: 1-2, hardware: {type: Turtle2, configs: [{node_rank: 1}, {node_rank: 2}]}}
+"""
+LABELS = st.lists(st.sampled_from(["high", "low", "odd", "bare", "arms", "node", "cluster", "Low", "", "hihg"]), min_size=1, max_size=3)
+TEXTS = st.one_of(
+    st.text(alphabet="0123456789-:,al _+", max_size=12),
+    st.lists(st.sampled_from(["0-3", "4", "all", "5-9", "9-5", "0-15", "0-7:0-1", "3-5:0", "8-15:0-2", "0:0-5", "1-2:3", "20-40", "0..3"]), min_size=1, max_size=3).map(
+        ",".join
+    ),
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(LABELS, TEXTS, st.sampled_from(["text", "list", "block list"]), st.booleans(), st.sampled_from(["4x8", "1x2+1x8+2x3", "3x4+1x0"]))
+def test_every_edit_of_a_component_mends_it(judged, labels: list[str], text: str, form: str, in_flow: bool, machines: str) -> None:
+    groups = f'"{",".join(labels)}"' if form == "text" else "[" + ", ".join(f'"{label}"' for label in labels) + "]"
+    if in_flow:
+        lines = f'    c: {{node_group: {groups}, placement: "{text}"}}\n'
+    elif form == "block list":
+        items = "".join(f'\n        - "{label}"' for label in labels)
+        lines = f'    c:\n      node_group:{items}\n      placement: "{text}"\n'
+    else:
+        lines = f'    c:\n      placement: "{text}" # here\n      node_group: {groups}\n'
+    before = f"cluster:\n  num_nodes: 4\n{MIXED}  component_placement:\n{lines}"
+    report = judged(before, machines)
+    edits = list(dict.fromkeys(finding.edit for finding in report.findings if finding.edit))
+    assert all(finding.help for finding in report.errors)
+    if edits and all(finding.edit for finding in report.findings if finding.severity.value != "info" and finding.code < "PW8"):
+        after = judged(apply_edits(before, edits), machines)
+        assert [finding.message for finding in after.findings if finding.code < "PW8"] == []
