@@ -51,7 +51,7 @@ def verify(reading: Reading) -> Report:
     if problem is not None:
         findings += reading.document.environment.concealed(check_given(problem))
         if not any(finding.severity is Severity.ERROR for finding in findings):
-            findings += advise(problem)
+            findings += reading.document.environment.concealed(advise(problem))
         not_judged += unchecked(problem.explicit, problem.given())
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)

@@ -20,22 +20,26 @@ PLACES = {
     "variable": f"cluster: {{num_nodes: 2, component_placement: {{actor: '${{oc.env:{SECRET}}}'}}}}",
     "sum": f"cluster: {{num_nodes: 2, component_placement: {{actor: '${{multiply:{SECRET},2}}'}}}}",
     "nodes": f"cluster: {{num_nodes: '{SECRET}', component_placement: {{actor: 0-3}}}}",
-    "nodes, decoded": "cluster: {num_nodes: '${oc.decode:%s}', component_placement: {actor: 0-99}}" % SECRET,
-    "hint, decoded": "cluster: {num_nodes: 2}\nplacewright: {components: {actor: {accelerators: '${oc.decode:%s}'}}}" % SECRET,
+    "nodes, decoded": "cluster: {num_nodes: '${oc.decode:%s}', component_placement: {actor: 0-99}}".replace("%s", SECRET),
+    "hint, decoded": "cluster: {num_nodes: 2}\nplacewright: {components: {actor: {accelerators: '${oc.decode:%s}'}}}".replace("%s", SECRET),
     "cluster": f"cluster: '{SECRET}'",
     "all places": f"cluster: {{num_nodes: 2, component_placement: '{SECRET}'}}",
     "group": f"cluster: {{num_nodes: 2, component_placement: {{actor: {{node_group: '{SECRET}', placement: 0-3}}}}}}",
     "groups": f"cluster: {{num_nodes: 2, component_placement: {{actor: {{node_group: ['{SECRET}', cluster], placement: 0-3}}}}}}",
-    "label": "cluster: {num_nodes: 2, node_groups: [{label: '%s', node_ranks: 0}], component_placement: {actor: 0-3}}" % SECRET,
-    "node ranks": "cluster: {num_nodes: 2, node_groups: [{label: a, node_ranks: '%s'}], component_placement: {actor: 0-3}}" % SECRET,
+    "label": "cluster: {num_nodes: 2, node_groups: [{label: '%s', node_ranks: 0}], component_placement: {actor: 0-3}}".replace(
+        "%s", SECRET
+    ),
+    "node ranks": "cluster: {num_nodes: 2, node_groups: [{label: a, node_ranks: '%s'}], component_placement: {actor: 0-3}}".replace(
+        "%s", SECRET
+    ),
     "variables": "cluster: {num_nodes: 2, node_groups: [{label: a, node_ranks: 0, env_configs: [{node_ranks: 0, env_vars: [{TOKEN: '%s'}]}]}], "
-    "component_placement: {actor: {node_group: a, placement: 0-3}}}" % SECRET,
+    "component_placement: {actor: {node_group: a, placement: 0-3}}}".replace("%s", SECRET),
     "interpreter": "cluster: {num_nodes: 2, node_groups: [{label: a, node_ranks: 0, env_configs: [{node_ranks: 0, python_interpreter_path: "
-    "'%s'}]}], component_placement: {actor: {node_group: a, placement: 0-3}}}" % SECRET,
+    "'%s'}]}], component_placement: {actor: {node_group: a, placement: 0-3}}}".replace("%s", SECRET),
     "robot": "cluster: {num_nodes: 2, node_groups: [{label: a, node_ranks: 0, hardware: {type: Franka, configs: [{node_rank: 0, robot_ip: "
-    "'%s'}]}}], component_placement: {env: {node_group: a, placement: 0}}}" % SECRET,
+    "'%s'}]}}], component_placement: {env: {node_group: a, placement: 0}}}".replace("%s", SECRET),
     "robot type": "cluster: {num_nodes: 2, node_groups: [{label: a, node_ranks: 0, hardware: {type: '%s', configs: [{node_rank: 0}]}}], "
-    "component_placement: {env: {node_group: a, placement: 0}}}" % SECRET,
+    "component_placement: {env: {node_group: a, placement: 0}}}".replace("%s", SECRET),
     "profiling": f"cluster: {{num_nodes: 2, profiling: {{backend: '{SECRET}', steps: ['{SECRET}']}}, component_placement: {{actor: 0-3}}}}",
     "task": f"runner: {{task_type: '{SECRET}'}}\ncluster: {{num_nodes: 2, component_placement: {{actor,rollout: 0-3}}}}",
     "environments": f"env: {{train: {{total_num_envs: '{SECRET}', group_size: 2}}}}\nrunner: {{task_type: embodied}}\n"
