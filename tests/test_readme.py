@@ -111,9 +111,9 @@ def test_the_two_set_up_commands_are_those_of_a_fresh_machine() -> None:
     assert all(" -c constraints.txt " in command for command in commands)
 
 
-def test_the_program_is_the_one_in_the_examples() -> None:
+def test_the_programs_are_those_in_the_examples() -> None:
     programs = [match[2] for match in _FENCE.finditer(README) if match[1] == "python"]
-    assert programs == [(ROOT / "examples" / "quickstart.py").read_text("utf-8")]
+    assert programs == [(ROOT / "examples" / f"{name}.py").read_text("utf-8") for name in ("quickstart", "strategies")]
 
 
 def test_no_output_is_our_own_fault() -> None:
