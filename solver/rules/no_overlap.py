@@ -11,6 +11,7 @@ from ...models.demand import Clause
 from ...models.finding import Finding, error
 from ...models.node_group import ACCELERATOR
 from ...models.problem import Problem
+from ...models.ranks import merge, write_ranks
 from ...models.sharing import around, holders
 from ..wording import lowest
 
@@ -93,9 +94,10 @@ class NoOverlap:
                 for other, its_lead, theirs in seen:
                     if (both := mask & theirs) and its_lead not in outer[lead] and lead not in outer.get(its_lead, ()):
                         message = f"{name} and {other} both hold accelerator {lowest(both)} of node {rank} ({both.bit_count()} in all)"
+                        help = "give them different ranks, or say that they are colocated" if its_lead else _free(problem, rank)
                         yield error(
                             self.code, lead, message, problem[lead].span("placement"), label=f"also held by {other}",
-                            help="give them different ranks, or say that they are colocated", witnesses=(rank, lowest(both)), amount=both.bit_count(),
+                            help=help, witnesses=(rank, lowest(both)), amount=both.bit_count(),
                         )  # fmt: skip
                 seen.append((name, lead, mask))
 
@@ -119,3 +121,12 @@ class NoOverlap:
     def explain(self, problem: Problem, subject: str) -> Clause:
         free = sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes)
         return Clause(f"the cluster has {free} free accelerators")
+
+
+def _free(problem: Problem, rank: int) -> str:
+    """Which accelerators of a node no other job holds."""
+    free = problem.cluster.nodes[rank].free(ACCELERATOR)
+    kept = write_ranks(merge([range(index, index + 1) for index in range(free.bit_length()) if free >> index & 1]))
+    return (
+        f"of node {rank} name accelerators that are free: {kept}" if kept else f"name another node: on node {rank} no accelerator is free"
+    )

@@ -117,10 +117,10 @@ class _Known:
         `edit_to` gives the edit that writes another label there.
         """
         notes, name, declared = self.notes, self.name, self.declared
+        if label in declared.broken or (declared.nameless and label not in self.labels):
+            return None
         if label in self.labels:
             return label
-        if label in declared.broken or declared.nameless:
-            return None
         if label in declared.empty:
             message = f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it"
             notes.error("PW107", name, message, at, "no nodes", "give it nodes")

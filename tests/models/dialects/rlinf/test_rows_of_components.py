@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from placewright.models.accelerators import accelerators
+from placewright.models.cluster import Cluster, Node
 from placewright.models.placement import placements
 
 OK = ""
@@ -141,3 +143,12 @@ def test_every_field_of_a_placement(read, placement: str, isolate: bool, expecte
     assert fields == expected
     assert [(p.rank, p.isolate_accelerator, p.accelerator_type) for p in found] == [(rank, isolate, "NV_GPU") for rank in range(len(found))]
     assert [p.placement_node_rank for p in found] == [sorted({p.node_rank for p in found}).index(p.node_rank) for p in found]
+
+
+def test_accelerators_of_other_jobs_are_told_from_those_that_are_free(judged) -> None:
+    nodes = tuple(Node(rank, f"n{rank}", accelerators(8, "H100"), taken=taken) for rank, taken in enumerate((0b111, 0xFF)))
+    report = judged("cluster: {num_nodes: 2, component_placement: {actor: 0-3, env: 8-9}}", Cluster(nodes))
+    assert [(finding.code, finding.help) for finding in report.errors] == [
+        ("PW201", "of node 0 name accelerators that are free: 3-7"),
+        ("PW201", "name another node: on node 1 no accelerator is free"),
+    ]
