@@ -213,3 +213,13 @@ def test_the_arithmetic_is_what_a_walk_over_the_ranks_gives(read, made: tuple[st
     expected = [[nodes[resource] for resource in each] for each in processes]
     assert [[seat for seat, _, _ in held] for _, held in seats(runs(reading))] == expected
     assert Assignment({"actor": runs(reading)}).world_size("actor") == len(processes)
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [("0-17", 3), ("0-1_7", 3), ("16,31", 4), ("0-99999999999", None), ("9-8,20", None), ("14-17:0", None), ("0-16:0-1", None)],
+)
+def test_more_nodes_are_offered_only_where_they_mend_all_of_it(placed, text: str, more: int | None) -> None:
+    helps = [finding.help for finding in placed(text).findings if finding.code == "PW102"]
+    assert [f"set `num_nodes: {more}`" in help for help in helps] == [more is not None] * len(helps)
+    assert helps

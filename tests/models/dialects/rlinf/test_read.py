@@ -137,3 +137,20 @@ def test_a_number_of_nodes_from_the_environment_is_read_only_if_it_is_on_the_lis
 
 def test_other_keys_of_the_cluster_are_left_alone(read) -> None:
     assert read("cluster: {num_nodes: 1, component_placement: {}, auto_scheduler: {x: '${nope}'}, tracer: 1}").findings == ()
+
+
+def test_the_number_of_nodes_is_mended_only_where_all_that_is_placed_has_room(read) -> None:
+    text = "cluster: {num_nodes: 4, node_groups: [{label: a, node_ranks: %s}], component_placement: {actor: %s}}"
+    finding = read(text % ("0-1", "0-15"), "2x8").findings[0]
+    assert (finding.help, finding.edit.text) == ("set `num_nodes: 2`, or give a cluster of 4 nodes", "2")
+    for groups, placement in (("0-2", "0-15"), ("0-1", "0-16"), ("0-1", "6-9:0")):
+        finding = read(text % (groups, placement), "2x8").findings[0]
+        assert (finding.code, finding.help, finding.edit) == ("PW114", "give a cluster of 4 nodes", None)
+
+
+def test_a_list_that_is_written_elsewhere_is_shown_at_both_places(read) -> None:
+    text = "cluster:\n  num_nodes: 2\n  node_groups: ${groups}\n  component_placement: {}\ngroups:\n- label: a\n  node_ranks: ${ranks}\nranks: [0, 1]\n"
+    finding = read(text).findings[0]
+    assert (finding.code, finding.span.line, finding.origin.line, finding.edit.text) == ("PW105", 7, 8, "0-1")
+    nested = read(text.replace("label: a", "label: node").replace("ranks: [0, 1]", "ranks: 0")).findings[0]
+    assert (nested.code, nested.span.line, nested.origin.line) == ("PW113", 3, 6)

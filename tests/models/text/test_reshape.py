@@ -1,0 +1,102 @@
+"""Edits that reshape a map or a list: in its own style, and nothing else changes."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.span import Edit, apply_edits
+from placewright.models.text.reshape import as_list, split_item, with_entry, without_entry, without_item
+from placewright.models.text.source import Source
+from placewright.models.text.tree import Mapping, Sequence
+
+
+def edited(text: str, edit: Edit | None) -> str | None:
+    return apply_edits(text, [edit]) if edit else None
+
+
+def at(text: str) -> Mapping | Sequence:
+    value = Source("t", text).root.get("a")
+    assert isinstance(value, (Mapping, Sequence))
+    return value
+
+
+@pytest.mark.parametrize(
+    ("before", "position", "after"),
+    [
+        ("a:\n  x: 1 # one\n  y: 2 # two\nb: 3\n", 0, "a:\n  y: 2 # two\nb: 3\n"),
+        ("a:\n  x: 1 # one\n  y:\n    z: 2\nb: 3\n", 1, "a:\n  x: 1 # one\nb: 3\n"),
+        ("a: {x: 1, y: 2, z: 3}\n", 1, "a: {x: 1, z: 3}\n"),
+        ("a: {x: 1, y: 2}\n", 1, "a: {x: 1}\n"),
+        ("a:\r\n  x: 1\r\n  y: 2\r\n", 1, "a:\r\n  x: 1\r\n"),
+        ("a: {x: 1}\n", 0, None),
+    ],
+)
+def test_without_an_entry(before: str, position: int, after: str | None) -> None:
+    value = at(before)
+    assert isinstance(value, Mapping)
+    assert edited(before, without_entry(before, value, value.entries[position])) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "position", "after"),
+    [
+        ("a:\n  - x: 1\n    y: 2\n  - z: 3\n", 0, "a:\n  - z: 3\n"),
+        ("a:\n  - x: 1\n  - z: 3 # last\n# end\n", 1, "a:\n  - x: 1\n# end\n"),
+        ("a: [1, 2, 3]", 0, "a: [2, 3]"),
+        ("a: [1, 2, 3]", 2, "a: [1, 2]"),
+        ("a: [1]", 0, None),
+    ],
+)
+def test_without_an_item(before: str, position: int, after: str | None) -> None:
+    value = at(before)
+    assert isinstance(value, Sequence)
+    assert edited(before, without_item(before, value, value.items[position])) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a:\n    x: 1 # one\nb: 2", "a:\n    x: 1 # one\n    n: all\nb: 2"),
+        ("a:\r  x: 1\r", "a:\r  x: 1\r  n: all\r"),
+        ("a: {x: 1}", "a: {x: 1, n: all}"),
+        ('{"a": {"x": 1}}', '{"a": {"x": 1, "n": all}}'),
+        ("a: {}", None),
+    ],
+)
+def test_with_an_entry(before: str, after: str | None) -> None:
+    value = at(before)
+    assert isinstance(value, Mapping)
+    assert edited(before, with_entry(before, value, "n", "all")) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "each", "after"),
+    [
+        ("a:\n  x: 1\n  y:\n    z: 2\n", False, "a:\n  - x: 1\n    y:\n      z: 2\n"),
+        ("a:\n  x: 1\n  y: 2 # two\n", True, "a:\n  - x: 1\n  - y: 2 # two\n"),
+        ("a: {x: 1, y: 2}", False, "a: [{x: 1, y: 2}]"),
+        ("a: {x: 1, y: 2}", True, "a: [{x: 1}, {y: 2}]"),
+        ("a: {}", True, None),
+    ],
+)
+def test_a_map_as_a_list(before: str, each: bool, after: str | None) -> None:
+    value = at(before)
+    assert isinstance(value, Mapping)
+    assert edited(before, as_list(before, value, each)) == after
+    if after is not None:
+        assert isinstance(at(after), Sequence)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a:\n  - x: 1\n    y: 2\n", "a:\n  - x: 1\n  - y: 2\n"),
+        ("a:\n  - {x: 1, y: 2}\n", "a:\n  - {x: 1}\n  - {y: 2}\n"),
+        ("a: [{x: 1, y: 2}]\n", "a: [{x: 1}, {y: 2}]\n"),
+    ],
+)
+def test_an_item_of_several_entries_as_several_items(before: str, after: str) -> None:
+    value = at(before)
+    assert isinstance(value, Sequence)
+    item = value.items[0]
+    assert isinstance(item, Mapping)
+    assert edited(before, split_item(before, value, item)) == after
