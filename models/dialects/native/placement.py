@@ -10,6 +10,7 @@ from ...cluster import Cluster
 from ...component import UNBOUNDED, Component, Parallel
 from ...finding import Finding, error
 from ...node_group import NODE
+from ...notation.launchable import why_not
 from ...notation.mapping import runs_of
 from ...notation.mend import mended
 from ...notation.numbered import numbered
@@ -33,7 +34,7 @@ def placed(
     found = read_placement(written.text, numbered(cluster, labels))
     spans = {**component.spans, "placement": written.span}
     if found.faults or found.processes > MAX_PROCESSES:
-        better = mended(written.text, numbered(cluster, labels))
+        better = _better(written.text, cluster, labels)
         edit = Edit(written.span, plain_or_quoted(better)) if better is not None and written.origin is None else None
         advice = f"write `{edit.text}`" if edit else "write `ranks`, or `ranks:processes`, such as `0-3:0-7`"
         for fault in found.faults:
@@ -69,6 +70,14 @@ def placed(
     if "per_process" not in component.spans:
         component = replace(component, per_process=each)
     return replace(component, runs=runs, spans=spans)
+
+
+def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
+    """The text without its faults, each process on one node; None if it cannot be told."""
+    known = numbered(cluster, labels)
+    if known.size is None:
+        return mended(text, known)
+    return mended(text, known, cluster.numbering(labels), lambda found: not why_not(runs_of(found.pairs, cluster, labels), in_order=False))
 
 
 def _strided(component: Component, runs: Sequence[Run]) -> Iterator[tuple[int, list[Seat]]]:
