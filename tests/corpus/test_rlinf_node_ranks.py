@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from placewright.models.accelerators import accelerators
-from placewright.models.dialects.rlinf.live_nodes import LiveNode, ranked
+from placewright.models.dialects.rlinf.cluster.live_nodes import LiveNode, ranked
 from placewright.models.finding import Severity
 from placewright.models.node import Node
 

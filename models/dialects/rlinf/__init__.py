@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .read import NAME, read
 from .recognise import recognises
-from .write import write
+from .writing.write import write
 
 __all__ = ["NAME", "read", "recognises", "write"]

@@ -17,19 +17,19 @@ from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value, kind_of
 from ..dialect import TRAINING
-from .batches import batches
 from .capabilities import CAPABILITIES, ENVIRONMENT, NAMES
-from .component_placement import Context, read_components
-from .environments import environments
-from .flow_commas import split_by_commas
-from .machines import machines_of
+from .cluster.machines import machines_of
+from .cluster.node_groups import DeclaredGroups, read_node_groups
+from .cluster.profiling import read_profiling
+from .components.component_placement import Context, read_components
+from .components.flow_commas import split_by_commas
 from .modes import read_mode
-from .node_groups import DeclaredGroups, read_node_groups
 from .notes import Notes, is_unknown
-from .profiling import read_profiling
 from .recognise import HINTS, misspelt
 from .settings import Settings
-from .work import Work
+from .work.batches import batches
+from .work.environments import environments
+from .work.shares import Work
 
 NAME = "rlinf"
 

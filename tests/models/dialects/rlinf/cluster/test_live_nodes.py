@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.dialects.rlinf.live_nodes import LiveNode, ranked
+from placewright.models.dialects.rlinf.cluster.live_nodes import LiveNode, ranked
 
 
 def nodes(*ranks: str | int | None) -> list[LiveNode]:

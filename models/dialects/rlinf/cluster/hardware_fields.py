@@ -5,10 +5,10 @@ Source: RLinf, rlinf/scheduler/hardware/robots/*.py.
 
 from __future__ import annotations
 
-from ...text.nearest import nearest
-from ...text.tree import Mapping, Scalar, Value, kind_of
+from ....text.nearest import nearest
+from ....text.tree import Mapping, Scalar, Value, kind_of
+from ..notes import Notes, is_unknown
 from .hardware_types import HARDWARE_TYPES
-from .notes import Notes, is_unknown
 
 
 def check_fields(notes: Notes, item: Mapping, group: str, kind: str, size: int | None) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ...span import Edit, Span
-from ...text.tree import Entry, Mapping, Scalar
-from .notes import Notes
+from ....span import Edit, Span
+from ....text.tree import Entry, Mapping, Scalar
+from ..notes import Notes
 
 _RANKS = re.compile(r"\s*(?:all|[0-9][0-9 :_-]*)\s*", re.ASCII | re.IGNORECASE)
 

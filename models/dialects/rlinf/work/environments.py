@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import lcm
 
-from ...component import NOT_FEWER, Relation
-from .settings import Amount
-from .work import SHARES, Work
+from ....component import NOT_FEWER, Relation
+from ..settings import Amount
+from .shares import SHARES, Work
 
 TASKS = ("embodied", "embodied_eval", "offline")
 WHAT = "environments"

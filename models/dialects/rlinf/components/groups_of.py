@@ -7,15 +7,15 @@ from functools import partial
 from itertools import accumulate
 from typing import Callable
 
-from ...cluster import Cluster
-from ...node_group import CLUSTER_LABEL
-from ...notation.numbered import is_counted, numbered
-from ...notation.placement_text import Numbered
-from ...span import Edit, Span
-from ...text.nearest import nearest
-from ...text.tree import Scalar, Sequence, Value
-from .node_groups import DeclaredGroups
-from .notes import Notes, Text, is_unknown
+from ....cluster import Cluster
+from ....node_group import CLUSTER_LABEL
+from ....notation.numbered import is_counted, numbered
+from ....notation.placement_text import Numbered
+from ....span import Edit, Span
+from ....text.nearest import nearest
+from ....text.tree import Scalar, Sequence, Value
+from ..cluster.node_groups import DeclaredGroups
+from ..notes import Notes, Text, is_unknown
 
 MAX_LABELS = 64
 MAX_SUGGESTIONS = 200

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator
 
-from ...assignment import Run
-from ...cluster import Cluster
-from ...finding import UnusableInput
-from ...fix import Fix
-from ...node_group import CLUSTER_LABEL, NODE
-from ...notation.launchable import why_not
-from ...notation.mapping import runs_of
-from ...notation.mend import mended
-from ...notation.placement_text import PlacementText, read_placement
-from ...notation.runs_text import placement_text
-from ...span import Edit, Span
-from ...text.scalar_text import in_flow_map, plain_or_quoted
-from ...text.tree import Scalar
-from .groups_of import Labels, numbered_by
-from .notes import Notes, Text
+from ....assignment import Run
+from ....cluster import Cluster
+from ....finding import UnusableInput
+from ....fix import Fix
+from ....node_group import CLUSTER_LABEL, NODE
+from ....notation.launchable import why_not
+from ....notation.mapping import runs_of
+from ....notation.mend import mended
+from ....notation.placement_text import PlacementText, read_placement
+from ....notation.runs_text import placement_text
+from ....span import Edit, Span
+from ....text.scalar_text import in_flow_map, plain_or_quoted
+from ....text.tree import Scalar
+from ..components.groups_of import Labels, numbered_by
+from ..notes import Notes, Text
 
 Form = tuple[tuple[str, ...], str]
 """(labels of the node groups, placement)."""

@@ -5,16 +5,16 @@ Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 
 from __future__ import annotations
 
-from ...component import Component
-from ...span import Span
-from ...text.scalar_text import in_flow_map
-from ...text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
-from .capabilities import MAX_RUNS
+from ....component import Component
+from ....span import Span
+from ....text.scalar_text import in_flow_map
+from ....text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
+from ..capabilities import MAX_RUNS
+from ..notes import Notes, is_unknown
+from ..writing.written import Written
 from .flow_commas import split_by_commas
 from .groups_of import Labels, read_labels
-from .notes import Notes, is_unknown
 from .placed import Context, placed
-from .written import Written
 
 __all__ = ["Context", "read_components"]
 

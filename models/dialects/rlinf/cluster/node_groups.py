@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...node_group import ACCELERATOR, NODE, EnvConfig
-from ...ranks import Ranks
-from ...text.reshape import as_list
-from ...text.tree import Mapping, Scalar, Sequence, Value
+from ....node_group import ACCELERATOR, NODE, EnvConfig
+from ....ranks import Ranks
+from ....text.reshape import as_list
+from ....text.tree import Mapping, Scalar, Sequence, Value
+from ..components.group_labels import read_label
+from ..components.over_groups import check_over_groups
+from ..notes import Notes, is_unknown
 from .env_configs import read_env_configs
-from .group_labels import read_label
 from .hardware import GroupHardware, read_hardware
 from .node_ranks import read_node_ranks
-from .notes import Notes, is_unknown
-from .over_groups import check_over_groups
 
 _KEYS = ("label", "node_ranks", "env_configs", "hardware", "hardware_type", "ignore_hardware")
 

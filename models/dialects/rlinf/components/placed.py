@@ -9,21 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Mapping, Sequence
 
-from ...assignment import Run, met, repeats_of
-from ...cluster import Cluster
-from ...component import UNBOUNDED, Component
-from ...fix import Fix
-from ...node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
-from ...notation.launchable import twice, why_not
-from ...notation.mapping import runs_of, runs_over
-from ...notation.placement_text import Fault, Numbered, PlacementText, read_placement
-from ...shorthand import MAX_NODES
-from ...span import Span
-from .capabilities import MAX_PROCESSES
+from ....assignment import Run, met, repeats_of
+from ....cluster import Cluster
+from ....component import UNBOUNDED, Component
+from ....fix import Fix
+from ....node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
+from ....notation.launchable import twice, why_not
+from ....notation.mapping import runs_of, runs_over
+from ....notation.placement_text import Fault, Numbered, PlacementText, read_placement
+from ....shorthand import MAX_NODES
+from ....span import Span
+from ..capabilities import MAX_PROCESSES
+from ..cluster.node_groups import DeclaredGroups
+from ..notes import Notes
+from ..writing.written import Form, Written, shared_nodes
 from .groups_of import numbered_by
-from .node_groups import DeclaredGroups
-from .notes import Notes
-from .written import Form, Written, shared_nodes
 
 MAX_FAULTS = 20
 """How many faults of one placement are shown."""

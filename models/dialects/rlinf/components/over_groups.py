@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Iterable, NamedTuple
 
-from ...ranks import merge
-from ...text.tree import Mapping, Scalar, Sequence, kind_of
-from .notes import Notes
+from ....ranks import merge
+from ....text.tree import Mapping, Scalar, Sequence, kind_of
+from ..notes import Notes
 
 if TYPE_CHECKING:
-    from .node_groups import DeclaredGroup
+    from ..cluster.node_groups import DeclaredGroup
 
 
 class _Said(NamedTuple):

@@ -5,10 +5,10 @@ Source: RLinf, rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_re
 
 from __future__ import annotations
 
+from ..modes.degrees import trained
+from ..settings import Amount
 from .environments import CHECKED, TASKS, phases
-from .modes.degrees import trained
-from .settings import Amount
-from .work import DEMANDS, SHARES, Work
+from .shares import DEMANDS, SHARES, Work
 
 REASONING = ("reasoning", "coding_online_rl")
 GROUPED = ("grpo", "grpo_dynamic", "reinpp_baseline")
