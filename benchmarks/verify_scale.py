@@ -89,7 +89,7 @@ def draw(rows: Rows, path: Path) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "placewright"
     from matplotlib import pyplot
 
-    figure, both = pyplot.subplots(1, 2, figsize=(11, 4.5), sharey=True, layout="constrained")
+    figure, both = pyplot.subplots(1, 2, figsize=(13, 4.5), sharey=True, layout="constrained")
     colours = dict(zip(FORMS, pyplot.rcParams["axes.prop_cycle"].by_key()["color"]))
     for axes, made, title in ((both[0], False, "parsed and checked, an Assignment"), (both[1], True, "all Placements made")):
         for form in FORMS:
@@ -102,7 +102,7 @@ def draw(rows: Rows, path: Path) -> None:
                 axes.plot(over, [LIMIT] * len(over), linestyle="", marker="^", color=colours[form])
         axes.set(xscale="log", yscale="log", xlabel="accelerators", title=title)
     both[0].set_ylabel(f"CPU seconds (triangle: stopped after {LIMIT})")
-    both[1].legend(fontsize=7)
+    figure.legend(*both[1].get_legend_handles_labels(), loc="outside right center", fontsize=8)
     figure.savefig(path, metadata={"Date": None})
 
 
