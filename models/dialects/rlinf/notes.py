@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from typing import Iterable
+from typing import Callable, Iterable
 from unicodedata import decimal
 
 from ...finding import Finding, Severity, Unchecked
@@ -42,6 +43,8 @@ class Text:
             return Edit(self.scalar.span.part(1, self.scalar.span.length - 1), text)
         return Edit(self.scalar.span, in_flow_map(text) if in_flow else plain_or_quoted(text))
 
+
+_RANKS = re.compile(r"\d+(-\d+)?(:\d+(-\d+)?)?")
 
 MAX_FOLLOWED = 1_000
 """In so many interpolated maps and lists both places of a finding are told."""
@@ -144,6 +147,13 @@ class Notes:
         """Findings whose edit lies within a wide one are mended by that one."""
         self.findings = [replace(f, edit=wide) if f.edit and _inside(f.edit.span, wide.span) else f for f in self.findings]
 
+    def in_new_form(self, first: int) -> None:
+        """The findings from the `first` on are about text that an edit before them writes in another form.
+
+        Their own edits would not fit that form, so they have none until then.
+        """
+        self.findings[first:] = [replace(finding, edit=None) for finding in self.findings[first:]]
+
     def settle(self) -> None:
         """Make sure that all edits can be made together.
 
@@ -155,7 +165,7 @@ class Notes:
             replace(finding, edit=latest.get(finding.edit.span, finding.edit)) if finding.edit else finding for finding in self.findings
         ]
         every = dict.fromkeys(finding.edit for finding in self.findings if finding.edit)
-        widest = sorted(every, key=lambda edit: (edit.span.file, edit.span.start, -edit.span.end))
+        widest = sorted(every, key=lambda edit: (edit.span.file, edit.span.start, bool(edit.span.length), -edit.span.end))
         instead: dict[Edit, Edit] = {}
         last: Edit | None = None
         for edit in widest:
@@ -167,20 +177,27 @@ class Notes:
             replace(finding, edit=instead.get(finding.edit, finding.edit)) if finding.edit else finding for finding in self.findings
         ]
 
-    def text(self, scalar: Scalar, subject: str) -> Text:
-        """The scalar as RLinf gets it; a warning where YAML reads it otherwise than it looks."""
+    def text(self, scalar: Scalar, subject: str, quotable: Callable[[str], bool] = bool) -> Text:
+        """The scalar as RLinf gets it; a warning where YAML reads it otherwise than it looks.
+
+        `quotable`: could what is written, taken letter by letter, be meant at all?
+        """
         value = scalar.value
         text = str(value)
         if text != scalar.text and scalar.text.replace("_", "").lstrip("+") != text:
             message = f"YAML reads `{scalar.text}` as {'nothing' if value is None else value}, so RLinf gets the text `{text}`"
-            edit = None if scalar.origin else Edit(scalar.span, f'"{scalar.text}"')
-            help = f'write "{scalar.text}" in quotes, or `{text}` if that is meant'
+            better, help = text, f"write `{text}`"
+            if not scalar.text:
+                message, help = f"nothing is written here, so RLinf gets the text `{text}`", "write what is meant"
+            elif quotable(scalar.text):
+                better, help = f'"{scalar.text}"', f'write "{scalar.text}" in quotes, or `{text}` if that is meant'
+            edit = None if scalar.origin or not scalar.text else Edit(scalar.span, better)
             self.warn("PW118", subject, message, scalar, f"this is `{text}`", help, edit)
         return Text(text, scalar, self._shift(scalar, text))
 
     def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False) -> Text:
         """A rank expression as RLinf gets it; digits of other scripts, which Python's int() takes, as the ASCII ones."""
-        text = self.text(scalar, subject)
+        text = self.text(scalar, subject, lambda written: bool(_RANKS.fullmatch(written)))
         if text.text.isascii():
             return text
         plain = "".join(str(decimal(letter)) if letter.isdecimal() else letter for letter in text.text)

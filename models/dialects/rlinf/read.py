@@ -18,6 +18,7 @@ from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value, kind_of
 from ..dialect import TRAINING
 from .capabilities import CAPABILITIES, ENVIRONMENT, NAMES
+from .cluster.keys import as_meant
 from .cluster.machines import machines_of
 from .cluster.node_groups import DeclaredGroups, read_node_groups
 from .cluster.profiling import read_profiling
@@ -25,7 +26,7 @@ from .components.component_placement import Context, read_components
 from .components.flow_commas import split_by_commas
 from .modes import read_mode
 from .notes import Notes, is_unknown
-from .recognise import HINTS, misspelt
+from .recognise import HINTS
 from .settings import Settings
 from .work.batches import batches
 from .work.environments import environments
@@ -63,6 +64,7 @@ def _problem(
         elif not is_unknown(section):
             notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
         return None
+    section = as_meant(notes, section)
     values: dict[str, Value | None] = {}
     for key in ("num_nodes", "node_groups", "component_placement", "profiling"):
         value = section.get(key)
@@ -130,7 +132,7 @@ def _num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | Non
         message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
         notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
         return None
-    notes.text(value, "cluster")
+    notes.text(value, "cluster", lambda written: False)
     return number
 
 
@@ -149,10 +151,6 @@ def _component_placement(notes: Notes, section: Mapping, value: Value | None, hi
         what = kind_of(value)
         message = f"`component_placement` must be a map of components, but it is {what}"
         notes.error("PW105", "cluster", message, value, what, "write each component with its ranks, such as `actor: 0-7`")
-    elif entry := misspelt(section):
-        message = f"`cluster` has no `component_placement`, but `{entry.key.text}`, which RLinf does not know"
-        edit = notes.renamed(entry, "component_placement")
-        notes.error("PW101", "cluster", message, entry.key.span, "not a key", "write `component_placement`", edit)
     elif not hinted:
         notes.missing("cluster", "component_placement", section.span, "add `component_placement:` with a line for each component")
     return None

@@ -48,7 +48,12 @@ def read_env_configs(notes: Notes, value: Value, group: str, nodes: Ranks, size:
         message = f"`env_configs` of group `{group}` must be a list, but it is {kind_of(value)}"
         edit = as_list(notes.document.text_of(value.span.file), value, each=False) if isinstance(value, Mapping) else None
         notes.error("PW115", group, message, value, kind_of(value), "start each item with `- `: is a `-` missing?", edit)
-        return ()
+        if edit is None:
+            return ()
+        first = len(notes.findings)
+        meant = read_env_configs(notes, Sequence((value,), value.span), group, nodes, size)
+        notes.in_new_form(first)
+        return meant
     alone = len(value.items) == 1
     found = [item for item in (_item(notes, item, group, nodes, size, alone) for item in value.items) if item is not None]
     kept = _nodes_once(notes, value, group, found)

@@ -49,14 +49,23 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: in
     if kind is None:
         return None
     configs = value.get("configs")
-    if configs is None or is_unknown(configs):
+    return _configured(notes, configs, group, kind, nodes, size) if configs is not None else GroupHardware(kind, (), False)
+
+
+def _configured(notes: Notes, configs: Value, group: str, kind: str, nodes: Ranks, size: int | None) -> GroupHardware:
+    if is_unknown(configs):
         return GroupHardware(kind, (), False)
-    items = configs.items if isinstance(configs, Sequence) else ()
-    if not isinstance(configs, Sequence) and not (isinstance(configs, Mapping) and not configs.entries):
+    if (isinstance(configs, Mapping) and configs.entries) or isinstance(configs, Scalar):
         message = f"`configs` of group `{group}` must be a list, but it is {kind_of(configs)}"
         edit = as_list(notes.document.text_of(configs.span.file), configs, each=False) if isinstance(configs, Mapping) else None
         notes.error("PW116", group, message, configs, kind_of(configs), "start each item with `- `: is a `-` missing?", edit)
-        return GroupHardware(kind, (), False)
+        if edit is None:
+            return GroupHardware(kind, (), False)
+        first = len(notes.findings)
+        meant = _configured(notes, Sequence((configs,), configs.span), group, kind, nodes, size)
+        notes.in_new_form(first)
+        return meant
+    items = configs.items if isinstance(configs, Sequence) else ()
     devices = _devices(notes, configs, group, kind, nodes, size)
     complete = len(devices) == len(items)
     return GroupHardware(kind, tuple(devices), complete, complete and _open(notes, configs, group, kind, nodes, devices))
@@ -64,10 +73,11 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks, size: in
 
 def _devices(notes: Notes, configs: Value, group: str, kind: str, nodes: Ranks, size: int | None) -> list[tuple[int, Hardware]]:
     devices = []
+    items = configs.items if isinstance(configs, Sequence) else ()
+    every = [_written(item) for item in items]
     seen: set[str] = set()
-    for item in configs.items if isinstance(configs, Sequence) else ():
-        device = _device(notes, item, group, kind, nodes, size)
-        written = json.dumps(plain(item), sort_keys=True, default=str)
+    for item, written in zip(items, every):
+        device = _device(notes, item, group, kind, nodes, size, every)
         if written in seen and isinstance(configs, Sequence):
             edit = without_item(notes.document.text_of(configs.span.file), configs, item)
             message = f"the same {kind} is listed twice in group `{group}`"
@@ -76,6 +86,12 @@ def _devices(notes: Notes, configs: Value, group: str, kind: str, nodes: Ranks, 
         if device is not None:
             devices.append(device)
     return devices
+
+
+def _written(item: Value, **more: int) -> str:
+    """What is the same for two of the same configuration; `more`: with these fields."""
+    found = plain(item)
+    return json.dumps({**found, **more} if isinstance(found, dict) else found, sort_keys=True, default=str)
 
 
 def _open(notes: Notes, configs: Value, group: str, kind: str, nodes: Ranks, devices: list[tuple[int, Hardware]]) -> bool:
@@ -111,7 +127,9 @@ def _type(notes: Notes, value: Value, group: str) -> str | None:
     return close
 
 
-def _device(notes: Notes, item: Value, group: str, kind: str, nodes: Ranks, size: int | None) -> tuple[int, Hardware] | None:
+def _device(
+    notes: Notes, item: Value, group: str, kind: str, nodes: Ranks, size: int | None, every: list[str]
+) -> tuple[int, Hardware] | None:
     if is_unknown(item):
         return None
     if not isinstance(item, Mapping):
@@ -124,8 +142,10 @@ def _device(notes: Notes, item: Value, group: str, kind: str, nodes: Ranks, size
     only = str(nodes.first) if len(nodes) == 1 else ""
     rank = item.get("node_rank")
     if rank is None:
-        edit = notes.added(item, "node_rank", only) if only else None
-        notes.error("PW101", group, f"a {kind} of group `{group}` has no `node_rank`", item.span, "here", f"add `node_rank: {only}`", edit)
+        first = only and _written(item, node_rank=nodes.first) not in every
+        edit = notes.added(item, "node_rank", only) if first else None
+        help = f"add `node_rank: {only if first else '...'}`"
+        notes.error("PW101", group, f"a {kind} of group `{group}` has no `node_rank`", item.span, "here", help, edit)
         return None
     if is_unknown(rank):
         return None

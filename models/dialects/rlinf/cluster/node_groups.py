@@ -63,7 +63,11 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
         edit = as_list(notes.document.text_of(value.span.file), value, each=False) if isinstance(value, Mapping) else None
         help = "start each group with `- label: ...`: is a `-` missing?"
         notes.wrong_type("node_groups", "node_groups", value, "a list", help, edit)
-        found.nameless = True
+        if edit is not None:
+            first = len(notes.findings)
+            found = read_node_groups(notes, Sequence((value,), value.span), size)
+            notes.in_new_form(first)
+        found.nameless |= edit is None
         return found
     seen: set[str] = set()
     members = 0
@@ -84,9 +88,10 @@ def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, s
         if not is_unknown(item):
             notes.wrong_type("node_groups", "each item of node_groups", item, "a map", "write `- label: ...` and `node_ranks: ...`")
         return
+    named = item.get("label")
+    item = notes.unknown_keys(item, named.text if isinstance(named, Scalar) else "node_groups", _KEYS, True, "a node group")
     label = read_label(notes, item, seen)
     subject = label or "node_groups"
-    item = notes.unknown_keys(item, subject, _KEYS, True, "a node group")
     ranks_value = item.get("node_ranks")
     ranks: Ranks | None = None
     if ranks_value is None:
@@ -94,28 +99,29 @@ def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, s
         notes.missing(subject, "node_ranks", item.span, help, shared=False, added=(item, "node_ranks", "all"))
     else:
         ranks = read_node_ranks(notes, ranks_value, subject, size, in_flow=item.flow)
-    if label is None or ranks is None:
-        if label is None:
-            found.nameless = True
-        else:
-            found.broken.add(label)
+    if label is None:
+        found.nameless = True
+    elif ranks is None:
+        found.broken.add(label)
+    if ranks is None:
         return
     if not ranks and isinstance(ranks_value, Scalar):
-        found.empty.add(label)
+        found.empty.add(subject)
         edit = notes.instead(ranks_value, "all") if ranks_value.span.length else None
-        notes.warn(
-            "PW112", label, f"group `{label}` has no nodes; RLinf drops it silently", ranks_value, "names nothing", "write `all`", edit
-        )
+        message = f"group `{subject}` has no nodes; RLinf drops it silently"
+        notes.warn("PW112", subject, message, ranks_value, "names nothing", "write `all`", edit)
     nodes = ranks if size is not None else Ranks(())
     environment = item.get("env_configs")
-    configs = read_env_configs(notes, environment, label, nodes, size) if environment is not None and size is not None else ()
+    configs = read_env_configs(notes, environment, subject, nodes, size) if environment is not None and size is not None else ()
     hardware_value = item.get("hardware")
     hardware = None
     if hardware_value is not None and not (isinstance(hardware_value, Scalar) and hardware_value.is_null):
-        hardware = read_hardware(notes, hardware_value, label, nodes, size) if size is not None else None
+        hardware = read_hardware(notes, hardware_value, subject, nodes, size) if size is not None else None
         if hardware is None or not hardware.complete:
-            found.broken.add(label)
-    found.groups.append(_declared(notes, item, label, nodes, hardware, configs))
+            found.broken.add(subject)
+    declared = _declared(notes, item, subject, nodes, hardware, configs)
+    if label is not None:
+        found.groups.append(declared)
 
 
 def _declared(

@@ -52,15 +52,18 @@ def _names(notes: Notes, owner: Mapping, entry: Entry, seen: set[str]) -> dict[s
     pieces = text.text.split(",")
     stripped = [piece.strip() for piece in pieces]
     others = [name for i, name in enumerate(stripped) if name and name not in seen and name not in stripped[:i]]
-    only = text.replaced(",".join(others), owner.flow) if others else notes.removed(owner, entry)
+    left = ",".join(others)
+    only = text.replaced(left, owner.flow) if left else notes.removed(owner, entry)
+    if left and owner.entry(left) is not None:
+        only = None
     for piece, name in zip(pieces, stripped):
         start = position + len(piece) - len(piece.lstrip())
         span = text.part(start, start + len(name))
         if not name:
             message = f"a name in `{entry.key.text}` is empty; RLinf makes a component of it"
-            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{','.join(others)}`" if others else "write a name", only)
+            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{left}`" if left else "write a name", only)
         if name in seen:
-            help = f"write `{','.join(others)}`" if others else "remove one of the two"
+            help = f"write `{left}`" if only and left else "remove one of the two"
             notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, only)
         elif name:
             names[name] = span

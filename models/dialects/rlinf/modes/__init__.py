@@ -25,7 +25,10 @@ _APPLY: Mapping[Placer, Callable[[Parts], None]] = {
 
 @dataclass(frozen=True)
 class Mode:
-    """What a mode made of the components, and what it demands besides. `task` is "" where it is not known."""
+    """What a mode made of the components, and what it demands besides. `task` is "" where it is not known.
+
+    `placed` are the names of all components, also of those that could not be read.
+    """
 
     task: str
     placer: Placer
@@ -33,6 +36,7 @@ class Mode:
     relations: tuple[Relation, ...]
     shaped: frozenset[str]
     """Components whose degrees the settings of the job fix."""
+    placed: frozenset[str]
 
     @property
     def packs(self) -> bool:
@@ -57,7 +61,9 @@ def read_mode(
     if placer in _APPLY:
         _APPLY[placer](parts)
     shaped = frozenset(each.name for each in components if parts.components[each.name].parallel != each.parallel)
-    return Mode(task, placer, tuple(parts.components.values()), (*hinted, *parts.relations), shaped)
+    return Mode(
+        task, placer, tuple(parts.components.values()), (*hinted, *parts.relations), shaped, frozenset((*written, *parts.components))
+    )
 
 
 __all__ = ["Mode", "Placer", "read_mode"]

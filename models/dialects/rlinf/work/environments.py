@@ -41,7 +41,7 @@ def phases(work: Work) -> Phases | None:
 
 def environments(work: Work) -> None:
     """The shares and relations of an embodied job."""
-    if work.mode.task not in TASKS or work.component("env") is None:
+    if work.mode.task not in TASKS or "env" not in work.mode.placed:
         return
     found = phases(work)
     stages = work.settings.whole("rollout.pipeline_stage_num", SHARES)

@@ -106,7 +106,7 @@ def test_too_few_machines_are_an_error_and_the_rest_is_still_read(read) -> None:
         ("cluster: {num_nodes: 0, component_placement: {}}", ["PW105"]),
         ("cluster: {num_nodes: -1, component_placement: {}}", ["PW105"]),
         ("cluster: {num_nodes: 99999999, component_placement: {}}", ["PW002"]),
-        ("cluster: {num_nodes: 1, component_placement: {}, node_groups: {label: a}}", ["PW105"]),
+        ("cluster: {num_nodes: 1, component_placement: {}, node_groups: {label: a}}", ["PW105", "PW101"]),
         ("cluster: {num_nodes: 1, component_placement: {}, profiling: {}}", ["PW101"]),
         ("cluster: {num_nodes: 1, component_placement: {}, profiling: {backend: nsys}}", ["PW117"]),
         ("cluster: {num_nodes: 1, component_placement: {}, profiling: {backend: nsight, options: {o: 1, output: 2}}}", ["PW117"]),

@@ -27,7 +27,7 @@ NODES = [
     ("a negative one is none", "-1", "PW103"),
     ("text is none", "first", "PW103"),
     ("a decimal is none", "0.5", "PW103"),
-    ("null is the text `None`", "~", "PW103 (PW118)"),
+    ("null is the text `None`", "~", "PW103"),
     ("a range does not run backwards", "2-1", "PW109"),
     ("the end must exist", "0-3", "PW102"),
     ("the start must exist", "3", "PW102"),
