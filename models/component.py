@@ -9,6 +9,7 @@ from typing import Mapping, Sequence
 from .assignment import Run
 from .fix import Fix
 from .node_group import CLUSTER_LABEL
+from .run import repeats_of
 from .span import Span
 
 UNBOUNDED = 1 << 20
@@ -77,12 +78,24 @@ class Component:
     @property
     def unit(self) -> int:
         """Accelerators that are placed as one piece: a group, or a block of interleaved groups (single ones do not interleave)."""
-        return self.group_size * self.stride if self.contiguous and self.group_size > 1 else self.group_size
+        return self.block if self.group_size > 1 else 1
+
+    @property
+    def block(self) -> int:
+        """Accelerators of as many groups as interleave."""
+        return self.group_size * self.stride if self.contiguous else self.group_size
 
     @property
     def step(self) -> int:
-        """What the number of its accelerators must be a multiple of: whole replicas and whole processes."""
-        return lcm(self.parallel.replica, self.per_process)
+        """What the number of its accelerators must be a multiple of: whole replicas, whole processes, whole blocks of a stride."""
+        return lcm(self.parallel.replica, self.per_process, self.block if self.stride > 1 else 1)
+
+    @property
+    def numbered_in(self) -> tuple[str, ...]:
+        """The groups that its ranks are written in: its own, but for given ranks that are written in others than its hints name."""
+        repeats = repeats_of(self.runs or ())
+        used = tuple(dict.fromkeys(run.node_group for repeat in repeats for run in repeat.runs))
+        return self.node_groups if set(used) <= set(self.node_groups) else used
 
     def fix(self, code: str, otherwise: str) -> Fix:
         """What mends it where it breaks a rule; only the words `otherwise` where the dialect knows nothing better."""

@@ -16,7 +16,8 @@ class Capabilities:
     `shares_accelerators`: components whose ranks are explicit may overlap (that is how RLinf says colocation).
     `nodes_in_order`: a component's processes must be on nodes of ascending rank (RLinf refuses any other order at launch).
     `groups_may_cross`: tensor parallel groups of given ranks may lie on several nodes: slow, but not refused.
-    `packs`: the processes of a contiguous component follow from its ranks, so that process ranks are not written.
+    `packs`: a contiguous component is a range of the whole cluster, and its processes follow from it, so that neither groups nor process
+    ranks are written.
     `notices`: code of a rule -> when the framework itself would notice, for rules that it checks late or never.
     """
 

@@ -52,11 +52,23 @@ class Problem:
         """What is dealt out to the components of this problem."""
         return tuple(share for share in self.job.shares if share.component in self._by_name)
 
+    def range_in(self, component: Component) -> tuple[str, ...]:
+        """The node groups in whose numbering a contiguous component is one solid range.
+
+        What is searched becomes a range of the whole cluster, on nodes of its groups, where processes are packed. Else these are the
+        groups that it is written in; in the order of their nodes where nodes must ascend.
+        """
+        if component.runs is None and self.job.capabilities.packs and self.kind(component) == ACCELERATOR:
+            return (CLUSTER_LABEL,)
+        labels, groups = component.numbered_in, self.cluster.groups
+        ascending = sorted(labels, key=lambda label: min(groups[label].node_ranks, default=0))
+        return tuple(ascending) if self.job.capabilities.nodes_in_order else labels
+
     def solid_in(self, members: tuple[Component, ...]) -> tuple[str, ...] | None:
         """The node groups in whose numbering components on the same accelerators are one solid range; None if they need not be."""
         for component in members:
             if component.contiguous:
-                return component.node_groups
+                return self.range_in(component)
         in_order = {name for relation in self.related(IN_ORDER) for name in relation.components}
         solid = any(component.name in in_order for component in members) and self.kind(members[0]) == ACCELERATOR
         return (CLUSTER_LABEL,) if solid else None

@@ -38,7 +38,8 @@ def around(problem: Problem, sets: tuple[Members, ...]) -> dict[str, tuple[Membe
     direct: dict[str, list[Members]] = {members[0].name: [] for members in sets}
     for relation in problem.related(SUBSET):
         inner, outer = (home[name] for name in relation.components)
-        if inner is not outer and problem.kind(inner[0]) == problem.kind(outer[0]) != NODE:
+        kinds = {problem.kind(problem[name]) for name in relation.components}  # given sets hold several
+        if inner is not outer and len(kinds) == 1 and NODE not in kinds:
             direct[inner[0].name].append(outer)
     found: dict[str, tuple[Members, ...]] = {}
     for name, outers in direct.items():

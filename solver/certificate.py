@@ -8,7 +8,7 @@ from ..models.component import Component
 from ..models.node_group import ACCELERATOR
 from ..models.problem import Problem
 from .layout import Bundle, Cell, Layout
-from .own_rows import amount_row, memory_row, range_row
+from .own_rows import amount_row, memory_row, node_row, range_row
 from .pools import Pool
 from .reach import eligible
 from .relation_rows import relation_row
@@ -31,6 +31,9 @@ def counting_row(problem: Problem) -> Row | None:
             return row
     for bundle in layout.ranged:
         if row := range_row(layout, bundle):
+            return row
+    for name in layout.on_nodes:
+        if row := node_row(layout, problem[name]):
             return row
     if row := relation_row(layout):
         return row

@@ -7,7 +7,7 @@ from .layout import Bundle, Cell, Count, Layout, Values
 from .objectives.domains_touched import LEVEL
 from .places import Places, lengths
 from .pools import Masks, Pool
-from .reach import eligible
+from .reach import eligible, within_reach
 
 
 def greedy(layout: Layout) -> Values | None:
@@ -15,7 +15,8 @@ def greedy(layout: Layout) -> Values | None:
 
     Components with a range of amounts get as much as there is; if then something finds no place, as little as they ask for.
     """
-    return _values(layout, stretch=True) or _values(layout, stretch=False)
+    stretched = _values(layout, stretch=True)
+    return _values(layout, stretch=False) if stretched is None else stretched
 
 
 def _values(layout: Layout, stretch: bool) -> Values | None:
@@ -40,7 +41,7 @@ def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
 def _place_pool(layout: Layout, pool: Pool, free: dict[int, int], stretch: bool, values: Values) -> bool:
     """Place all bundles of a pool, the contiguous ones first; False where one finds no place."""
     for bundle in sorted((each for each in pool.bundles if each.contiguous), key=lambda each: -each.unit * each.least):
-        places, tried = Places(layout, bundle, free), lengths(layout, bundle)
+        places, tried = Places(layout, bundle, within_reach(layout, bundle, free)), lengths(layout, bundle)
         # The largest that may be, on the fewest nodes, at the lowest ranks.
         place = next(filter(None, map(places.best_free, tried[::-1] if stretch else tried[:1])), None)
         if place is None:

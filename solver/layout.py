@@ -138,7 +138,11 @@ class Layout:
     def _on_nodes(self) -> dict[str, Sequence[Run]]:
         """The components that nodes are the resource of: there is nothing to search, they are spread evenly."""
         members = [c for c in self.problem.components if self.problem.kind(c) == NODE]
-        return {c.name: c.runs if c.runs is not None else spread_over_nodes(self.problem.cluster, c) for c in members}
+        return {c.name: c.runs if c.runs is not None else self._spread(c) for c in members}
+
+    def _spread(self, component: Component) -> Sequence[Run]:
+        shares = [share for share in self.problem.shares if share.component == component.name]
+        return spread_over_nodes(self.problem.cluster, component, shares)
 
     def _masks(self, bundle: Bundle) -> dict[int, int]:
         member = bundle.fixed

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from math import lcm
+from typing import Sequence
 
+from ..models.assignment import Assignment
+from ..models.component import Component
 from ..models.node_group import ACCELERATOR
 from ..models.quantity import write_memory
+from ..models.share import Share
 from .amounts import allowed, even
 from .layout import Bundle, Layout
 from .places import longest_free
 from .reach import in_reach
 from .row import Row
+from .rules.all_placed import amount_of
 from .rules.fits_memory import peak
-from .wording import listed
+from .wording import listed, plural
 
 
 def amount_row(layout: Layout, bundle: Bundle) -> Row | None:
@@ -23,6 +28,8 @@ def amount_row(layout: Layout, bundle: Bundle) -> Row | None:
     most = min(component.most for component in members)
     names = listed([component.name for component in members])
     shared = f"{names} share their accelerators: " if len(members) > 1 else f"{names}: "
+    if bundle.fixed and (row := _apart(layout, bundle)):
+        return row
     if bundle.fixed:
         held = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
         if not least <= held <= most:
@@ -35,6 +42,19 @@ def amount_row(layout: Layout, bundle: Bundle) -> Row | None:
         amounts = str(least) if least == most else f"{least} to {most}"
         return Row(members, -(-least // step) * step, most, f"{shared}{amounts} holds no multiple of {step}")
     return _share_row(layout, bundle)
+
+
+def _apart(layout: Layout, bundle: Bundle) -> Row | None:
+    """Members of the bundle are given, and not the same resources."""
+    for member in (component for component in bundle.components if component.runs is not None):
+        held = Assignment({member.name: member.runs or ()}).masks(member.name)
+        differ = {node: mask ^ held.get((node, bundle.kind), 0) for node, mask in layout.fixed[bundle].items()}
+        differ |= {node: mask for (node, kind), mask in held.items() if kind == bundle.kind and node not in differ}
+        if bundle.fixed and (count := sum(mask.bit_count() for mask in differ.values())):
+            names = listed([component.name for component in bundle.components])
+            sentence = f"{names} share their accelerators: {bundle.fixed.name} and {member.name} are given, and differ in {count}"
+            return Row(bundle.components, count, 0, sentence)
+    return None
 
 
 def _share_row(layout: Layout, bundle: Bundle) -> Row | None:
@@ -52,9 +72,21 @@ def _share_row(layout: Layout, bundle: Bundle) -> Row | None:
         return None
     names = [name for name in names if any(share.component == name for share in shares)]
     amounts = str(least) if least == most else f"{least} to {most}"
+    return Row(bundle.components, least, 0, _uneven(names, amounts, "accelerator", shares))
+
+
+def node_row(layout: Layout, component: Component) -> Row | None:
+    """No number of processes on nodes lets all shares of a component come out even."""
+    shares = [share for share in layout.problem.shares if share.component == component.name]
+    processes = max((run.ranks.stop for run in layout.on_nodes[component.name]), default=0)
+    if component.runs is not None or all(share.divides(processes) for share in shares):
+        return None
+    return Row((component,), component.least, 0, _uneven((component.name,), amount_of(component), "process", shares))
+
+
+def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Share]) -> str:
     dealt = [f"{share.amount} {share.what}{f' in multiples of {share.multiple}' if share.multiple > 1 else ''}" for share in shares]
-    sentence = f"{listed(list(names))}: with {amounts} accelerators {listed(dealt)} cannot be dealt out evenly"
-    return Row(bundle.components, least, 0, sentence)
+    return f"{listed(list(names))}: with {amounts} {plural(unit, 2)} {listed(dealt)} cannot be dealt out evenly"
 
 
 def memory_row(layout: Layout, bundle: Bundle) -> Row | None:

@@ -8,6 +8,7 @@ from typing import Iterator, Sequence
 from .amounts import allowed
 from .layout import Bundle, Layout
 from .pools import Masks
+from .reach import within_reach
 
 Place = tuple[int, int]
 """(first resource rank, units)."""
@@ -84,10 +85,11 @@ def whole_places(layout: Layout, bundle: Bundle) -> list[Place]:
 
 
 def longest_free(layout: Layout, bundle: Bundle) -> int:
-    """The most units of any free range that cuts none; 0 if not even one has a place. Cost grows with nodes alone."""
+    """The most units of any free range on nodes it may use that cuts none; 0 if not even one has a place. Cost grows with nodes."""
     longest = ending = 0  # `ending`: the longest range that ends with the last resource of the node before
+    usable = within_reach(layout, bundle, layout.pool_of[bundle].free)
     for stretch in layout.numbering(bundle).stretches:
-        free, after = layout.pool_of[bundle].free.get(stretch.node_rank, 0), 0
+        free, after = usable.get(stretch.node_rank, 0), 0
         for first, stop in _runs(free, stretch.count):
             before = ending if first == 0 else 0
             whole = (stop - first) // bundle.unit * bundle.unit

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..models.component import Component
 from ..models.node_group import ACCELERATOR
 from .layout import Bundle, Cell, Layout
+from .pools import Masks
 from .rules.fits_memory import peak
 
 
@@ -32,3 +33,9 @@ def eligible(layout: Layout, bundle: Bundle) -> list[Cell]:
         return cells
     need = peak(company(layout, bundle))
     return [cell for cell in cells if (memory := cell.nodes[0].accelerator_memory) is None or memory >= need]
+
+
+def within_reach(layout: Layout, bundle: Bundle, free: Masks) -> Masks:
+    """What is free on the nodes that the bundle may use at all."""
+    nodes = {node.rank for cell in in_reach(layout, bundle) for node in cell.nodes}
+    return {node: mask for node, mask in free.items() if node in nodes}

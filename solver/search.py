@@ -105,7 +105,7 @@ def _one(problem: Problem, limit: float, seed: int) -> _Found:
     layout = Layout(problem)
     bounds = _bounds(layout)
     values = greedy(layout)
-    guess = _judged(problem, layout, values, bounds) if values else None
+    guess = None if values is None else _judged(problem, layout, values, bounds)
     if guess and guess.objective == guess.bound:
         return guess
     if not guess and counting_row(problem):

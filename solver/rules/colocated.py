@@ -25,13 +25,12 @@ class Colocated:
         return problem.related(COLOCATED)
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        """They are one bundle, so their places are the same variables; only two given parts can differ."""
-        one, other = (problem[name] for name in relation.components)
-        bundle = variables.bundle(one)
-        if bundle and one.runs is not None and other.runs is not None:
-            given = [{(run.node, run.mask) for run in component.runs or ()} for component in (one, other)]
-            held = [_union(pairs) for pairs in given]
-            variables.require(held[0] == held[1], f"{one.name} and {other.name} are given apart")
+        """They are one bundle, so their places are the same variables; only given parts can differ, also through others between them."""
+        for component in (problem[name] for name in relation.components):
+            bundle = variables.bundle(component)
+            if bundle and component.runs is not None:
+                held = _union({(run.node, run.mask) for run in component.runs if run.mask})
+                variables.require(held == variables.layout.fixed[bundle], f"{bundle.name} are given apart")
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         one, other = relation.components

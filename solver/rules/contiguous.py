@@ -32,7 +32,7 @@ class Contiguous:
         """The bundle has one start instead of counts; only a given part can have holes."""
         bundle = variables.bundle(component)
         if bundle and bundle.fixed and component.runs is None:
-            first = problem.cluster.numbering(component.node_groups).first
+            first = problem.cluster.numbering(problem.range_in(component)).first
             masks = variables.layout.fixed[bundle]
             inside = masks.keys() <= first.keys()
             ranks = sorted(first[n] + i for n, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1) if inside else []
@@ -40,7 +40,7 @@ class Contiguous:
             variables.require(solid, f"{component.name} is given in pieces")
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        first = problem.cluster.numbering(component.node_groups).first
+        first = problem.cluster.numbering(problem.range_in(component)).first
         masks = {node: mask for (node, _), mask in assignment.masks(component.name).items() if mask}
         span = component.span("placement")
         outside = [node for node in masks if node not in first]
@@ -81,7 +81,7 @@ class Contiguous:
 def free_ranges(problem: Problem, component: Component) -> list[tuple[int, int]]:
     """The solid ranges (first, last + 1) of a component's numbering that no other job holds."""
     kind, found, start, position = problem.kind(component), list[tuple[int, int]](), -1, 0
-    for stretch in problem.cluster.numbering(component.node_groups).stretches:
+    for stretch in problem.cluster.numbering(problem.range_in(component)).stretches:
         free = problem.cluster.nodes[stretch.node_rank].free(kind)
         for index in range(stretch.count):
             if free >> index & 1:

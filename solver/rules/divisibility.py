@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Divisibility:
-    """The accelerators of a component are a multiple of tp x pp x cp and of the accelerators per process.
+    """The accelerators of a component are a multiple of tp x pp x cp, of the accelerators per process, and of a block of its stride.
 
     Source: Megatron-LM, core/parallel_state.py, initialize_model_parallel (world size must be divisible by
-    tp x pp x cp); RLinf, rlinf/scheduler/placement/placement.py (processes and resources are multiples).
+    tp x pp x cp); RLinf, rlinf/scheduler/placement/placement.py (processes and resources are multiples), packed.py (blocks).
     """
 
     code: ClassVar[str] = "PW208"
@@ -34,13 +34,13 @@ class Divisibility:
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         placed = assignment.amount(component.name)
-        parallel = component.parallel
+        replica, each, block = component.parallel.replica, component.per_process, component.block
         for divisor, what in (
-            (parallel.replica, f"tp x pp x cp = {parallel.replica}"),
-            (component.per_process, "accelerators per process"),
+            (replica, f"tp x pp x cp = {replica}"),
+            (each, f"{each} accelerators per process"),
+            (block, f"blocks of {block}, in which {component.stride} groups interleave"),
         ):
             if placed % divisor:
-                what = what if divisor == parallel.replica else f"{divisor} {what}"
                 message = f"the {placed} accelerators of {component.name} cannot be divided by {what}: {placed % divisor} would be left"
                 lower, upper = placed - placed % divisor, placed - placed % divisor + divisor
                 fit = f"{lower} or {upper}" if lower else str(upper)
@@ -55,5 +55,7 @@ class Divisibility:
             reasons["parallel"] = str(component.parallel)
         if component.per_process > 1:
             reasons["per_process"] = f"{component.per_process} a process"
+        if component.block > component.group_size:
+            reasons["stride"] = f"stride {component.stride}"
         text = f"the accelerators of {component.name} must be a multiple of {component.step} ({', '.join(reasons.values())})"
         return Clause(text, tuple(Demand(component.name, name, component.span(name)) for name in reasons))

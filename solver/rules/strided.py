@@ -34,7 +34,7 @@ class Strided:
                 variables.require(mask.bit_count() % component.unit == 0, f"blocks of {component.name} do not fit node {node}")
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        first = problem.cluster.numbering(component.node_groups).first
+        first = problem.cluster.numbering(problem.range_in(component)).first
         held = [seat for _, its in seats(assignment.of(component.name)) for seat, _, _ in its]
         if any(node not in first for node, _ in held):
             return  # PW205 says so

@@ -95,11 +95,17 @@ CASES: dict[str, Problem] = {
     ),
     "given in the wrong group": problem(MIXED, given("a", Run(range(1), 0), node_groups=("end",)), component("b", 1)),
     "nodes in order": problem(
-        cluster({"count": 2}, {"count": 3}, late=(1,), early=(0,)),
-        component("a", 2, 3, contiguous=True, node_groups=("late", "early")),
+        cluster({"count": 1}, {"count": 2}, {"count": 2}, outer=(0, 2), inner=(1,)),
+        component("a", 2, 3, contiguous=True, node_groups=("outer", "inner")),
         component("b", 1),
         in_order=True,
     ),
+    "groups in the order of their nodes": problem(
+        cluster({"count": 2}, {"count": 3}, late=(1,), early=(0,)),
+        component("a", 2, 5, contiguous=True, node_groups=("late", "early")),
+        in_order=True,
+    ),
+    "single ones in blocks": problem(cluster({"count": 4}, {"count": 1}), component("a", 1, 5, contiguous=True, stride=2)),
     "nodes in order, given": problem(
         cluster({"count": 2}, {"count": 2}, late=(1,), early=(0,)),
         given("a", Run(range(1), 0), Run(range(1, 2), 1, first=1)),

@@ -1,0 +1,52 @@
+"""What is searched beside parts that are given, on nodes, or in several groups."""
+
+from __future__ import annotations
+
+from placewright.models.answer import IMPOSSIBLE
+from placewright.models.assignment import Run
+from placewright.models.node_group import NODE
+from placewright.models.plan import OPTIMAL
+from placewright.solver.search import solve
+
+from .cases import cluster, component, given, problem, share
+
+
+def test_processes_on_nodes_are_as_many_as_their_shares_allow() -> None:
+    on_nodes = component("env", 2, 5, node_groups=("node",))
+    for amount, verdict, size in ((12, OPTIMAL, 4), (6, OPTIMAL, 3), (7, IMPOSSIBLE, 0)):
+        answer = solve(problem(cluster({"count": 1}, {"count": 1}), on_nodes, dealt=(share("env", amount),)))
+        assert answer.verdict == verdict
+        assert answer.plan is None or answer.plan.assignment.world_size("env") == size
+    (finding,) = answer.findings
+    assert finding.message == "impossible: env: with 2-5 processes 7 environments cannot be dealt out evenly"
+
+
+def test_given_parts_that_a_searched_one_joins_must_be_the_same() -> None:
+    question = problem(
+        cluster({"count": 3}),
+        given("a", Run(range(1), 0)),
+        given("b", Run(range(1), 0, first=2)),
+        component("c", 1),
+        together="c+a c+b",
+        shares=True,
+    )
+    (finding,) = solve(question).findings
+    assert finding.message == "impossible: a, b and c share their accelerators: a and b are given, and differ in 2"
+
+
+def test_what_only_joins_given_parts_needs_no_search() -> None:
+    answer = solve(problem(cluster({"count": 3}), given("a", Run(range(2), 0)), component("c", 2), together="c+a"))
+    assert (answer.verdict, answer.how) == (OPTIMAL, "greedy")
+
+
+def test_within_a_given_part_beside_one_that_is_given_on_nodes() -> None:
+    agent = component("agent", 2, runs=(Run(range(2), 0, NODE, each=0, pitch=0, node_group="node"),), node_groups=("node",))
+    question = problem(cluster({"count": 3}), agent, given("a", Run(range(2), 0)), component("c", 1), within="c+a", shares=True)
+    plan = solve(question).plan
+    assert plan is not None and plan.assignment.masks("c") == {(0, "Accelerator"): 0b1}
+
+
+def test_a_range_over_groups_follows_the_order_of_their_nodes_where_these_must_ascend() -> None:
+    where = cluster({"count": 2}, {"count": 2}, late=(1,), early=(0,))
+    plan = solve(problem(where, component("a", 4, contiguous=True, node_groups=("late", "early")), in_order=True)).plan
+    assert plan is not None and [run.node for run in plan.assignment.of("a")] == [0, 1]
