@@ -157,7 +157,7 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     """One component from its hints. Raises UnusableInput where they cannot be."""
     spans = {}
     for entry in value if isinstance(value, Mapping) else ():
-        spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span
+        spans[entry.key.text] = spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span
     groups = known.node_groups if known and "node_group" not in spans else form.node_group
     for label in groups:
         if label not in cluster.groups:

@@ -86,3 +86,22 @@ def test_a_cluster_that_stands_in_defaults_is_added_to_and_only_the_file_itself_
     ) + "\ncluster:\n  component_placement:\n    actor: all\n"
     assert run(["verify", "main.yaml", "--cluster", "2x8"]) == 0
     assert "main.yaml: ok, 2 components, 17 processes on 2 nodes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("groups", ["inner", "outer,inner", "inner,outer"])
+def test_what_was_written_beside_hints_about_other_groups_verifies(groups: str) -> None:
+    """A mode that packs numbers the whole cluster: that is how the answer is written, and the hints stay as they are."""
+    text = "cluster:\n  num_nodes: 3\n  node_groups: [{label: outer, node_ranks: '0,2'}, {label: inner, node_ranks: 1}]\n"
+    text += "runner: {task_type: reasoning_eval}\nrollout: {tensor_parallel_size: 2}\nplacewright:\n  components:\n"
+    text += f"    rollout: {{accelerators: 2-8, node_group: '{groups}'}}\n    reward: {{colocate_with: rollout}}\n"
+    cluster = read_shorthand("3x4")
+    reading = rlinf.read(Document.of(Source("run.yaml", text)), cluster)
+    assert reading.problem is not None
+    plan = solve(reading.problem).plan
+    assert plan is not None and plan.assignment.held("rollout") == (8 if "," in groups else 4)
+    after = apply_edits(text, rlinf.write(reading, plan.assignment))
+    for written in (after, after.partition("placewright:")[0]):
+        again = rlinf.read(Document.of(Source("run.yaml", written)), cluster)
+        assert verify(again).errors == () and again.problem is not None
+        for name, runs in plan.assignment.runs.items():
+            assert [run.mask for run in again.problem[name].runs or ()] == [run.mask for run in runs]

@@ -9,7 +9,9 @@ from enum import Enum
 
 from ....assignment import Assignment
 from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT
+from .inference import lacking
 from .parts import Parts
+from .room import can_be_equal, room_apart, together
 
 
 class Arrangement(str, Enum):
@@ -43,26 +45,18 @@ def arrangement(parts: Parts, indifferent: bool) -> Arrangement:
 
 
 def _wished(parts: Parts, indifferent: bool) -> Arrangement:
-    """What the hints, the task and the other components leave."""
-    together = _together(parts)
-    if "rollout" in together or "critic" in together or {"rollout", "critic"} <= _together(parts, "rollout"):
+    """What the hints, the task, the other components and the room leave; apart where nothing speaks against it."""
+    with_actor = together(parts)
+    if "rollout" in with_actor or "critic" in with_actor or {"rollout", "critic"} <= together(parts, "rollout"):
         return Arrangement.COLLOCATED
     apart = any(r.kind == DISJOINT and set(r.components) == {"actor", "rollout"} for r in parts.hinted)
     if apart or parts.task == "coding_online_rl" or parts.first_of("inference", "actor_inference", "critic_inference"):
         return Arrangement.DISAGGREGATED
-    if indifferent and not parts.has("critic"):
-        return Arrangement.EITHER
-    asked = parts.components["actor"].least + parts.components["rollout"].least
-    return Arrangement.DISAGGREGATED if asked <= parts.cluster.total() else Arrangement.COLLOCATED
-
-
-def _together(parts: Parts, name: str = "actor") -> set[str]:
-    """The components that the hints colocate with one, through others too."""
-    found, before = {name}, 0
-    while len(found) > before:
-        before = len(found)
-        found |= {other for r in parts.hinted if r.kind == COLOCATED and found & set(r.components) for other in r.components}
-    return found
+    if not can_be_equal(parts):
+        return Arrangement.DISAGGREGATED
+    if lacking(parts) or not room_apart(parts):
+        return Arrangement.COLLOCATED
+    return Arrangement.EITHER if indifferent and not parts.has("critic") else Arrangement.DISAGGREGATED
 
 
 def relate(parts: Parts, found: Arrangement) -> None:

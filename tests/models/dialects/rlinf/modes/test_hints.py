@@ -36,7 +36,16 @@ def test_what_is_to_be_found_takes_the_shape_that_the_settings_give(job: Job) ->
 @pytest.mark.parametrize(
     ("more", "settings", "expected"),
     [
-        ({}, {}, (COLOCATED_OR_DISJOINT, ("actor", "rollout"))),
+        ({}, {}, (DISJOINT, ("actor", "rollout"))),
+        ({"rollout": {"accelerators": "4-8"}, "actor": {"accelerators": "4-8"}}, {}, (COLOCATED_OR_DISJOINT, ("actor", "rollout"))),
+        ({"rollout": {"accelerators": 8}}, {}, (COLOCATED, ("actor", "rollout"))),
+        ({"rollout": {"accelerators": 8}, "reward": {"colocate_with": "actor"}}, {}, (COLOCATED_OR_DISJOINT, ("actor", "rollout"))),
+        (
+            {"rollout": {"accelerators": 8}, "reward": {"accelerators": 1, "within": "actor"}},
+            {},
+            (COLOCATED_OR_DISJOINT, ("actor", "rollout")),
+        ),
+        ({"rollout": {"accelerators": "4-8"}}, {"algorithm__recompute_logprobs": True}, (COLOCATED, ("actor", "rollout"))),
         ({}, {"rollout__pipeline_parallel_size": 2}, (DISJOINT, ("actor", "rollout"))),
         ({"inference": {"accelerators": 2}}, {}, (DISJOINT, ("rollout", "inference"))),
         ({"critic": {"accelerators": 2}}, {}, (DISJOINT, ("rollout", "critic"))),
@@ -65,3 +74,26 @@ def test_degrees_that_the_settings_fix_are_no_longer_open(job: Job) -> None:
     hints = {"actor": {"accelerators": 8, "parallel": {"tp": [4, 2]}}, "rollout": {"accelerators": 4}, "reward": {"accelerators": 1}}
     reading = hinted(job, hints, actor__model__pipeline_model_parallel_size=2, **MEGATRON)
     assert reading.problem is not None and "actor" not in reading.problem.job.choices
+
+
+def test_processes_are_engines_of_as_many_accelerators_as_the_settings_say(job: Job) -> None:
+    hints = {"actor": {"accelerators": 4}, "rollout": {"processes": "1-2"}, "reward": {"colocate_with": "actor"}}
+    reading = hinted(job, hints, rollout__tensor_parallel_size=4, **MEGATRON)
+    assert reading.problem is not None and not reading.findings
+    assert (reading.problem["rollout"].least, reading.problem["rollout"].most) == (4, 8)
+    hints["rollout"] = {"processes": 2, "accelerators": 4}
+    assert [finding.code for finding in hinted(job, hints, rollout__tensor_parallel_size=4, **MEGATRON).findings] == ["PW121"]
+
+
+def test_an_actor_gets_no_fewer_accelerators_than_its_tp(job: Job) -> None:
+    settings = {"actor__training_backend": "fsdp", "actor__model__tensor_model_parallel_size": 4}
+    hints = {"actor": {"accelerators": "1-8"}, "rollout": {"colocate_with": "actor"}, "reward": {"accelerators": 1}}
+    reading = hinted(job, hints, **settings)
+    assert reading.problem is not None and reading.problem["actor"].least == 4
+    hints["actor"] = {"accelerators": 2}
+    assert [finding.code for finding in hinted(job, hints, **settings).findings] == ["PW208"]
+
+
+def test_what_is_packed_is_not_asked_for_on_nodes(job: Job) -> None:
+    hints = {"actor": {"accelerators": 4}, "rollout": {"accelerators": 4}, "reward": {"node_group": "node", "processes": 1}}
+    assert [finding.code for finding in hinted(job, hints).findings] == ["PW121"]
