@@ -84,6 +84,8 @@ def _not(arguments: tuple[Plain, ...]) -> Plain:
 def _decode(arguments: tuple[Plain, ...]) -> Plain:
     _arity("oc.decode", arguments, 1)
     value = arguments[0]
+    if value is not None and not isinstance(value, str):
+        raise ProvedWrong(f"`oc.decode` takes text, not {value!r}")
     if isinstance(value, str) and value[:1] in ("'", '"', "[", "{"):
         raise CannotCompute("`oc.decode` of quoted text, a list or a map is not computed")
     return primitive(value) if isinstance(value, str) else value

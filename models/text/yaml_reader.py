@@ -139,6 +139,8 @@ class _Reader:
         if parent.is_map and len(parent.children) % 2 == 0:
             if not isinstance(value, Scalar):
                 raise self._refuse("PW003", "a key must be a plain word, not a map or a list", event)
+            if value.is_null:  # OmegaConf has no such key either
+                raise self._refuse("PW003", "a key must be a plain word, not nothing (`null` in quotes is one)", event)
             if value.text == "<<" and value.span.length == 2:  # quoted, it is a key like any other
                 raise self._refuse("PW004", "`<<` merges another map; merges are not read", event)
             if value.text in parent.keys:

@@ -24,6 +24,11 @@ class Amount:
         return self.scalar.span if self.scalar else None
 
     @property
+    def is_float(self) -> bool:
+        """Is it written as `2.0`? It compares as 2, but nothing can be counted with it."""
+        return self.scalar is not None and isinstance(self.scalar.value, float)
+
+    @property
     def said(self) -> str:
         """Such as ``rollout.tensor_parallel_size: 4``."""
         return f"`{self.name}: {self.value}`"
@@ -85,10 +90,13 @@ class Settings:
             return True
         return False
 
-    def whole(self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None) -> Amount | None:
+    def whole(
+        self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
+    ) -> Amount | None:
         """A whole number of at least `least`; RLinf's default where it is not written.
 
-        A finding where RLinf cannot use it, with the number that `fits` (by default the least) as its mend.
+        A finding where RLinf cannot use it, with the number that `fits` (by default the least) as its mend. `exact`: RLinf
+        counts with it, for which `2.0` does not do.
         """
         if self.is_open(path, rule):
             return None
@@ -96,12 +104,12 @@ class Settings:
         if value is None:
             return None if default is None else Amount(default, path)
         number = value.value if isinstance(value, Scalar) else None
-        if isinstance(number, float) and number.is_integer():
+        if isinstance(number, float) and number.is_integer() and not exact:
             number = int(number)
         if not isinstance(value, Scalar) or not isinstance(number, int):
             if (path, rule) not in self._said:
                 self._said.add((path, rule))
-                self._wrong_type(path, value, max(least, 1) if fits is None else fits)
+                self.wrong_type(path, value, max(least, 1) if fits is None else fits)
             return None
         if number < least:
             if (path, rule) not in self._said:
@@ -113,11 +121,13 @@ class Settings:
             return None
         return Amount(int(number), path, value)
 
-    def _wrong_type(self, path: str, value: Value, better: int) -> None:
+    def wrong_type(self, path: str, value: Value, better: int) -> None:
+        """A value is no whole number; where it looks like one, that is what was meant."""
         written = value.text if isinstance(value, Scalar) and value.origin is None else ""
-        if written.isascii() and written.isdecimal() and len(written) < 10:
-            unquoted = f"write {int(written)} without quotes"
-            self._notes.wrong_type(path, path, value, "a whole number", unquoted, Edit(value.span, str(int(written))))
+        number = written.removesuffix(".0")
+        if number.isascii() and number.isdecimal() and len(number) < 10:
+            help = f"write {int(number)} without quotes" if number == written else f"write `{int(number)}`"
+            self._notes.wrong_type(path, path, value, "a whole number", help, Edit(value.span, str(int(number))))
         else:
             self._notes.wrong_type(path, path, value, "a whole number", f"write a whole number such as `{better}`")
 

@@ -81,6 +81,7 @@ def test_what_is_not_known_here_is_said_to_be_unchecked(text: str, why: str) -> 
         ("${value}", "`${value}` cannot be resolved: it refers to itself"),
         ("${...a}", "`${...a}` cannot be resolved: `...a` leads above the top of the file"),
         ("'${int_div:1,0}'", "`${int_div:1,0}` cannot be resolved: `int_div` divides 1 by zero"),
+        ("${oc.decode:1}", "`${oc.decode:1}` cannot be resolved: `oc.decode` takes text, not 1"),
         ("'${a.b'", "`${a.b` cannot be resolved: `${` is not closed by `}`"),
     ],
 )

@@ -57,6 +57,7 @@ def test_both_parsers_of_pyyaml_give_the_same(pure: bool, monkeypatch: pytest.Mo
         ("a: " + "1" * 20, "PW002", "19 digits"),
         ("a: [", "PW003", "not YAML"),
         ("? [1]\n: 2", "PW003", "key"),
+        ("null: 2", "PW003", "not nothing"),
         ("a: 1\n---\nb: 2", "PW003", "second document"),
         ("", "PW003", "empty"),
         ("- 1", "PW003", "map"),

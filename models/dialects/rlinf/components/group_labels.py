@@ -5,7 +5,7 @@ Source: RLinf, rlinf/scheduler/cluster/config.py (reserved labels) and node.py (
 
 from __future__ import annotations
 
-from ....text.tree import Mapping, Scalar
+from ....text.tree import Mapping, Scalar, kind_of, plain
 from ..capabilities import RESERVED_LABELS
 from ..notes import Notes, is_unknown
 
@@ -19,8 +19,11 @@ def read_label(notes: Notes, group: Mapping, seen: set[str]) -> str | None:
     if is_unknown(value):
         return None
     if not isinstance(value, Scalar):
-        notes.wrong_type("node_groups", "label", value, "a name", "write one word, such as `a800`")
-        return None
+        label = str(plain(value))
+        message = f"`label` should be a name, but it is {kind_of(value)}: RLinf takes it for the label `{label[:60]}`"
+        notes.warn("PW113", "node_groups", message, value, kind_of(value), "write one word, such as `a800`")
+        seen.add(label)
+        return label
     text = notes.text(value, value.text)
     label = text.text
     if label in RESERVED_LABELS:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ....component import Parallel
 from ..settings import Amount, Settings
+from .parts import Parts
 
 RULE = "PW208"
 _TP, _PP, _CP = "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"
@@ -32,26 +33,33 @@ _ONE = Amount(1, _CP)
 
 
 def trained(settings: Settings, role: str) -> Degrees:
-    """Those of `actor` or `critic`."""
+    """Those of `actor` or `critic`; fsdp knows neither pp nor cp, whatever is written."""
+    if settings.word(f"{role}.training_backend", RULE) == "fsdp":
+        return Degrees(settings.whole(f"{role}.model.{_TP}", RULE, 1), _ONE, _ONE)
     tp, pp, cp = (settings.whole(f"{role}.model.{key}", RULE, 1) for key in (_TP, _PP, _CP))
     return Degrees(tp, pp, cp)
 
 
 def generating(settings: Settings) -> Degrees:
     """Those of the rollout engine."""
-    tp, pp = (settings.whole(f"rollout.{key}", RULE, 1) for key in ("tensor_parallel_size", "pipeline_parallel_size"))
+    tp, pp = (settings.whole(f"rollout.{key}", RULE, 1, exact=True) for key in ("tensor_parallel_size", "pipeline_parallel_size"))
     return Degrees(tp, pp, _ONE)
 
 
-def inferring(settings: Settings, role: str) -> Degrees:
-    """Those of the inference component of `actor` or `critic`; where it has no section, those of the role itself."""
-    sections = ("inference", "actor_inference") if role == "actor" else ("critic_inference",)
-    section = next((name for name in sections if settings.at(name) is not None), None)
-    if section is None:
-        its = trained(settings, role)
-        return Degrees(its.tp, its.pp, _ONE)
-    tp = settings.whole(f"{section}.model.{_TP}", RULE, 1)
-    pp = settings.whole(f"{section}.model.{_PP}", RULE)
-    if pp is None and settings.at(f"{section}.model.{_PP}") is None:
-        pp = trained(settings, role).pp
-    return Degrees(tp, pp, _ONE)
+def inferring(settings: Settings, role: str) -> Amount | None:
+    """The tp of the inference component of `actor` or `critic`: from its section; without one, or for a critic whose own says none, its role's."""
+    sections = [name for name in ("inference", "actor_inference") if settings.at(name) is not None]
+    if role == "critic":
+        sections = ["critic_inference"] if settings.at(f"critic_inference.model.{_TP}") is not None else []
+    return settings.whole(f"{(*sections, role)[0]}.model.{_TP}", RULE, 1)
+
+
+def sections_of_inference(parts: Parts) -> list[str]:
+    """The sections that the tp of the placed inference components is read from, besides those of the actor."""
+    found = []
+    section = next((name for name in ("inference", "actor_inference") if parts.settings.at(name) is not None), None)
+    if section and parts.first_of("inference", "actor_inference"):
+        found.append(f"{section}.model")
+    if parts.has("critic_inference") and parts.settings.at(f"critic_inference.model.{_TP}") is None:
+        found.append("critic.model")
+    return found

@@ -8,10 +8,11 @@ from __future__ import annotations
 from ....component import IN_ORDER, Parallel
 from . import presence
 from .arrangement import Arrangement, arrangement, relate
-from .degrees import Degrees, generating, inferring, trained
-from .pack import IGNORED, extent, pack
+from .degrees import Degrees, generating, inferring, sections_of_inference, trained
+from .pack import IGNORED, extent, pack, packed
 from .parts import Parts
-from .shape import CODE, Shape, engine, fits_in, of_rollout, whole
+from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
+from .solid import Extent
 
 MEGATRON = "megatron"
 
@@ -19,6 +20,7 @@ MEGATRON = "megatron"
 def apply(parts: Parts) -> None:
     """All that the mode says of the components."""
     presence.needed(parts, "actor", "rollout", "reward")
+    presence.sections(parts, "actor.model", "rollout")
     presence.log_probabilities(parts)
     actor, rollout = trained(parts.settings, "actor"), generating(parts.settings)
     found = arrangement(parts, _indifferent(actor, rollout))
@@ -54,6 +56,7 @@ def _actor(parts: Parts, its: Degrees, backend: str | None) -> None:
     """Its tensor parallel group must fit; whole replicas matter to megatron, which fails without them, not to fsdp."""
     count = _count(parts, "actor")
     pack(parts, "actor", Shape(), its.parallel if backend == MEGATRON else None)
+    at_least(parts, "actor", its.tp)
     if backend == MEGATRON or count is None or not fits_in(parts, "actor", its.tp, count) or backend == "fsdp" or backend is None:
         return
     parallel = its.parallel or Parallel()
@@ -70,23 +73,40 @@ def _rollout(parts: Parts, found: Arrangement, actor: Degrees, its: Degrees) -> 
         actors = _count(parts, "actor") or 0
         if its.tp and not whole(parts, "actor", actors, Shape(its.tp.value), its.tp):
             return None
-        count += actors
+        return _with_actor(parts, of_rollout(parts, found, actor, its, count + actors), count)
     if found is Arrangement.COLLOCATED and its.pp and its.pp.value > 1:
         message = f"{its.pp.said} does nothing where actor and rollout share their accelerators: RLinf packs processes by tp alone"
         parts.notes.warn(IGNORED, "rollout", message, its.pp.span or parts.place("rollout"), "ignored", "drop it", None)
     return of_rollout(parts, found, actor, its, count)
 
 
+def _with_actor(parts: Parts, shape: Shape | None, count: int) -> Shape | None:
+    """Rollout that starts on the actor's accelerators too: there it must be launched; the shape of its own share, if that is whole."""
+    found = extent(parts, "rollout")
+    if shape is None or found is None or not packed(parts, parts.components["rollout"], Extent(0, found.last, found.last + 1), shape):
+        return None
+    if not count % shape.block:
+        return shape
+    message = f"in auto mode RLinf starts `rollout` on 0-{found.last}; its own share, {found}, is no whole engines"
+    parts.notes.info(IGNORED, "rollout", message, parts.place("rollout"), "at the start")
+    return None
+
+
 def _inference(parts: Parts, found: Arrangement) -> None:
     """Each inference component is packed; in auto mode RLinf does not look whether its tp fits."""
     if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
         return
+    if found is Arrangement.DISAGGREGATED:
+        presence.sections(parts, *sections_of_inference(parts))
     for name, role in (("inference", "actor"), ("actor_inference", "actor"), ("critic_inference", "critic")):
         count = _count(parts, name)
         shadowed = name == "actor_inference" and parts.has("inference")
-        if count is not None and found is Arrangement.DISAGGREGATED and not shadowed:
-            fits_in(parts, name, inferring(parts.settings, role).tp, count)
+        judged = found is Arrangement.DISAGGREGATED and not shadowed and parts.has(name)
+        tp = inferring(parts.settings, role) if judged else None
+        if count is not None:
+            fits_in(parts, name, tp, count)
         pack(parts, name, Shape())
+        at_least(parts, name, tp)
 
 
 def _auto(parts: Parts, rollout: Degrees) -> None:

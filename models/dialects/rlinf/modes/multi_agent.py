@@ -25,10 +25,12 @@ JUDGE = "rollout_judge"
 def apply(parts: Parts) -> None:
     """All that the mode says of the components of a training job."""
     presence.needed(parts, "actor", "rollout", "reward")
+    presence.sections(parts, "actor.model", "rollout")
     presence.log_probabilities(parts)
     presence.inference(parts, Arrangement.COLLOCATED)
     actor, its = trained(parts.settings, "actor"), generating(parts.settings)
     presence.engine_within_actor(parts, actor.tp, its.tp)
+    evaluation.agents_fit(parts, its)
     parts.relate(COLOCATED, "actor", "reward")
     names = dict.fromkeys([*parts.written, *parts.components])
     for name in names:
@@ -43,7 +45,9 @@ def apply(parts: Parts) -> None:
     if found is None or fits_in(parts, "rollout", its.tp, found.count):
         shape = of_rollout(parts, Arrangement.COLLOCATED, actor, its, found.count if found else None)
     pack(parts, "rollout", shape, engine(its, shape))
-    pack(parts, "reward", Shape(), fills=True)
+    reward = extent(parts, "reward")
+    if reward is None or reward.solid:  # with holes it is not where the actor is, whatever is made of it
+        pack(parts, "reward", Shape())
     _judge(parts, shape)
 
 

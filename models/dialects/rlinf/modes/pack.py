@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....assignment import Assignment
-from ....component import Component, Parallel
+from ....assignment import Assignment, Runs
+from ....component import UNBOUNDED, Component, Parallel
 from ....finding import UnusableInput
 from ....fix import Fix
 from ....node_group import CLUSTER_LABEL
@@ -21,7 +21,7 @@ IGNORED = "PW124"
 def extent(parts: Parts, name: str) -> Extent | None:
     """The ranks of a component, if they are given and known."""
     component = parts.placed(name)
-    return extent_of(component.runs or (), parts.cluster, component.node_groups) if component else None
+    return extent_of(component.runs or (), parts.cluster, component.numbered_in) if component else None
 
 
 def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None = None, fills: bool = False) -> None:
@@ -55,13 +55,7 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
 def _fixed(parts: Parts, component: Component, found: Extent, shape: Shape, parallel: Parallel | None) -> None:
     """Its runs anew from its range; the processes that were written are thrown away."""
     notes, name, amount = parts.notes, component.name, found.size
-    runs = None
-    try:
-        runs = PackedPlacementStrategy(found.first, found.last, shape.each, shape.stride, component.node_groups).runs(parts.cluster)
-    except UnusableInput as refused:
-        for each in refused.findings:
-            message = f"`{name}`: {each.message}; RLinf notices this only at launch"
-            notes.error(each.code, name, message, parts.place(name), "crosses nodes", each.help)
+    runs = packed(parts, component, found, shape)
     was = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.each
     if count != was != found.count:
@@ -80,6 +74,17 @@ def _fixed(parts: Parts, component: Component, found: Extent, shape: Shape, para
     )
 
 
+def packed(parts: Parts, component: Component, found: Extent, shape: Shape) -> Runs | None:
+    """Its processes, one after the other in a range; None where they cannot be, and that is noted."""
+    try:
+        return PackedPlacementStrategy(found.first, found.last, shape.each, shape.stride, component.numbered_in).runs(parts.cluster)
+    except UnusableInput as refused:
+        for each in refused.findings:
+            message = f"`{component.name}`: {each.message}; RLinf notices this only at launch"
+            parts.notes.error(each.code, component.name, message, parts.place(component.name), "crosses nodes", each.help)
+    return None
+
+
 def _without_holes(parts: Parts, component: Component, found: Extent) -> dict[str, Fix]:
     """As many ranks without holes, where they are free of other components: those with the same ranks move along."""
     span, last = component.spans.get("placement"), found.first + found.count - 1
@@ -88,8 +93,8 @@ def _without_holes(parts: Parts, component: Component, found: Extent) -> dict[st
     for other in parts.components.values():
         theirs = Assignment({other.name: other.runs or ()}).masks(other.name)
         if other.runs and theirs != mine and other.name != "reward":
-            its = extent_of(other.runs, parts.cluster, other.node_groups)
-            if other.node_groups != component.node_groups or (its.first <= last and found.first <= its.last):
+            its = extent_of(other.runs, parts.cluster, other.numbered_in)
+            if other.numbered_in != component.numbered_in or (its.first <= last and found.first <= its.last):
                 return {}
     text = str(Extent(found.first, last, found.count))
     plain = bool(written) and "${" not in written and "\n" not in written
@@ -108,6 +113,7 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
         if field in component.spans and hint != demanded:
             message = f"`{key}` of `{name}` is {hint}, but the settings of the job make it {demanded} ({parts.reason})"
             notes.error("PW121", name, message, component.spans[field], "", f"drop `{key}`, or change the settings of the job")
+    component = _in_processes_of(parts, component, shape.each)
     found = replace(component, per_process=shape.each, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel)
     step = max(found.unit, found.step)
     if component.least == component.most and component.least % step:
@@ -118,10 +124,25 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
     return found
 
 
+def _in_processes_of(parts: Parts, component: Component, each: int) -> Component:
+    """With the amount that the hints mean where they count processes, each of so many accelerators."""
+    spans, its = component.spans, component.per_process
+    if "processes" not in spans or its == each:
+        return component
+    if "accelerators" in spans:
+        message = f"`{component.name}` asks for {its} accelerator{'s' * (its > 1)} a process (`accelerators` and `processes`), but the settings of "
+        message += f"the job make it {each} ({parts.reason})"
+        parts.notes.error("PW121", component.name, message, spans["processes"], "", "drop `processes`, or change the settings of the job")
+        return component
+    most = component.most if component.most >= UNBOUNDED else component.most // its * each
+    return replace(component, least=component.least // its * each, most=most)
+
+
 def _without_group(parts: Parts, component: Component) -> None:
-    if component.node_groups == (CLUSTER_LABEL,) or "node_group" not in component.spans:
+    groups = component.numbered_in
+    if groups == (CLUSTER_LABEL,) or "node_group" not in component.spans:
         return
-    labels = ",".join(component.node_groups)
+    labels = ",".join(groups)
     message = f"{parts.reason} drops the node group `{labels}` of `{component.name}`: it takes its ranks as ranks of the whole cluster"
     help = "write the ranks that these accelerators have in the whole cluster, and drop `node_group`"
     parts.notes.warn(IGNORED, component.name, message, component.spans["node_group"], "RLinf drops this", help)
@@ -130,7 +151,11 @@ def _without_group(parts: Parts, component: Component) -> None:
 def _elsewhere(parts: Parts, name: str) -> None:
     """A component on nodes or robots: RLinf takes its numbers for accelerators, so nothing more is judged here."""
     component = parts.components.get(name)
-    if component is not None:
+    if component is not None and component.runs is None and "placement" not in component.spans:
+        kind, span = parts.cluster.kind(component.node_groups), component.span("node_group")
+        message = f"`{name}` asks for {kind}s, but {parts.reason} takes its ranks for accelerators of the whole cluster"
+        parts.notes.error("PW121", name, message, span or parts.place(name), "", "ask for accelerators, in a group that numbers them")
+    elif component is not None:
         kind = parts.cluster.kind(component.node_groups)
         message = f"`{name}` is placed on {kind}s, but {parts.reason} takes its ranks for accelerators of the whole cluster"
         parts.notes.warn(IGNORED, name, message, parts.place(name), "", f"place `{name}` on accelerators")

@@ -6,8 +6,11 @@ programs under examples/reasoning and examples/agent; rlinf/workers/actor/fsdp_a
 
 from __future__ import annotations
 
+from ....text.tree import Mapping
+from ..notes import is_unknown
 from ..settings import Amount
 from .arrangement import Arrangement
+from .inference import lacking
 from .parts import Parts
 
 CODE = "PW123"
@@ -25,11 +28,27 @@ def needed(parts: Parts, *names: str) -> None:
         parts.notes.error(CODE, name, message, parts.owner, f"no `{name}`", f"add a line for `{name}`, such as `{name}: all`")
 
 
+def sections(parts: Parts, *paths: str) -> None:
+    """An error for the sections of settings that the class reads and that are not there, or are no maps."""
+    found = {path: parts.settings.at(path) for path in paths}
+    missing = [] if parts.notes.partial else [f"`{path}`" for path, value in found.items() if value is None]
+    if missing:
+        listed = " and ".join(missing)
+        message = f"the file has no {listed}, from which {parts.reason} reads degrees of parallelism"
+        parts.notes.error("PW101", "cluster", message, parts.owner, "", f"add {listed} with the settings of the job")
+    for path, value in found.items():
+        if value is not None and not isinstance(value, Mapping) and not is_unknown(value):
+            parts.notes.wrong_type(path, path, value, "a map", f"write the settings of `{path}` below it")
+
+
 def log_probabilities(parts: Parts) -> None:
     """The probabilities of the old policy come from somewhere; online coding has settings of its own."""
     notes, settings = parts.notes, parts.settings
     again, at = settings.flag("algorithm.recompute_logprobs", CODE), settings.at("algorithm.recompute_logprobs")
     returned = settings.flag("rollout.return_logprobs", CODE)
+    if again is not None and at is None:
+        message = "there is no `algorithm.recompute_logprobs`, which RLinf reads before anything else of the job"
+        notes.error("PW101", "algorithm", message, parts.owner, "", "say `algorithm: {recompute_logprobs: true}`, or `false`")
     if again is None or at is None:
         return
     if parts.task == "coding_online_rl":
@@ -68,15 +87,9 @@ def inference(parts: Parts, found: Arrangement) -> None:
     if its and not again and not fixed and found is Arrangement.DISAGGREGATED:
         message = f"`{its}` is placed, but `algorithm.recompute_logprobs` is false, which turns it off"
         notes.error(CODE, its, message, parts.place(its), "turned off", f"drop `{its}`, or set `algorithm.recompute_logprobs: true`")
-    if its or notes.partial or not parts.has("actor") or not parts.has("rollout"):
-        return
-    late = "RLinf notices this only after workers have started"
-    help = "place `inference` on accelerators of its own, or give `actor` and `rollout` the same ranks"
-    if settings.word("actor.training_backend", CODE) == "fsdp" and found is Arrangement.DISAGGREGATED:
-        message = f"`inference` is not placed, but an fsdp actor that is apart from rollout needs it; {late}"
-        notes.error(CODE, "inference", message, parts.owner, "no `inference`", help)
-    elif again or fixed:
-        message = f"`inference` is not placed, but `algorithm.recompute_logprobs` needs it where actor and rollout are apart; {late}"
+    if why := lacking(parts, found is Arrangement.AUTO):
+        message = f"`inference` is not placed, but {why}; RLinf notices this only after workers have started"
+        help = "place `inference` on accelerators of its own, or give `actor` and `rollout` the same ranks"
         report = notes.error if found is Arrangement.DISAGGREGATED else notes.warn
         report(CODE, "inference", message, parts.owner, "no `inference`", help)
 

@@ -5,7 +5,7 @@ Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement._genera
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....component import Parallel
 from ..settings import Amount
@@ -33,6 +33,9 @@ def collocated(parts: Parts, actor: Amount, rollout: Amount) -> Shape | None:
     """Rollout on the actor's accelerators: its groups interleave so that each weight has a short way; pp is not looked at."""
     if actor.value <= rollout.value:
         return Shape(rollout.value)
+    if actor.scalar and actor.is_float:
+        parts.settings.wrong_type(actor.name, actor.scalar, actor.value)
+        return None
     if actor.value % rollout.value:
         message = f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}, though they share accelerators"
         least = _divisor(actor.value, rollout.value)
@@ -74,6 +77,19 @@ def fits_in(parts: Parts, name: str, tp: Amount | None, count: int) -> bool:
     help = f"give it {tp.value} accelerators, or set `{tp.name}: {count}`"
     parts.notes.error(CODE, name, message, parts.place(name), f"{tp.value} needed", help, tp.becomes(count))
     return False
+
+
+def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
+    """A component that is left to solve gets no fewer accelerators than its tensor parallel group has."""
+    component = parts.components.get(name)
+    if tp is None or component is None or not parts.is_open(name) or tp.value <= component.least:
+        return
+    if tp.value <= component.most:
+        parts.components[name] = replace(component, least=tp.value)
+        return
+    message = f"`{name}` asks for {component.most} accelerator{'s' * (component.most != 1)}, fewer than its tp {tp.value}"
+    help = f"ask for {tp.value} accelerators, or set `{tp.name}: {component.most}`"
+    parts.notes.error(CODE, name, message, component.span("amount") or parts.place(name), f"{tp.value} needed", help)
 
 
 def whole(parts: Parts, name: str, count: int, shape: Shape, tp: Amount | None = None) -> bool:

@@ -10,6 +10,7 @@ GROUPS = [
     ("a label and node ranks", "{label: a, node_ranks: 0}", OK),
     ("a number as label is its text", "{label: 4090, node_ranks: 0}", OK),
     ("a label is needed", "{node_ranks: 0}", "PW101"),
+    ("a list as label is its text", "{label: [a], node_ranks: 0}", "(PW113)"),
     ("node ranks are needed", "{label: a}", "PW101"),
     ("other keys are refused", "{label: a, node_ranks: 0, gpus: 8}", "PW104"),
     ("a group is a map", "a", "PW105"),

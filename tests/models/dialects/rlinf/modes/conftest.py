@@ -15,7 +15,7 @@ Job = Callable[..., Reading]
 
 @pytest.fixture
 def job(read: Callable[..., Reading]) -> Job:
-    """A reasoning job: its components with their ranks, then settings by dotted path (`__` for the dot)."""
+    """A reasoning job: its components with their ranks, then settings by dotted path (`__` for the dot); sections that every job has are added."""
 
     def reading(components: dict[str, Any], machines: Any = "x8", nodes: int = 1, **settings: Any) -> Reading:
         root: dict[str, Any] = {"cluster": {"num_nodes": nodes, "component_placement": components}}
@@ -25,6 +25,11 @@ def job(read: Callable[..., Reading]) -> Job:
             for key in above:
                 place = place.setdefault(key, {})
             place[last] = value
+        root.setdefault("actor", {}).setdefault("model", {})
+        root.setdefault("rollout", {})
+        if "algorithm" not in root:  # neither is looked at where the other is given
+            root["algorithm"] = {"recompute_logprobs": False}
+            root["rollout"].setdefault("return_logprobs", True)
         return read(yaml.safe_dump(root, sort_keys=False), machines)
 
     return reading

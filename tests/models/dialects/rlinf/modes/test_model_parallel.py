@@ -64,9 +64,20 @@ def test_the_degrees_of_a_megatron_actor_are_those_of_the_component(job: Job) ->
     assert reading.problem is not None and reading.problem["actor"].parallel == Parallel(2, 2, 2)
 
 
-@pytest.mark.parametrize("value", ["2", [2], None, 1.5, 0, -1])
+@pytest.mark.parametrize("value", ["2", [2], None, 1.5, 2.0, 0, -1])
 def test_degrees_that_are_no_whole_numbers_are_findings(job: Job, value: object) -> None:
     assert codes(job(TOGETHER, rollout__tensor_parallel_size=value)) == {"PW105"}
+
+
+def test_a_stride_is_a_whole_number_too(job: Job) -> None:
+    assert codes(job(TOGETHER, actor__model__tensor_model_parallel_size=2.0)) == {"PW105"}
+    assert codes(job(TOGETHER, actor__model__tensor_model_parallel_size=2.0, rollout__tensor_parallel_size=2)) == set()
+
+
+def test_fsdp_knows_neither_pp_nor_cp(job: Job) -> None:
+    sizes = {"pipeline_model_parallel_size": None, "context_parallel_size": -1}
+    assert codes(job(TOGETHER, actor__training_backend="fsdp", actor__model=sizes)) == set()
+    assert codes(job(TOGETHER, actor__training_backend="megatron", actor__model=sizes)) == {"PW105"}
 
 
 def test_degrees_that_are_not_known_leave_the_rest_judged(job: Job) -> None:
@@ -81,6 +92,22 @@ def test_inference_takes_the_degrees_of_its_section_or_of_the_actor(job: Job) ->
     assert codes(job(parts, actor__model__tensor_model_parallel_size=2, **again)) == {"PW208"}
     own = {"inference__model__tensor_model_parallel_size": 1}
     assert codes(job(parts, actor__model__tensor_model_parallel_size=2, **own, **again)) == set()
+
+
+def test_inference_of_a_critic_has_the_degrees_of_the_critic_unless_it_says_others(job: Job) -> None:
+    parts = {"actor": "0-1", "rollout,reward": "2-3", "inference": "4", "critic_inference": "5", "critic": "6-7"}
+    settings = {"algorithm__recompute_logprobs": True, "critic__model__tensor_model_parallel_size": 2}
+    assert codes(job(parts, critic_inference__model={}, **settings)) == {"PW208"}
+    assert codes(job(parts, critic_inference__model={"tensor_model_parallel_size": 1}, **settings)) == set()
+    assert codes(job(parts, algorithm__recompute_logprobs=True)) == {"PW101"}
+
+
+def test_in_auto_mode_rollout_may_start_on_the_accelerators_of_the_actor_too(job: Job) -> None:
+    auto = {"cluster__auto_scheduler": True, "cluster__use_pre_process_policy": True, "algorithm__recompute_logprobs": True}
+    parts = {"actor": "0", "rollout": "1-2", "inference": "3-7", "reward": "0"}
+    assert codes(job(parts, rollout__pipeline_parallel_size=3, **auto)) == set()
+    wide = {"actor": "0-3", "rollout": "4-11", "inference": "12-15", "reward": "0"}
+    assert codes(job(wide, nodes=2, rollout__pipeline_parallel_size=12, **auto)) == {"PW203"}
 
 
 def test_a_critic_keeps_apart_where_actor_and_rollout_do(job: Job) -> None:

@@ -23,6 +23,7 @@ def test_engines_share_out_the_accelerators_of_the_actor(job: Job) -> None:
         ({"actor,reward": "all", "rollout": "0-3", "rollout_judge": "4-7", "rollout_other": "7"}, "PW207"),
         ({"actor,reward,inference": "all", "rollout": "0-3"}, "PW123"),
         ({"actor,reward": "all", "rollout": "0-1,3"}, "PW205"),
+        ({"actor": "all", "reward": "0-1,3-7", "rollout": "0-3"}, "PW204"),
     ],
 )
 def test_what_is_not_so_is_refused(job: Job, parts: dict[str, str], expected: str) -> None:
@@ -48,3 +49,9 @@ def test_engines_of_their_own_for_the_workers_take_half_of_rollout(job: Job) -> 
     settings = {"runner__task_type": "reasoning_eval", "data__type": "wideseek_r1", "rollout__use_fixed_worker": True}
     assert codes(job({"rollout,reward": "all"}, rollout__tensor_parallel_size=4, **settings)) == set()
     assert codes(job({"rollout,reward": "0-3"}, rollout__tensor_parallel_size=4, **settings)) == {"PW208"}
+
+
+def test_there_is_an_agent_for_every_replica_of_rollout(job: Job) -> None:
+    parts = {"actor,reward": "all", "rollout": "0-3"}
+    assert codes(job(parts, rollout__pipeline_parallel_size=2, **AGENTS)) == {"PW208"}
+    assert codes(job({"rollout,reward": "all"}, runner__task_type="reasoning_eval", rollout__pipeline_parallel_size=2)) == {"PW208"}

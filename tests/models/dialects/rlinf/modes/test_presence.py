@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Callable
+
 import pytest
+from placewright.models.reading import Reading
 
 from .conftest import Job, codes, found
 
@@ -14,6 +17,18 @@ APART = {"actor": "0-3", "rollout,reward": "4-5"}
 def test_actor_rollout_and_reward_are_placed(job: Job, missing: str) -> None:
     reading = job({name: "all" for name in ("actor", "rollout", "reward") if name != missing})
     assert [(finding.code, finding.subject) for finding in found(reading)] == [("PW123", missing)]
+
+
+@pytest.mark.parametrize("settings", [{"actor__model": None}, {"rollout": [1]}, {"rollout": "x"}])
+def test_sections_are_maps(job: Job, settings: dict[str, object]) -> None:
+    assert codes(job(TOGETHER, algorithm__recompute_logprobs=True, **settings)) == {"PW105"}
+
+
+def test_sections_and_the_source_of_probabilities_are_there(read: Callable[..., Reading]) -> None:
+    text = "cluster: {num_nodes: 1, component_placement: {'actor,rollout,reward': all}}\nrunner: {task_type: reasoning}\n"
+    missing = [finding.message for finding in found(read(text, "x8"))]
+    assert ["`actor.model` and `rollout`" in missing[0], "`algorithm.recompute_logprobs`" in missing[1]] == [True, True]
+    assert codes(read(f"defaults: [base]\n{text}", "x8")) == set()
 
 
 def test_a_component_that_cannot_be_read_is_not_missing(job: Job) -> None:

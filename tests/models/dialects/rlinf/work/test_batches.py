@@ -27,6 +27,8 @@ def judged(level: str, task: str, settings: dict[str, Any]) -> set[tuple[str, st
         for key in above:
             place = place.setdefault(key, {})
         place[last] = value
+    root.setdefault("actor", {}).setdefault("model", {})
+    root.setdefault("rollout", {})
     source = Source("run.yaml", yaml.safe_dump(root, sort_keys=False))
     reading: Reading = rlinf.read(Document.of(source), read_shorthand("x8"), level)
     return {(finding.severity.value, finding.code) for finding in verify(reading).findings if finding.severity is not Severity.INFO}
@@ -67,7 +69,7 @@ def test_the_nearest_batch_that_divides_is_proposed() -> None:
     root = {
         "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout,reward": "all"}},
         "runner": {"task_type": "reasoning"}, "data": {"rollout_batch_size": 9},
-        "algorithm": {"recompute_logprobs": True, "group_size": 4}, "actor": {"training_backend": "megatron"},
+        "algorithm": {"recompute_logprobs": True, "group_size": 4}, "actor": {"training_backend": "megatron", "model": {}}, "rollout": {},
     }  # fmt: skip
     (finding,) = rlinf.read(Document.of(Source("run.yaml", yaml.safe_dump(root))), read_shorthand("x8"), "training").findings
     assert finding.help == "set `data.rollout_batch_size` to 8 or 10"
