@@ -15,6 +15,7 @@ from ...text.nearest import nearest
 from ...text.reshape import with_entry, without_entry
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Entry, Mapping, Scalar, Value, kind_of
+from .edits import go_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,13 @@ class Text:
         """The edit that makes another text of it, in its own quotes; None where it is written elsewhere."""
         if self.scalar.origin is not None or "\n" in self.scalar.text:  # elsewhere, or in a block of its own lines
             return None
-        if self.shift == 1:
+        if self.shift == 1 and not set(text) & {'"', "'", "\\"}:
             return Edit(self.scalar.span.part(1, self.scalar.span.length - 1), text)
         return Edit(self.scalar.span, in_flow_map(text) if in_flow else plain_or_quoted(text))
 
 
-_RANKS = re.compile(r"\d+(-\d+)?(:\d+(-\d+)?)?")
+RANKS = re.compile(r"all|\d+(-\d+)?(:\d+(-\d+)?)?", re.IGNORECASE)
+"""One segment of a placement, as people write it."""
 
 MAX_FOLLOWED = 1_000
 """In so many interpolated maps and lists both places of a finding are told."""
@@ -84,8 +86,8 @@ class Notes:
     def _add(
         self, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None
     ) -> None:
-        origin = at.origin if isinstance(at, Scalar) else None
         span = at if isinstance(at, Span) else at.span
+        origin = at.origin if isinstance(at, Scalar) and at.origin != span else None
         reference = next((reference for target, reference in self.followed[:MAX_FOLLOWED] if _inside(span, target)), None)
         if reference is not None and origin is None:
             span, origin = reference, span
@@ -119,7 +121,9 @@ class Notes:
         return Edit(span.part(1, span.length - 1) if quoted else span, name)
 
     def removed(self, owner: Mapping, entry: Entry) -> Edit | None:
-        """The edit that takes an entry out of a map, where that can be said."""
+        """The edit that takes an entry out of a map, where that can be said, and the map is for this use alone."""
+        if any(_inside(entry.key.span, target) for target, _ in self.followed):
+            return None
         return without_entry(self.document.text_of(entry.key.span.file), owner, entry)
 
     def added(self, owner: Mapping, key: str, value: str) -> Edit | None:
@@ -130,8 +134,12 @@ class Notes:
         """The edit that writes something else for a value; None where it came through an interpolation."""
         if isinstance(value, Scalar) and value.origin is not None:
             return None
-        before = self.document.text_of(value.span.file)[max(value.span.start - 1, 0) : value.span.start]
-        return Edit(value.span, f" {text}" if before == ":" else text)
+        if value.span.length:
+            return Edit(value.span, text)
+        before = self.document.text_of(value.span.file)[: value.span.start]
+        if before.rstrip(" ").endswith((":", "-")):
+            return Edit(value.span, text if before.endswith(" ") else f" {text}")
+        return Edit(value.span, f": {text}")  # a key of a flow map without a colon
 
     def joined(self, one: Edit, other: Edit) -> Edit:
         """Both edits as one; what was to be mended between them is mended too."""
@@ -155,49 +163,35 @@ class Notes:
         self.findings[first:] = [replace(finding, edit=None) for finding in self.findings[first:]]
 
     def settle(self) -> None:
-        """Make sure that all edits can be made together.
+        """Make sure that all edits can be made together."""
+        self.findings = go_together(self.findings)
 
-        Of two for the same place the later one is taken, which knew more; instead of one that lies within another, that
-        other one is, as it outweighs it.
-        """
-        latest = {finding.edit.span: finding.edit for finding in self.findings if finding.edit and finding.edit.span.length}
-        self.findings = [
-            replace(finding, edit=latest.get(finding.edit.span, finding.edit)) if finding.edit else finding for finding in self.findings
-        ]
-        every = dict.fromkeys(finding.edit for finding in self.findings if finding.edit)
-        widest = sorted(every, key=lambda edit: (edit.span.file, edit.span.start, bool(edit.span.length), -edit.span.end))
-        instead: dict[Edit, Edit] = {}
-        last: Edit | None = None
-        for edit in widest:
-            if last is not None and last.span.file == edit.span.file and edit.span.start < last.span.end:
-                instead[edit] = last
-            elif edit.span.length:
-                last = edit
-        self.findings = [
-            replace(finding, edit=instead.get(finding.edit, finding.edit)) if finding.edit else finding for finding in self.findings
-        ]
-
-    def text(self, scalar: Scalar, subject: str, quotable: Callable[[str], bool] = bool) -> Text:
+    def text(self, scalar: Scalar, subject: str, usable: Callable[[str], bool] = bool, quoted: bool = True) -> Text:
         """The scalar as RLinf gets it; a warning where YAML reads it otherwise than it looks.
 
-        `quotable`: could what is written, taken letter by letter, be meant at all?
+        `usable`: can this text be meant? `quoted`: may it be a text?
         """
         value = scalar.value
         text = str(value)
         if text != scalar.text and scalar.text.replace("_", "").lstrip("+") != text:
             message = f"YAML reads `{scalar.text}` as {'nothing' if value is None else value}, so RLinf gets the text `{text}`"
-            better, help = text, f"write `{text}`"
+            better, help = "", "write what is meant"
             if not scalar.text:
-                message, help = f"nothing is written here, so RLinf gets the text `{text}`", "write what is meant"
-            elif quotable(scalar.text):
-                better, help = f'"{scalar.text}"', f'write "{scalar.text}" in quotes, or `{text}` if that is meant'
-            edit = None if scalar.origin or not scalar.text else Edit(scalar.span, better)
+                message = f"nothing is written here, so RLinf gets the text `{text}`"
+            elif quoted and usable(scalar.text):
+                better, help = f'"{scalar.text}"', f'write "{scalar.text}" in quotes' + (f", or `{text}` if that is meant" * usable(text))
+            elif usable(text):
+                better, help = text, f"write `{text}`"
+            edit = Edit(scalar.span, better) if better and not scalar.origin else None
             self.warn("PW118", subject, message, scalar, f"this is `{text}`", help, edit)
         return Text(text, scalar, self._shift(scalar, text))
 
-    def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False) -> Text:
-        """A rank expression as RLinf gets it; digits of other scripts, which Python's int() takes, as the ASCII ones."""
-        text = self.text(scalar, subject, lambda written: bool(_RANKS.fullmatch(written)))
+    def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False, of_processes: bool = True) -> Text:
+        """A rank expression as RLinf gets it; digits of other scripts, which Python's int() takes, as the ASCII ones.
+
+        `of_processes`: ranks of processes may follow a colon.
+        """
+        text = self.text(scalar, subject, lambda written: bool(RANKS.fullmatch(written)) and (of_processes or ":" not in written))
         if text.text.isascii():
             return text
         plain = "".join(str(decimal(letter)) if letter.isdecimal() else letter for letter in text.text)
@@ -230,17 +224,27 @@ class Notes:
             if entry.key.text in names:
                 meant.append(entry)
                 continue
-            close = nearest(entry.key.text, open_)
-            if close:
-                open_.remove(close)
-                meant.append(Entry(replace(entry.key, text=close), entry.value))
+            word, _, rest = entry.key.text.partition(" ") if self.is_bare(entry) else (entry.key.text, "", "")
+            close = nearest(word, open_)
             missed = "" if refused else f"; RLinf ignores it, and misses `{close}`" if close in required else "; RLinf ignores it silently"
             message = f"{what} has no key `{entry.key.text}`{missed}"
-            help = f"write `{close}`" if close else f"remove it; keys are {', '.join(f'`{name}`' for name in names)}"
-            edit = self.renamed(entry, close) if close else self.removed(value, entry)
+            help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.removed(value, entry)
+            if close and rest:
+                help, edit = f"write `{close}: {rest}`: is a colon missing?", self.renamed(entry, f"{close}: {rest}")
+            elif close:
+                help, edit = f"write `{close}`", self.renamed(entry, close)
+            if close:
+                open_.remove(close)
+                text = Scalar(rest, "tag:yaml.org,2002:str", entry.key.span, entry.key.span) if rest else entry.value
+                meant.append(Entry(replace(entry.key, text=close), text))
             severity = Severity.ERROR if refused or close in required else Severity.WARNING
             self._add(severity, "PW104", subject, message, entry.key.span, "not a key", help, edit)
         return Mapping(tuple(meant), value.span, value.flow) if len(meant) < len(value.entries) or meant != list(value) else value
+
+    def is_bare(self, entry: Entry) -> bool:
+        """Is it a word between two commas of a flow map, without a colon?"""
+        value, after = entry.value, self.document.text_of(entry.key.span.file)[entry.key.span.end :][:64].lstrip()
+        return isinstance(value, Scalar) and value.is_null and not value.span.length and after[:1] in (",", "}", "#")
 
 
 def _inside(span: Span, target: Span) -> bool:

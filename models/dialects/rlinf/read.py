@@ -100,7 +100,9 @@ def _problem(
 
 
 def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster) -> bool:
-    """Has every component that is placed its place in this cluster?"""
+    """Has every component that is placed its place in this cluster? Not known, so no, where a group could not be read."""
+    if groups.broken or groups.nameless:
+        return False
     quiet = Notes(notes.document)
     components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
     return not any(finding.code == "PW102" for finding in quiet.findings) and not any(each.fixes for each in components)
@@ -132,7 +134,7 @@ def _num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | Non
         message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
         notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
         return None
-    notes.text(value, "cluster", lambda written: False)
+    notes.text(value, "cluster", quoted=False)
     return number
 
 

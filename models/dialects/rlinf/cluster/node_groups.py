@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ....node_group import ACCELERATOR, NODE, EnvConfig
-from ....ranks import Ranks
+from ....ranks import Ranks, merge, write_ranks
 from ....text.reshape import as_list
-from ....text.tree import Mapping, Scalar, Sequence, Value
+from ....text.scalar_text import plain_or_quoted
+from ....text.tree import Mapping, Scalar, Sequence, Value, find
 from ..components.group_labels import read_label
 from ..components.over_groups import check_over_groups
 from ..notes import Notes, is_unknown
@@ -95,17 +96,19 @@ def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, s
     ranks_value = item.get("node_ranks")
     ranks: Ranks | None = None
     if ranks_value is None:
-        help = "add `node_ranks: all`"
-        notes.missing(subject, "node_ranks", item.span, help, shared=False, added=(item, "node_ranks", "all"))
+        meant = _nodes_of_hardware(item, size)
+        help = f"add `node_ranks: {meant}`"
+        notes.missing(subject, "node_ranks", item.span, help, shared=False, added=(item, "node_ranks", plain_or_quoted(meant)))
     else:
         ranks = read_node_ranks(notes, ranks_value, subject, size, in_flow=item.flow)
     if label is None:
         found.nameless = True
     elif ranks is None:
         found.broken.add(label)
-    if ranks is None:
-        return
-    if not ranks and isinstance(ranks_value, Scalar):
+    known = ranks is not None
+    if ranks is None:  # what stands below them is judged as if they were any
+        ranks = Ranks((range(size or 0),))
+    if not ranks and known and isinstance(ranks_value, Scalar):
         found.empty.add(subject)
         edit = notes.instead(ranks_value, "all") if ranks_value.span.length else None
         message = f"group `{subject}` has no nodes; RLinf drops it silently"
@@ -120,8 +123,16 @@ def _group(notes: Notes, item: Value, size: int | None, found: DeclaredGroups, s
         if hardware is None or not hardware.complete:
             found.broken.add(subject)
     declared = _declared(notes, item, subject, nodes, hardware, configs)
-    if label is not None:
+    if label is not None and known:
         found.groups.append(declared)
+
+
+def _nodes_of_hardware(item: Mapping, size: int | None) -> str:
+    """The nodes that the hardware of a group names; `all` if it names none."""
+    configs = find(item, "hardware.configs")
+    named = [find(each, "node_rank") for each in configs.items] if isinstance(configs, Sequence) else []
+    ranks = {each.value for each in named if isinstance(each, Scalar) and type(each.value) is int and 0 <= each.value < (size or 0)}
+    return write_ranks(merge([range(rank, rank + 1) for rank in ranks if isinstance(rank, int)])) if ranks else "all"
 
 
 def _declared(

@@ -39,7 +39,7 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
         message = f"`node_ranks` of `{subject}` is empty: RLinf takes that for the rank `None`, which it refuses"
         notes.error("PW103", subject, message, scalar, "no rank", "write ranks such as `0-3`, or `all`", notes.instead(scalar, "all"))
         return whole or (Ranks((range(size),)) if size is not None else None)
-    text = notes.ranks(scalar, subject, in_flow)
+    text = notes.ranks(scalar, subject, in_flow, of_processes=False)
     if text.text.strip().lower() == "all":
         if text.text != text.text.strip():
             message = f"`node_ranks` of `{subject}`: RLinf knows `all` only without blanks around it"

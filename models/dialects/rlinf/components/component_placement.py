@@ -10,9 +10,9 @@ from ....span import Span
 from ....text.scalar_text import in_flow_map
 from ....text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from ..capabilities import MAX_RUNS
-from ..notes import Notes, is_unknown
+from ..notes import RANKS, Notes, is_unknown
 from ..writing.written import Written
-from .flow_commas import split_by_commas
+from .flow_commas import KEYS, split_by_commas
 from .groups_of import Labels, read_labels
 from .placed import Context, placed
 
@@ -81,9 +81,8 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     placement: Value = value
     if isinstance(value, Mapping):
         in_flow = value.flow
-        keys = ("node_group", "placement")
         split = split_by_commas(notes, value, name)
-        value = notes.unknown_keys(split, name, keys, False, f"the placement of `{name}`", required=("placement",))
+        value = notes.unknown_keys(split, name, KEYS, False, f"the placement of `{name}`", required=("placement",))
         inner = value.get("placement")
         group = value.get("node_group")
         if group is not None:
@@ -109,8 +108,9 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
         written = [item.text for item in placement.items if isinstance(item, Scalar)] if isinstance(placement, Sequence) and plain else []
         text = ",".join(written)
         message = f"the placement of `{name}` must be ranks, but it is {kind_of(placement)}"
-        edit = notes.instead(placement, in_flow_map(text) if in_flow else f'"{text}"' if ":" in text else text) if written else None
-        help = f"write `{text}`" if written else "write ranks such as `0-7`"
+        fits = written and all(RANKS.fullmatch(piece) for piece in written)
+        edit = notes.instead(placement, in_flow_map(text) if in_flow else f'"{text}"' if ":" in text else text) if fits else None
+        help = f"write `{text}`" if fits else "write ranks such as `0-7`"
         notes.error("PW105", name, message, placement, kind_of(placement), help, edit)
         return None
     if placement.is_null:

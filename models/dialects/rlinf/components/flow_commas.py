@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 
 from ....span import Edit, Span
+from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping, Scalar
 from ..notes import Notes
+
+KEYS = ("node_group", "placement")
+"""What the placement of a component may hold."""
 
 _RANKS = re.compile(r"\s*(?:all|[0-9][0-9 :_-]*)\s*", re.ASCII | re.IGNORECASE)
 
@@ -24,28 +28,24 @@ def split_by_commas(notes: Notes, value: Mapping, component: str = "") -> Mappin
     while entries:
         entry = entries.pop(0)
         tail: list[Entry] = []
-        if not isinstance(entry.value, Scalar) or _is_bare(notes, entry):
-            names = [entry] if _is_bare(notes, entry) and not component else []
-            while names and entries and _is_bare(notes, entries[0]):
+        if not isinstance(entry.value, Scalar) or notes.is_bare(entry):
+            names = [entry] if notes.is_bare(entry) and not component else []
+            while names and entries and notes.is_bare(entries[0]):
                 names.append(entries.pop(0))
             if names and entries and not _RANKS.fullmatch(entry.key.text) and isinstance(entries[0].key, Scalar):
                 meant.append(_named(notes, [each.key for each in names], entries.pop(0)))
             else:
                 meant += names or [entry]
             continue
-        while entries and _is_bare(notes, entries[0]) and (component or _RANKS.fullmatch(entries[0].key.text)):
+        while entries and notes.is_bare(entries[0]) and (_goes_on(entries[0]) if component else _RANKS.fullmatch(entries[0].key.text)):
             tail.append(entries.pop(0))
         meant.append(_valued(notes, entry, tail, component) if tail else entry)
     return Mapping(tuple(meant), value.span, value.flow)
 
 
-def _is_bare(notes: Notes, entry: Entry) -> bool:
-    """Is it a word between two commas, without a colon?"""
-    value = entry.value
-    if not isinstance(value, Scalar) or not value.is_null or value.span.length:
-        return False
-    after = notes.document.text_of(entry.key.span.file)[entry.key.span.end :][:64].lstrip()
-    return after[:1] in (",", "}", "#")
+def _goes_on(entry: Entry) -> bool:
+    """Could it be ranks or a label, rather than a key and its value without the colon between them?"""
+    return nearest(entry.key.text.partition(" ")[0], KEYS) is None
 
 
 def _valued(notes: Notes, entry: Entry, tail: list[Entry], component: str) -> Entry:
