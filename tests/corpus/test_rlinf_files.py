@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from placewright.models.dialects.load import load
+from placewright.models.finding import Severity
 from placewright.models.report import Report
 from placewright.models.shorthand import AsDeclared
 from placewright.solver.verify import verify
@@ -41,18 +42,20 @@ def errors_of(report: Report) -> set[str]:
 
 
 def test_all_files_are_answered_and_nothing_is_refused_that_rlinf_takes() -> None:
-    refused, placeholders = {}, 0
+    refused, placeholders, warned = {}, 0, set()
     for file in files():
         report = verify(load(file, AsDeclared(8)))
         if found := errors_of(report):
             refused[file.name] = found
         placeholders += any("ROBOT_IP" in finding.message for finding in report.errors)
+        warned |= {finding.code for finding in report.findings if finding.severity is Severity.WARNING}
         if not report.errors:
             assert report.plan is not None
             assert report.pending == ()
     assert len(files()) == 369
     assert placeholders == 28
     assert refused == {name: {code} for name, code in {**REFUSED, **AUTO}.items()}
+    assert warned == {"PW122"}  # groups outside of the file's folder, without a root that allows it
 
 
 def test_real_addresses_in_place_of_the_placeholders_make_the_rest_right(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from ..notes import Notes
 
 _REQUIRED = ("num_nodes", "component_placement")
 _READ = (*_REQUIRED, "node_groups", "profiling")
-_ELSEWHERE = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter", "net_emulation", "tracer")
+_ELSEWHERE = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy", "net_emulation", "tracer")
 
 
 def as_meant(notes: Notes, section: Mapping) -> Mapping:
