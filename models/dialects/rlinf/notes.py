@@ -137,8 +137,8 @@ class Notes:
         if value.span.length:
             return Edit(value.span, text)
         before = self.document.text_of(value.span.file)[: value.span.start]
-        if before.rstrip(" ").endswith((":", "-")):
-            return Edit(value.span, text if before.endswith(" ") else f" {text}")
+        if before.rstrip().endswith((":", "-")):
+            return Edit(value.span, text if before[-1:].isspace() else f" {text}")
         return Edit(value.span, f": {text}")  # a key of a flow map without a colon
 
     def joined(self, one: Edit, other: Edit) -> Edit:
@@ -214,8 +214,9 @@ class Notes:
     ) -> Mapping:
         """The map as it was meant, with a finding for every key that is not known.
 
-        It is an error where RLinf refuses the key, or ignores it and then misses one that is `required`; else a warning. A
-        misspelt key counts as the one that it was meant to be, so that its value is judged too.
+        It is an error where RLinf refuses the key, or ignores it and then misses one that is `required`: then a misspelt key
+        counts as the one that it was meant to be, so that its value is judged too. Else it is a warning, and the map is judged
+        as RLinf has it: without this key.
         """
         names = tuple(known)
         open_ = [name for name in names if value.get(name) is None]
@@ -233,12 +234,13 @@ class Notes:
                 help, edit = f"write `{close}: {rest}`: is a colon missing?", self.renamed(entry, f"{close}: {rest}")
             elif close:
                 help, edit = f"write `{close}`", self.renamed(entry, close)
+            wrong = refused or close in required
             if close:
                 open_.remove(close)
+            if close and wrong:
                 text = Scalar(rest, "tag:yaml.org,2002:str", entry.key.span, entry.key.span) if rest else entry.value
                 meant.append(Entry(replace(entry.key, text=close), text))
-            severity = Severity.ERROR if refused or close in required else Severity.WARNING
-            self._add(severity, "PW104", subject, message, entry.key.span, "not a key", help, edit)
+            self._add(Severity.ERROR if wrong else Severity.WARNING, "PW104", subject, message, entry.key.span, "not a key", help, edit)
         return Mapping(tuple(meant), value.span, value.flow) if len(meant) < len(value.entries) or meant != list(value) else value
 
     def is_bare(self, entry: Entry) -> bool:

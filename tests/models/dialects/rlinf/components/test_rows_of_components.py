@@ -36,6 +36,7 @@ COMPONENTS = [
     ("the long form", "actor: {placement: 0-7}", OK),
     ("its placement is needed", "actor: {node_group: a}", "PW101"),
     ("other keys are ignored without a word", "actor: {placement: 0-7, num_gpus: 8}", "(PW104)"),
+    ("a misspelt node group too, whatever it names", "actor: {placement: 0-7, node_grop: nowhere}", "(PW104)"),
     ("a misspelt placement is none", "actor: {placment: 0-7}", "PW104"),
     ("a node group", "actor: {node_group: a, placement: 0-7}", OK),
     ("the built-in ones", "actor: {node_group: cluster, placement: 0-7}, agent: {node_group: node, placement: 0-3}", OK),
