@@ -72,13 +72,13 @@ class Subset:
         return Clause(text, (Demand(f"{inner}+{outer}", SUBSET, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
-        """Those of its ranks that the other one has; then as many as it has, the nearest there."""
+        """As many ranks as it has, the nearest that the other one has; then those of its own that the other one has."""
         inner, outer = (problem[name] for name in relation.components)
         mine, theirs = held_range(problem, inner), held_range(problem, outer)
         if mine is None or theirs is None or inner.node_groups != outer.node_groups:
             return
-        if kept := range(max(mine.start, theirs.start), min(mine.stop, theirs.stop)):
-            yield given_ranges(problem, {inner.name: kept})
         if len(mine) <= len(theirs):
             start = min(max(mine.start, theirs.start), theirs.stop - len(mine))
             yield given_ranges(problem, {inner.name: range(start, start + len(mine))})
+        if kept := range(max(mine.start, theirs.start), min(mine.stop, theirs.stop)):
+            yield given_ranges(problem, {inner.name: kept})

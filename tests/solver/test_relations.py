@@ -58,7 +58,7 @@ def only(question: Problem) -> Finding:
         (
             problem(EIGHT, ranks("actor", 0, 3), ranks("rollout", 3, 5), within="rollout+actor", shares=True),
             "rollout uses 2 accelerators that actor does not use (first: 4 on node 0)",
-            "give rollout `3`; or give rollout `1-3`",
+            "give rollout `1-3`; or give rollout `3`",
         ),
         (
             problem(EIGHT, ranks("actor", 0, 3), ranks("rollout", 5, 7), in_sequence="actor rollout", shares=True),

@@ -7,7 +7,7 @@ from functools import partial
 
 from ...cluster import Cluster
 from ...component import Parallel, Relation
-from ...finding import error
+from ...finding import Severity, error
 from ...job import Job
 from ...problem import Problem
 from ...reading import Reading
@@ -105,7 +105,8 @@ def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster:
         return False
     quiet = Notes(notes.document)
     components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
-    return not any(finding.code == "PW102" for finding in quiet.findings) and not any(each.fixes for each in components)
+    worse = (finding for finding in quiet.findings if finding.code == "PW102" or finding.edit is None)
+    return not any(finding.severity is Severity.ERROR for finding in worse) and not any(each.fixes for each in components)
 
 
 def _written(placed: Mapping | None) -> dict[str, Span]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ....span import Edit
 from ....text.nearest import nearest
 from ..notes import Notes
 from ..settings import Settings
@@ -31,7 +30,7 @@ _MULTI_AGENT = {"reasoning": Placer.MULTI_AGENT, "reasoning_eval": Placer.MULTI_
 
 
 def task_of(notes: Notes, settings: Settings) -> str:
-    """`runner.task_type`; "" where it is not said, not known, or none that RLinf has (the reason is noted)."""
+    """`runner.task_type`; the one that was meant where RLinf has no such task (that is noted); "" where it is not said or known."""
     task = settings.word("runner.task_type", "PW123")
     value = settings.at("runner.task_type")
     if not task or value is None or task in TASKS:
@@ -39,8 +38,8 @@ def task_of(notes: Notes, settings: Settings) -> str:
     close = nearest(task, TASKS)
     message = f"`runner.task_type` is `{task[:60]}`, but RLinf has only {', '.join(f'`{each}`' for each in TASKS)}"
     help = f"write `{close}`" if close else "write one of them"
-    notes.error("PW123", "runner", message, value, "no task of RLinf", help, Edit(value.span, close) if close else None)
-    return ""
+    notes.error("PW123", "runner", message, value, "no task of RLinf", help, settings.becomes("runner.task_type", close) if close else None)
+    return close or ""
 
 
 def placer_of(settings: Settings, task: str) -> Placer:

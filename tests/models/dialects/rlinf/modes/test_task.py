@@ -43,9 +43,9 @@ def test_a_task_through_an_interpolation_is_followed() -> None:
     assert task_of(notes, its) == "reasoning"
 
 
-def test_an_unknown_task_is_an_error_with_what_was_probably_meant() -> None:
+def test_an_unknown_task_is_an_error_and_what_was_probably_meant_is_read_on() -> None:
     notes, its = settings("runner: {task_type: embodyed}\n")
-    assert task_of(notes, its) == ""
+    assert task_of(notes, its) == "embodied"
     (finding,) = notes.findings
     assert (finding.code, finding.help) == ("PW123", "write `embodied`")
     assert finding.edit is not None and finding.edit.text == "embodied"
