@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
+from ..models.dialects.dialect import LEVELS
 from ..models.finding import UnusableInput, error
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ def dialect_option(verb: Verb) -> Verb:
     return click.option("--dialect", type=click.Choice(DIALECTS), default="auto", show_default=True, help="How the file says placements.")(
         verb
     )
+
+
+def level_option(verb: Verb) -> Verb:
+    """Adds `--level` to a verb, as its argument `level`."""
+    return click.option("--level", type=click.Choice(LEVELS), default="placement", show_default=True, help="How much is checked.")(verb)
 
 
 def composing_options(verb: Verb) -> Verb:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable
 
 import click
 
-from ..models.dialects.load import dialect_named, load
+from ..models.dialects.load import dialect_named, load, read
 from ..models.finding import Finding, UnusableInput, error
 from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..models.span import Edit, apply_edits
+from ..models.text.source import Source
 from ..report.terminal import escape, wants_colour
-from .options import cluster_option, composing_options, dialect_option
+from .options import cluster_option, composing_options, dialect_option, level_option
 from .show import echo_findings
 
 if TYPE_CHECKING:
@@ -39,9 +40,10 @@ OK, FINDINGS, UNUSABLE, UNDECIDED = 0, 1, 2, 3
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same plan.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
+@level_option
 def solve(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, write: bool, limit: float,
-    seed: int, form: str, placements: bool,
+    seed: int, form: str, placements: bool, level: str,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
@@ -54,7 +56,7 @@ def solve(
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
-    reading, code = _read(load(file, machines, dialect, composer=composer), form)
+    reading, code = _read(load(file, machines, dialect, level, composer), form)
     if reading is None or reading.problem is None:
         return code
     from ..solver.search import solve as search
@@ -62,7 +64,7 @@ def solve(
     answer = search(reading.problem, limit, seed)
     if answer.plan is None:
         return _no_plan(reading, answer, form)
-    edits, unwritable = _edits(reading, answer)
+    edits, unwritable = _edits(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     if output:
         _save(output, answer)
     if write and edits:
@@ -77,6 +79,8 @@ def solve(
 
     colour = wants_colour(sys.stdout)
     click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour), color=True)
+    if write and edits and composer.settings:
+        click.echo("these ranks are those for the `--set` of this command: RLinf and every later command need the same", err=True)
     return code
 
 
@@ -118,12 +122,19 @@ def _no_plan(reading: Reading, answer: Answer, form: str) -> int:
     return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
 
 
-def _edits(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Finding, ...]]:
-    """What would write the plan into the file, or why its dialect cannot say it."""
+def _edits(reading: Reading, answer: Answer, again: Callable[[Source], Reading]) -> tuple[list[Edit], tuple[Finding, ...]]:
+    """What would write the plan into the file, or why it cannot be said there. `again` reads a text as the file was read."""
+    from ..solver.verify import verify
+
     try:
-        return dialect_named(reading.dialect).write(reading, answer.plan.assignment) if answer.plan else [], ()
+        edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment) if answer.plan else []
     except UnusableInput as problem:
         return [], problem.findings
+    written = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    if edits and (errors := verify(again(written)).errors):
+        message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
+        return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
+    return edits, ()
 
 
 def _save(output: str, answer: Answer) -> None:

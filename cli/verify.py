@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Iterable
 
 import click
 
-from ..models.dialects.dialect import LEVELS
 from ..models.dialects.load import load
 from ..models.finding import Finding, UnusableInput
 from ..models.report import FAULTY, OK, UNUSABLE, Report
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
 from .inputs import Inputs
-from .options import cluster_option, composing_options, dialect_option
+from .options import cluster_option, composing_options, dialect_option, level_option
 
 if TYPE_CHECKING:
     from ..models.cluster import Cluster
@@ -31,7 +30,7 @@ EXIT_CODES = {OK: 0, FAULTY: 1, UNUSABLE: 2}
 @composing_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
-@click.option("--level", type=click.Choice(LEVELS), default="placement", show_default=True, help="How much is checked.")
+@level_option
 def verify(
     files: tuple[str, ...], machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, form: str, placements: bool,
     level: str,

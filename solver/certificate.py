@@ -103,4 +103,7 @@ def _sentence(layout: Layout, pool: Pool, members: tuple[Component, ...], size: 
         shared = " in common" if len(pool.hosts) > 1 else ""
         place, own = listed([host.name for host in pool.hosts]), "has" if len(pool.hosts) == 1 else "have"
         return f"{listed([c.name for c in members])} {verb} {need} {unit} of {place}, which {own} {have}{shared} that may be used"
-    return f"{listed([component.name for component in members])} {verb} {need} {unit}, {place} {own} {have}"
+    free = (
+        " free" if any(layout.problem.given().held(component.name, pool.kind) for component in layout.problem.explicit.components) else ""
+    )
+    return f"{listed([component.name for component in members])} {verb} {need} {unit}, {place} {own} {have}{free}"

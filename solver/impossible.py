@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import lcm
-from typing import Callable, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from ..models.component import COLOCATED, UNBOUNDED, Component
 from ..models.demand import Clause, Demand
@@ -14,10 +14,9 @@ from ..models.problem import AMOUNT, Problem
 from ..models.share import Share
 from .amounts import even
 from .certificate import counting_row
+from .given_room import Possible, holders_of_room, shared_room
 from .row import Row
 from .rules import RULES
-
-Possible = Callable[[Problem], bool]
 
 
 def impossible(alternatives: Sequence[Problem], possible: Possible) -> Finding:
@@ -31,8 +30,8 @@ def impossible(alternatives: Sequence[Problem], possible: Possible) -> Finding:
     if row is None:
         message = "impossible: no placement satisfies all demands together (two independent searches agree; no single sum shows it)"
         return error("PW601", "", message, help="drop or loosen a demand")
-    clauses = list(_clauses(tried, row))
-    fixes = list(_fixes(tried, row, possible))
+    clauses = [*_clauses(tried, row), *holders_of_room(tried, row)]
+    fixes = [*_fixes(tried, row, possible), *shared_room(tried, row, possible)]
     message = f"impossible: {row}"
     if len(alternatives) > 1:
         shown = ", ".join(f"{component.name} {component.parallel}" for component in tried.hinted if component.parallel.replica > 1)

@@ -61,7 +61,11 @@ def _reasoning(work: Work, backend: str | None) -> None:
 
 def _megatron(work: Work, prompts: Amount, group: Amount) -> None:
     """All samples divide among the data parallel replicas."""
-    processes, parallel = work.processes("actor"), trained(work.settings, "actor").parallel
+    processes, parallel, actor = work.processes("actor"), trained(work.settings, "actor").parallel, work.component("actor")
+    if parallel and actor and actor.runs is None:
+        # So that they divide among as many replicas as it gets.
+        samples, what = prompts.value * group.value * parallel.replica, "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
+        work.share("actor", Amount(samples, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", what, "")
     if not processes or not parallel or processes % parallel.replica:
         return
     replicas, samples = processes // parallel.replica, prompts.value * group.value
