@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import groupby
 from typing import Iterator, Sequence
 
 from ..models.assignment import Assignment, Run, Seat, compress
 from ..models.component import Component
+from ..models.node_group import CLUSTER_LABEL
 from .layout import Bundle, Count, Layout, Values
 from .pools import Pool
 
@@ -38,19 +41,31 @@ def _count_out(pool: Pool, values: Values, free: dict[int, int], held: dict[Bund
     counts = [each for each in counts if each[0] in order]
     for bundle, cell, count in sorted(counts, key=lambda each: (-each[0].unit, each[1].index, order[each[0]])):
         left = count
-        for node in cell.nodes:
-            while left and free.get(node.rank, 0).bit_count() >= bundle.unit:
-                held[bundle] += _take(free, node.rank, bundle)
-                left -= 1
+        for solid in (True, False):  # a text can say a process on solid ranges alone; the sizes are a chain, so any order of nodes will do
+            for node in cell.nodes:
+                while left and (taken := _unit(free.get(node.rank, 0), bundle, solid)):
+                    free[node.rank] &= ~taken
+                    held[bundle] += [(node.rank, index) for index in range(taken.bit_length()) if taken >> index & 1]
+                    left -= 1
         if left:
             raise ExpansionFailed(f"{left} units of {bundle.name} have no place in {cell.name}")
 
 
-def _take(free: dict[int, int], node: int, bundle: Bundle) -> Iterator[Seat]:
-    for _ in range(bundle.unit):
-        lowest = free[node] & -free[node]
-        free[node] ^= lowest
-        yield node, lowest.bit_length() - 1
+def _unit(free: int, bundle: Bundle, solid: bool) -> int:
+    """The lowest free resources of a node for one unit, with `solid` in one range for each process; 0 if there are none."""
+    each = max(component.per_process for component in bundle.components) if solid else 1
+    taken = _range(free, bundle.unit) if solid else 0
+    while taken.bit_count() < bundle.unit and (piece := _range(free & ~taken, each)):
+        taken |= piece
+    return taken if taken.bit_count() == bundle.unit else 0
+
+
+def _range(free: int, size: int) -> int:
+    """The lowest solid range of so many free resources; 0 if there is none."""
+    starts = free
+    for offset in range(1, size):
+        starts &= free >> offset
+    return (starts & -starts) * ((1 << size) - 1)
 
 
 def _masks(seats: list[Seat]) -> dict[int, int]:
@@ -83,18 +98,27 @@ def _component_runs(layout: Layout, component: Component, bundle: Bundle, held: 
     first = layout.numbering(bundle).first if bundle.contiguous else {}
     ordered = sorted(held, key=lambda seat: (first.get(seat[0], seat[0]), seat))
     labels = _labels(layout, component)
-    runs: list[Run] = []
-    for run in compress(_processes(component, ordered), bundle.kind):
-        runs.append(
-            Run(run.ranks, run.node, run.kind, run.first, run.each, run.step, run.pitch, labels.get(run.node, component.node_groups[0]))
-        )
-    return tuple(runs)
+    runs = compress(_processes(component, ordered), bundle.kind)
+    met = [labels.get(run.node, component.node_groups[0]) for run in runs]
+    if _interleaves(layout, met):
+        met = [CLUSTER_LABEL] * len(runs)
+    return tuple(replace(run, node_group=label) for run, label in zip(runs, met))
 
 
 def _labels(layout: Layout, component: Component) -> dict[int, str]:
     """node rank -> the first of the component's groups that the node is in."""
     groups = layout.problem.cluster.groups
     return {node: label for label in reversed(component.node_groups) for node in groups[label].node_ranks}
+
+
+def _interleaves(layout: Layout, labels: list[str]) -> bool:
+    """Is a group met again after another, where nodes must ascend? Then no order of groups says it, but the whole cluster does.
+
+    Not where a group has software of its own, which the cluster has not.
+    """
+    groups, order = layout.problem.cluster.groups, [label for label, _ in groupby(labels)]
+    again = layout.problem.job.capabilities.nodes_in_order and len(set(order)) < len(order)
+    return again and groups[CLUSTER_LABEL].kind == groups[order[0]].kind and not any(groups[label].env_configs for label in order)
 
 
 def _processes(component: Component, held: list[Seat]) -> Iterator[tuple[int, list[Seat]]]:

@@ -50,3 +50,21 @@ def test_a_range_over_groups_follows_the_order_of_their_nodes_where_these_must_a
     where = cluster({"count": 2}, {"count": 2}, late=(1,), early=(0,))
     plan = solve(problem(where, component("a", 4, contiguous=True, node_groups=("late", "early")), in_order=True)).plan
     assert plan is not None and [run.node for run in plan.assignment.of("a")] == [0, 1]
+
+
+def test_a_process_is_on_one_solid_range_where_there_is_one() -> None:
+    where = cluster({"count": 3}, {"count": 4})
+    question = problem(where, given("a", Run(range(1), 0, first=1), Run(range(1, 2), 1, first=1)), component("b", 2, per_process=2))
+    plan = solve(question).plan
+    assert plan is not None and plan.assignment.masks("b") == {(1, "Accelerator"): 0b1100}
+    nowhere = problem(cluster({"count": 3}), given("a", Run(range(1), 0, first=1)), component("b", 2, per_process=2))
+    plan = solve(nowhere).plan
+    assert plan is not None and plan.assignment.masks("b") == {(0, "Accelerator"): 0b101}
+
+
+def test_groups_that_interleave_are_said_as_the_whole_cluster() -> None:
+    where = cluster({"count": 1}, {"count": 1}, {"count": 1}, outer=(0, 2), inner=(1,))
+    for least, in_order, expected in ((3, True, {"cluster"}), (3, False, {"outer", "inner"}), (2, True, {"outer", "inner"})):
+        question = problem(where, component("a", least, node_groups=("outer", "inner")), in_order=in_order)
+        plan = solve(question).plan
+        assert plan is not None and {run.node_group for run in plan.assignment.of("a")} == expected

@@ -37,8 +37,9 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
     _without_group(parts, component)
     found = extent(parts, name)
     if found is None:
-        if shape and parts.is_open(name):
-            parts.components[name] = _hinted(parts, component, shape, parallel)
+        if parts.is_open(name):
+            solid = replace(component, contiguous=True)
+            parts.components[name] = _hinted(parts, component, shape, parallel) if shape else solid
         return
     if fills and not found.solid:
         message = f"RLinf places `{name}` on all of {found}, not on the {found.count} ranks that are written"

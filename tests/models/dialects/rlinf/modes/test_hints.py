@@ -97,3 +97,9 @@ def test_an_actor_gets_no_fewer_accelerators_than_its_tp(job: Job) -> None:
 def test_what_is_packed_is_not_asked_for_on_nodes(job: Job) -> None:
     hints = {"actor": {"accelerators": 4}, "rollout": {"accelerators": 4}, "reward": {"node_group": "node", "processes": 1}}
     assert [finding.code for finding in hinted(job, hints).findings] == ["PW121"]
+
+
+def test_of_a_shape_that_is_not_known_only_the_range_is(job: Job) -> None:
+    components = {"actor": {"node_group": "node", "placement": "0"}, "reward": "0"}
+    reading = job(components, placewright__components={"rollout": {"accelerators": 2}}, **QUIET)
+    assert reading.problem is not None and reading.problem["rollout"].contiguous
