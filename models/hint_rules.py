@@ -11,6 +11,7 @@ from .finding import Finding, error
 from .node_group import NODE
 from .span import Edit
 from .text.nearest import nearest
+from .text.scalar_text import in_flow_map
 
 KEYS = {COLOCATED: "colocate_with", DISJOINT: "disjoint_from", SUBSET: "within"}
 """The relations that hints can state, and the key that states each."""
@@ -67,7 +68,7 @@ def _relation(relation: Relation, by_name: Mapping[str, Component], cluster: Clu
     (name, other), key = relation.components, KEYS[relation.kind]
     if other not in by_name:
         close = nearest(other, by_name)
-        edit = Edit(relation.span, close) if close and relation.span else None
+        edit = Edit(relation.span, in_flow_map(close)) if close and relation.span else None
         advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{each}`" for each in by_name if each != name)
         message = f"`{name}` names `{other}` in `{key}`, which is no component"
         yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)

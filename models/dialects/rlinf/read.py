@@ -129,8 +129,9 @@ def _num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | Non
         return meant
     if number < 1:
         message = f"`num_nodes` is {number}, but there must be at least 1 node"
-        notes.error("PW105", "cluster", message, value, "too few", "write `1` or more", notes.instead(value, "1"))
-        return None
+        meant = min(-number, MAX_NODES) or 1
+        notes.error("PW105", "cluster", message, value, "too few", f"write `{meant}`", notes.instead(value, str(meant)))
+        return meant
     if number > MAX_NODES:
         message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
         notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))

@@ -14,7 +14,7 @@ from ..notes import RANKS, Notes, is_unknown
 from ..writing.written import Written
 from .flow_commas import KEYS, split_by_commas
 from .groups_of import Labels, read_labels
-from .placed import Context, placed
+from .placed import Context, check_text, placed
 
 __all__ = ["Context", "read_components"]
 
@@ -94,13 +94,17 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
         placement = inner
     spans["placement"] = placement.span
     scalar = _ranks_of(notes, placement, name, in_flow)
-    if scalar is None or labels is None:
+    if scalar is None:
         return None
-    return placed(context, Written(name, notes.ranks(scalar, name, in_flow), labels, in_flow), spans)
+    written = Written(name, notes.ranks(scalar, name, in_flow), labels or Labels(), in_flow)
+    if labels is None:
+        check_text(context, written)
+        return None
+    return placed(context, written, spans)
 
 
 def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scalar | None:
-    """The placement, if it is one that can be read."""
+    """The placement, also as it was meant; None if it cannot be told."""
     if is_unknown(placement):
         return None
     if not isinstance(placement, Scalar):
@@ -112,10 +116,10 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
         edit = notes.instead(placement, in_flow_map(text) if in_flow else f'"{text}"' if ":" in text else text) if fits else None
         help = f"write `{text}`" if fits else "write ranks such as `0-7`"
         notes.error("PW105", name, message, placement, kind_of(placement), help, edit)
-        return None
+        return Scalar(text, "tag:yaml.org,2002:str", placement.span, placement.span) if edit else None
     if placement.is_null:
         edit = notes.instead(placement, "all")
         message = f"the placement of `{name}` names nothing"
         notes.error("PW112", name, message, placement, "empty", "write ranks such as `0-7`, or `all`", edit)
-        return None
+        return Scalar("all", "tag:yaml.org,2002:str", placement.span, placement.span) if edit else None
     return placement

@@ -6,7 +6,7 @@ noticed only when the workers are started.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Mapping, Sequence
 
 from ....assignment import Run, met, repeats_of
@@ -75,6 +75,14 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
     _vendors(notes, written, runs, counted)
     fixes = {broken: fix} if broken and fix else {}
     return Component(name, labels, amount, amount, each, runs=runs, spans=spans, fixes=fixes)
+
+
+def check_text(context: Context, written: Written) -> None:
+    """Note what is wrong with a placement whatever its groups are."""
+    alone = replace(context, cluster=None)
+    found = read_placement(written.text.text, numbered_by(None, written.labels.names))
+    if found.faults:
+        _faults(alone, written, found.faults, numbered_by(None, written.labels.names), _fix(alone, written, True))
 
 
 def _each(found: PlacementText) -> int:

@@ -6,7 +6,9 @@ Source: RLinf, rlinf/utils/placement.py, ModelParallelEvalComponentPlacement; ex
 from __future__ import annotations
 
 from . import presence
+from .arrangement import Arrangement
 from .degrees import Degrees, generating
+from .largest_tp import largest_tp
 from .pack import extent, pack
 from .parts import Parts
 from .shape import CODE, Shape, engine, fits_in, whole
@@ -19,8 +21,10 @@ def apply(parts: Parts) -> None:
     its, found = generating(parts.settings), extent(parts, "rollout")
     agents_fit(parts, its)
     shape = Shape(its.tp.value) if its.tp else None
-    if found and not (fits_in(parts, "rollout", its.tp, found.count) and shape and whole(parts, "rollout", found.count, shape, its.tp)):
-        shape = None
+    if found:
+        most = largest_tp(parts, Arrangement.COLLOCATED, None, found.count)
+        fits = fits_in(parts, "rollout", its.tp, found.count, most)
+        shape = shape if fits and shape and whole(parts, "rollout", found.count, shape, its.tp) else None
     pack(parts, "rollout", shape, engine(its, shape))
     pack(parts, "reward", Shape(), fills=True)
 

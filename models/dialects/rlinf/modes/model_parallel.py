@@ -9,6 +9,7 @@ from ....component import IN_ORDER, Parallel
 from . import presence
 from .arrangement import Arrangement, arrangement, relate
 from .degrees import Degrees, generating, inferring, sections_of_inference, trained
+from .largest_tp import largest_tp
 from .pack import IGNORED, extent, pack, packed
 from .parts import Parts
 from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
@@ -27,7 +28,7 @@ def apply(parts: Parts) -> None:
     relate(parts, found)
     presence.inference(parts, found)
     presence.critic(parts, found)
-    presence.engine_within_actor(parts, actor.tp, rollout.tp)
+    presence.engine_within_actor(parts, found, actor.tp, rollout.tp, _count(parts, "rollout"))
     backend = parts.settings.word("actor.training_backend", CODE)
     _actor(parts, actor, backend)
     shape = _rollout(parts, found, actor, rollout)
@@ -67,7 +68,7 @@ def _actor(parts: Parts, its: Degrees, backend: str | None) -> None:
 
 def _rollout(parts: Parts, found: Arrangement, actor: Degrees, its: Degrees) -> Shape | None:
     count = _count(parts, "rollout")
-    if count is not None and not fits_in(parts, "rollout", its.tp, count):
+    if count is not None and not fits_in(parts, "rollout", its.tp, count, largest_tp(parts, found, actor.tp, count)):
         return None
     if found is Arrangement.AUTO and count is not None and parts.settings.flag("cluster.use_pre_process_policy", CODE):
         actors = _count(parts, "actor") or 0

@@ -11,6 +11,7 @@ from ....component import COLOCATED, DISJOINT, SUBSET
 from . import evaluation, presence
 from .arrangement import Arrangement
 from .degrees import generating, trained
+from .largest_tp import largest_tp
 from .model_parallel import MEGATRON
 from .pack import extent, pack
 from .parts import Parts
@@ -29,7 +30,8 @@ def apply(parts: Parts) -> None:
     presence.log_probabilities(parts)
     presence.inference(parts, Arrangement.COLLOCATED)
     actor, its = trained(parts.settings, "actor"), generating(parts.settings)
-    presence.engine_within_actor(parts, actor.tp, its.tp)
+    found = extent(parts, "rollout")
+    presence.engine_within_actor(parts, Arrangement.COLLOCATED, actor.tp, its.tp, found.count if found else None)
     evaluation.agents_fit(parts, its)
     parts.relate(COLOCATED, "actor", "reward")
     names = dict.fromkeys([*parts.written, *parts.components])
@@ -40,9 +42,8 @@ def apply(parts: Parts) -> None:
         parts.relate(DISJOINT, *pair)
     megatron = parts.settings.word("actor.training_backend", CODE) == MEGATRON
     pack(parts, "actor", Shape(), actor.parallel if megatron else None)
-    found = extent(parts, "rollout")
     shape = None
-    if found is None or fits_in(parts, "rollout", its.tp, found.count):
+    if found is None or fits_in(parts, "rollout", its.tp, found.count, largest_tp(parts, Arrangement.COLLOCATED, actor.tp, found.count)):
         shape = of_rollout(parts, Arrangement.COLLOCATED, actor, its, found.count if found else None)
     pack(parts, "rollout", shape, engine(its, shape))
     reward = extent(parts, "reward")

@@ -11,6 +11,7 @@ from ..notes import is_unknown
 from ..settings import Amount
 from .arrangement import Arrangement
 from .inference import lacking
+from .largest_tp import largest_tp
 from .parts import Parts
 
 CODE = "PW123"
@@ -94,15 +95,16 @@ def inference(parts: Parts, found: Arrangement) -> None:
         report(CODE, "inference", message, parts.owner, "no `inference`", help)
 
 
-def engine_within_actor(parts: Parts, actor: Amount | None, rollout: Amount | None) -> None:
-    """Megatron's actor hands its weights to rollout engines whose tp is at most its own."""
+def engine_within_actor(parts: Parts, found: Arrangement, actor: Amount | None, rollout: Amount | None, count: int | None) -> None:
+    """Megatron's actor hands its weights to rollout engines whose tp is at most its own. `count`: accelerators of rollout, if known."""
     if not actor or not rollout or rollout.value <= actor.value or not parts.has("actor") or not parts.has("rollout"):
         return
     if parts.settings.word("actor.training_backend", CODE) == "megatron":
         message = f"the tp of rollout is {rollout.value}, but a megatron actor of tp {actor.value} takes at most its own"
         message += "; RLinf notices this only after workers have started"
-        help = f"set `{rollout.name}: {actor.value}` or less, or `{actor.name}: {rollout.value}`"
-        parts.notes.error(CODE, "rollout", message, rollout.span or parts.owner, "", help, rollout.becomes(actor.value))
+        better = largest_tp(parts, found, actor, count) if count else actor.value
+        help = f"set `{rollout.name}: {better}`{' or less' * (better == actor.value)}, or `{actor.name}: {rollout.value}`"
+        parts.notes.error(CODE, "rollout", message, rollout.span or parts.owner, "", help, rollout.becomes(better))
 
 
 def critic(parts: Parts, found: Arrangement) -> None:

@@ -69,13 +69,17 @@ def apart(parts: Parts, its: Degrees, count: int | None) -> Shape | None:
     return Shape(each)
 
 
-def fits_in(parts: Parts, name: str, tp: Amount | None, count: int) -> bool:
-    """Is a tensor parallel group no larger than the component? RLinf refuses it otherwise."""
+def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, most: int | None = None) -> bool:
+    """Is a tensor parallel group no larger than the component? RLinf refuses it otherwise.
+
+    `most`: the largest tp that fits in all respects, where others than the number of accelerators matter.
+    """
     if tp is None or tp.value <= count:
         return True
     message = f"`{name}` has {count} accelerator{'s' * (count != 1)}, fewer than its tp {tp.value}"
-    help = f"give it {tp.value} accelerators, or set `{tp.name}: {count}`"
-    parts.notes.error(CODE, name, message, parts.place(name), f"{tp.value} needed", help, tp.becomes(count))
+    better = most or count
+    help = f"give it {tp.value} accelerators, or set `{tp.name}: {better}`"
+    parts.notes.error(CODE, name, message, parts.place(name), f"{tp.value} needed", help, tp.becomes(better))
     return False
 
 

@@ -1,0 +1,23 @@
+"""Which tp rollout may have where its own is too large: one that goes with everything that RLinf looks at."""
+
+from __future__ import annotations
+
+from ....node_group import ACCELERATOR
+from ..settings import Amount
+from .arrangement import Arrangement
+from .parts import Parts
+
+
+def largest_tp(parts: Parts, found: Arrangement, actor: Amount | None, count: int) -> int:
+    """The largest tp that divides the `count` accelerators of rollout, fits a node, and goes with the tp of the actor."""
+    on_node = min((has for alike in parts.cluster.alike if (has := alike.node.count(ACCELERATOR))), default=count)
+    megatron = parts.settings.word("actor.training_backend", "PW208") == "megatron"
+
+    def fits(tp: int) -> bool:
+        if count % tp or on_node % tp:
+            return False
+        if actor is None or tp >= actor.value:
+            return actor is None or tp == actor.value or not megatron
+        return found is not Arrangement.COLLOCATED or not (actor.value % tp or count % actor.value)
+
+    return next((tp for tp in range(min(count, on_node), 1, -1) if fits(tp)), 1)
