@@ -196,11 +196,12 @@ def test_parity_catches(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parity_lets_a_harmless_change_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Taking the highest accelerators first is another answer, not a wrong one."""
 
-    def highest(free: dict[int, int], node: int, bundle: Bundle) -> Any:
-        for _ in range(bundle.unit):
-            index = free[node].bit_length() - 1
-            free[node] ^= 1 << index
-            yield node, index
+    def highest(free: int, bundle: Bundle, solid: bool) -> int:
+        taken = 0
+        while free and taken.bit_count() < bundle.unit:
+            taken |= 1 << free.bit_length() - 1
+            free &= ~taken
+        return taken if taken.bit_count() == bundle.unit else 0
 
-    monkeypatch.setattr(expand, "_take", highest)
+    monkeypatch.setattr(expand, "_unit", highest)
     parity.compare(CASES["sizes of a chain"])

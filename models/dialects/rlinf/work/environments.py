@@ -83,6 +83,10 @@ def _dealt_out(work: Work, phase: str, total: Amount, stages: Amount, decoupled:
         reason = "RLinf notices it only at the first rollout, when it routes the environments"
         name = stages.name if stages.value > 1 else ""
         work.share("rollout", total, stages.value, name, WHAT, reason, _routed(work))
+    elif not decoupled and (rollout := work.component("rollout")) and rollout.runs is None:
+        # RLinf lets stages of a given env that do not come out even pass; the first rollout still deals out those of one stage.
+        one = Amount(total.value // stages.value, f"{total.name} // {stages.name}", total.scalar)
+        work.share("rollout", one, 1, "", WHAT, "RLinf notices it only at the first rollout", _routed(work))
 
 
 def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:

@@ -1,0 +1,29 @@
+"""What `solve` writes is read and verified first, as the file itself was."""
+
+from __future__ import annotations
+
+from placewright.cli.solve import _edits
+from placewright.models.dialects.load import read
+from placewright.models.reading import Reading
+from placewright.models.shorthand import read_shorthand
+from placewright.models.text.source import Source
+from placewright.solver.search import solve
+
+TEXT = "cluster: {num_nodes: 1}\nplacewright:\n  components:\n    actor: {accelerators: 4}\n"
+MACHINES = read_shorthand("1x8")
+
+
+def test_an_answer_that_would_be_refused_where_it_is_written_is_not_written() -> None:
+    reading = read(Source("run.yaml", TEXT), MACHINES)
+    assert reading.problem is not None
+    answer, seen = solve(reading.problem), list[str]()
+
+    def on_smaller_machines(source: Source) -> Reading:
+        seen.append(source.text)
+        return read(source, read_shorthand("1x2"))
+
+    edits, why = _edits(reading, answer, on_smaller_machines)
+    assert not edits and seen == [TEXT.replace("1}", "1, component_placement: {actor: 0-3}}")]
+    assert [finding.code for finding in why] == ["PW603"] and "(PW102)" in why[0].message
+    edits, why = _edits(reading, answer, lambda source: read(source, MACHINES))
+    assert len(edits) == 1 and not why
