@@ -160,7 +160,10 @@ def labels(strategy: str, name: str, value: object) -> str | tuple[str, ...] | N
 
 def _items(strategy: str, name: str, value: object) -> list[object]:
     if isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping, Set)):
-        return list(value)
+        try:
+            return list(value)
+        except TypeError:  # an array of numpy without dimensions says that it can be iterated
+            pass
     raise UnusableInput([_wrong(strategy, f"`{name}` is {_shown(value)}, but it must be a list", f"pass `{name}` as a list")])
 
 

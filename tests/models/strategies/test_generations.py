@@ -118,8 +118,9 @@ def test_arrays_of_numpy_are_taken() -> None:
     numpy = pytest.importorskip("numpy")
     assert pw.PackedPlacementStrategy(numpy.int64(0), numpy.int32(7), numpy.uint8(2), 2) == PACKED
     assert pw.FlexiblePlacementStrategy(numpy.arange(4).reshape(2, 2)).accelerator_id_lists == ((0, 1), (2, 3))
-    with pytest.raises(pw.UnusableInput):
-        pw.PackedPlacementStrategy(0, numpy.float64(7))
+    for refused in (lambda: pw.PackedPlacementStrategy(0, numpy.float64(7)), lambda: pw.NodePlacementStrategy(numpy.array(3))):
+        with pytest.raises(pw.UnusableInput):
+            refused()
 
 
 def test_a_placement_has_the_names_of_each_generation() -> None:
