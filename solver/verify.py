@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
+from ..models.edits import go_together
 from ..models.finding import Finding, Severity
 from ..models.plan import VERIFIED, Plan
 from ..models.problem import Problem
@@ -64,10 +65,10 @@ def verify(reading: Reading) -> Report:
 
 
 def _in_order(findings: list[Finding], file: str) -> tuple[Finding, ...]:
-    """In the order of the texts, that of the file itself first; each once."""
+    """In the order of the texts, that of the file itself first; each once, with edits that can all be made."""
 
     def place(finding: Finding) -> tuple[str, int]:
         span = finding.span
         return ("" if span is None or span.file == file else span.file, span.start if span else -1)
 
-    return tuple(dict.fromkeys(sorted(findings, key=lambda finding: (*place(finding), finding.code, finding.message))))
+    return tuple(dict.fromkeys(sorted(go_together(findings), key=lambda finding: (*place(finding), finding.code, finding.message))))

@@ -69,8 +69,9 @@ class ColocatedOrDisjoint:
         return Clause(text, (Demand(f"{one}+{other}", COLOCATED_OR_DISJOINT, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
-        """The second moved off the first or both where the first is; then the other way round."""
+        """The second moved off the first, where that goes with the rest, or both where the first is; then the other way round."""
         first, second = (problem[name] for name in relation.components)
         for one, other in ((second, first), (first, second)):
-            yield from moved_off(problem, one, other)
+            if not relation.together:
+                yield from moved_off(problem, one, other)
             yield from moved_onto(problem, one, other)

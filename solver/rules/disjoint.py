@@ -10,7 +10,7 @@ from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.problem import Problem
 from ..mends import Mend, moved_off
-from ..wording import demanded, lowest
+from ..wording import demanded, lowest, plural
 
 if TYPE_CHECKING:
     from ..variables import Variables
@@ -51,7 +51,7 @@ class Disjoint:
         if common:
             (node, _), mask = min(common.items())
             count = sum(mask.bit_count() for mask in common.values())
-            message = f"{one} and {other} must be disjoint but share {count} accelerators (first: {lowest(mask)} on node {node})"
+            message = f"{one} and {other} must be disjoint but share {count} {plural('accelerator', count)} (first: {lowest(mask)} on node {node})"
             message += f"; {relation.reason} demands it" if relation.reason else ""
             yield error(self.code, one, message, relation.span, witnesses=(node, lowest(mask)), amount=count, help="move one of the two")
 

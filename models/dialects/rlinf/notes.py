@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Callable, Iterable
 from unicodedata import decimal
 
+from ...edits import go_together
 from ...finding import Finding, Severity, Unchecked
 from ...span import Edit, Span, apply_edits
 from ...text.document import Document
@@ -15,7 +16,6 @@ from ...text.nearest import nearest
 from ...text.reshape import with_entry, without_entry
 from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.tree import Entry, Mapping, Scalar, Value, kind_of
-from .edits import go_together
 
 
 @dataclass(frozen=True, slots=True)

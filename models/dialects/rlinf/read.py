@@ -99,14 +99,20 @@ def _problem(
     return Problem(cluster, Job(mode.components, (*mode.relations, *work.relations), capabilities, open_, tuple(work.shares)))
 
 
-def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster) -> bool:
-    """Has every component that is placed its place in this cluster? Not known, so no, where a group could not be read."""
+def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster, judged: Cluster) -> bool:
+    """Has every component that is placed its place in this cluster, and is it mended there as on the nodes that are `judged`?
+
+    Not known, so no, where a group could not be read.
+    """
     if groups.broken or groups.nameless:
         return False
-    quiet = Notes(notes.document)
-    components = read_components(Context(quiet, cluster, groups), placed) if placed is not None else ()
-    worse = (finding for finding in quiet.findings if finding.code == "PW102" or finding.edit is None)
-    return not any(finding.severity is Severity.ERROR for finding in worse) and not any(each.fixes for each in components)
+    mends = []
+    for each in (judged, cluster):
+        quiet = Notes(notes.document)
+        components = read_components(Context(quiet, each, groups), placed) if placed is not None else ()
+        mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
+    outside = any(finding.code == "PW102" for finding in quiet.findings)
+    return mends[0] == mends[1] and not outside and not any(component.fixes for component in components)
 
 
 def _written(placed: Mapping | None) -> dict[str, Span]:

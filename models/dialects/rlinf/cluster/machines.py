@@ -22,16 +22,18 @@ def machines_of(
     at: Value,
     groups: list[DeclaredGroup],
     machines: Cluster | AsDeclared | None,
-    fits: Callable[[Cluster], bool] = lambda cluster: False,
+    fits: Callable[[Cluster, Cluster], bool] = lambda cluster, judged: False,
 ) -> Cluster:
     """`count` nodes in rank order; where nobody described them, their accelerators are not counted.
 
     A given cluster with fewer nodes is an error (RLinf waits for more forever), the rest is then judged without it; of one
-    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has room in a cluster.
+    with more, the first `count` are used, as RLinf does. `fits` tells whether all that the file places has room in a
+    cluster, and what mends it there is what mends it in the one that it is judged on.
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
-        _too_few(notes, count, at, groups, machines, fits)
-        machines = None
+        judged = machines_of(notes, count, at, groups, None)
+        _too_few(notes, count, at, groups, machines, lambda cluster: fits(cluster, judged))
+        return judged
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
             message = f"the cluster has {len(machines.nodes)} nodes, of which the first {count} are used: `num_nodes` is {count}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ....span import Edit, Span
 from ....text.nearest import nearest
@@ -23,7 +24,7 @@ def split_by_commas(notes: Notes, value: Mapping, component: str = "") -> Mappin
     """
     if not value.flow:
         return value
-    entries = list(value.entries)
+    entries = [entry if component else _with_colon(notes, entry) for entry in value.entries]
     meant: list[Entry] = []
     while entries:
         entry = entries.pop(0)
@@ -41,6 +42,18 @@ def split_by_commas(notes: Notes, value: Mapping, component: str = "") -> Mappin
             tail.append(entries.pop(0))
         meant.append(_valued(notes, entry, tail, component) if tail else entry)
     return Mapping(tuple(meant), value.span, value.flow)
+
+
+def _with_colon(notes: Notes, entry: Entry) -> Entry:
+    """`{actor 0-7}` is a component of the name `actor 0-7` without a placement."""
+    name, _, ranks = entry.key.text.rpartition(" ")
+    if not name or not _RANKS.fullmatch(ranks) or not notes.is_bare(entry):
+        return entry
+    message = f"`{entry.key.text}` has no colon: RLinf takes all of it for the name of a component without a placement"
+    edit = notes.renamed(entry, f"{name}: {ranks}")
+    notes.error("PW118", name, message, entry.key.span, "no colon", f"write `{name}: {ranks}`", edit)
+    text = Scalar(ranks, "tag:yaml.org,2002:str", entry.key.span, entry.key.span)
+    return Entry(replace(entry.key, text=name), text)
 
 
 def _goes_on(entry: Entry) -> bool:

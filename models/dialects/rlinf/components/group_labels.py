@@ -33,17 +33,21 @@ def read_label(notes: Notes, group: Mapping, seen: set[str]) -> str | None:
             "PW113", label, message, value, "reserved", f"choose another label, such as `{other}`", text.replaced(other, group.flow)
         )
     elif label in seen:
-        other = _free(f"{label}_2", seen)
+        other = _free(f"{_without_comma(label)}_2", seen)
         message = f"two node groups have the label `{label}`; RLinf notices only when the cluster starts"
         help = f"choose another label, such as `{other}`"
         notes.error("PW113", label, message, value, "again here", help, text.replaced(other, group.flow))
     elif "," in label:
-        other = _free("_".join(piece.strip() for piece in label.split(",") if piece.strip()) or "group", seen)
+        other = _free(_without_comma(label), seen)
         message = f"the label `{label}` has a comma: no component can refer to it"
         help = f"choose a label without a comma, such as `{other}`"
         notes.warn("PW113", label, message, value, "a comma", help, text.replaced(other, group.flow))
     seen.add(label)
     return label
+
+
+def _without_comma(label: str) -> str:
+    return "_".join(piece.strip() for piece in label.split(",") if piece.strip()) or "group"
 
 
 def _free(label: str, seen: set[str]) -> str:

@@ -80,6 +80,7 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
 def check_text(context: Context, written: Written) -> None:
     """Note what is wrong with a placement whatever its groups are."""
     alone = replace(context, cluster=None)
+    context.notes.unsure("PW102", written.name, "its node group is not known, so neither ranks nor nodes were checked")
     found = read_placement(written.text.text, numbered_by(None, written.labels.names))
     if found.faults:
         _faults(alone, written, found.faults, numbered_by(None, written.labels.names), _fix(alone, written, True))

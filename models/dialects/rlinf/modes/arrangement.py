@@ -69,7 +69,7 @@ def relate(parts: Parts, found: Arrangement) -> None:
     elif found is Arrangement.DISAGGREGATED and not given:
         parts.relate(DISJOINT, "actor", "rollout")
     elif found is not Arrangement.AUTO:
-        parts.relate(COLOCATED_OR_DISJOINT, "actor", "rollout")
+        parts.relate(COLOCATED_OR_DISJOINT, "actor", "rollout", together=bool(lacking(parts)))
     if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
         return
     pairs: list[tuple[str | None, str | None]] = [("actor", inference), ("rollout", inference), ("actor", critic), ("rollout", critic)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ...finding import Finding
-from ...span import Edit
+from .finding import Finding
+from .span import Edit
 
 
 def go_together(findings: Sequence[Finding]) -> list[Finding]:
