@@ -43,10 +43,15 @@ def render(
         blocks.append(_terms(plan) if plan.terms else "objective: nothing to weigh, every placement that holds is as good")
     if edits:
         blocks.append(f"{escape(reading.source.name)}: written" if written else diff(reading.source, edits, colour))
-    blocks += [f"{paint(f'note[{finding.code}]', 'cyan', colour)}: {escape(finding.message)}" for finding in unwritable]
+    blocks += [_note(finding, colour) for finding in unwritable]
     blocks += [render_unchecked(answer.unchecked)] if answer.unchecked else []
     blocks.append(_verdict(reading, answer, plan, output, colour))
     return "\n\n".join(blocks)
+
+
+def _note(finding: Finding, colour: bool) -> str:
+    advice = f"\n  = help: {escape(finding.help)}" if finding.help else ""
+    return f"{paint(f'note[{finding.code}]', 'cyan', colour)}: {escape(finding.message)}{advice}"
 
 
 def _terms(plan: Plan) -> str:
