@@ -114,14 +114,14 @@ class Relation:
     ----------
     components : two of them; for ``in order`` any number.
     reason : who demands it, if the file does not say it itself, such as "RLinf's auto mode".
-    together : of a relation that leaves a choice, only sharing everything goes with the rest of the file.
+    choice : of a relation that leaves a choice, the kind that goes with the rest of the file; "" if all do.
     """
 
     kind: str
     components: tuple[str, ...]
     span: Span | None = field(default=None, compare=False)
     reason: str = field(default="", compare=False)
-    together: bool = field(default=False, compare=False)
+    choice: str = field(default="", compare=False)
 
 
 COLOCATED = "colocated"

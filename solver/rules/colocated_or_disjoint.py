@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ...models.assignment import Assignment
-from ...models.component import COLOCATED_OR_DISJOINT, Relation
+from ...models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, Relation
 from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.problem import Problem
@@ -69,9 +69,10 @@ class ColocatedOrDisjoint:
         return Clause(text, (Demand(f"{one}+{other}", COLOCATED_OR_DISJOINT, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
-        """The second moved off the first, where that goes with the rest, or both where the first is; then the other way round."""
+        """The second moved off the first or both where the first is, as it goes with the rest; then the other way round."""
         first, second = (problem[name] for name in relation.components)
         for one, other in ((second, first), (first, second)):
-            if not relation.together:
+            if relation.choice != COLOCATED:
                 yield from moved_off(problem, one, other)
-            yield from moved_onto(problem, one, other)
+            if relation.choice != DISJOINT:
+                yield from moved_onto(problem, one, other)

@@ -121,5 +121,5 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
         edit = notes.instead(placement, "all")
         message = f"the placement of `{name}` names nothing"
         notes.error("PW112", name, message, placement, "empty", "write ranks such as `0-7`, or `all`", edit)
-        return Scalar("all", "tag:yaml.org,2002:str", placement.span, placement.span) if edit else None
+        return None
     return placement

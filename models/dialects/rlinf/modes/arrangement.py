@@ -69,7 +69,9 @@ def relate(parts: Parts, found: Arrangement) -> None:
     elif found is Arrangement.DISAGGREGATED and not given:
         parts.relate(DISJOINT, "actor", "rollout")
     elif found is not Arrangement.AUTO:
-        parts.relate(COLOCATED_OR_DISJOINT, "actor", "rollout", together=bool(lacking(parts)))
+        apart = parts.task == "coding_online_rl" or inference or critic_inference
+        choice = DISJOINT if apart else COLOCATED if lacking(parts) else ""
+        parts.relate(COLOCATED_OR_DISJOINT, "actor", "rollout", choice=choice)
     if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
         return
     pairs: list[tuple[str | None, str | None]] = [("actor", inference), ("rollout", inference), ("actor", critic), ("rollout", critic)]

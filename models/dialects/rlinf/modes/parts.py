@@ -64,12 +64,12 @@ class Parts:
         found = self.on_accelerators(name)
         return found is not None and found.runs is None and "placement" not in found.spans
 
-    def relate(self, kind: str, *names: str, together: bool = False) -> None:
+    def relate(self, kind: str, *names: str, choice: str = "") -> None:
         """The mode demands a relation of these components, as far as they are known and on accelerators; see Relation."""
         known = [name for name in names if self.on_accelerators(name)]
         if len(known) == len(names):
             spans = [span for name in names if (span := self.components[name].spans.get("placement"))]
-            self.relations.append(Relation(kind, names, max(spans, default=None), self.reason, together))
+            self.relations.append(Relation(kind, names, max(spans, default=None), self.reason, choice))
 
     def place(self, name: str) -> Span:
         """Where its ranks stand, or the name itself."""
