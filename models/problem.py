@@ -61,8 +61,9 @@ class Problem:
         if component.runs is None and self.job.capabilities.packs and self.kind(component) == ACCELERATOR:
             return (CLUSTER_LABEL,)
         labels, groups = component.numbered_in, self.cluster.groups
-        ascending = sorted(labels, key=lambda label: min(groups[label].node_ranks, default=0))
-        return tuple(ascending) if self.job.capabilities.nodes_in_order else labels
+        if len(labels) == 1 or not self.job.capabilities.nodes_in_order:
+            return labels
+        return tuple(sorted(labels, key=lambda label: list(groups[label].node_ranks[:1])))
 
     def solid_in(self, members: tuple[Component, ...]) -> tuple[str, ...] | None:
         """The node groups in whose numbering components on the same accelerators are one solid range; None if they need not be."""

@@ -44,7 +44,8 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
 def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Iterator[Reason]:
     host, names = hosts[0], listed([host.name for host in layout.hosts[bundle]])
     if bundle.fixed:
-        yield bundle.name, f"{bundle.name} is given, and {host.name} around it is not", f"give {host.name} its ranks too, or {bundle.name} none"
+        why = f"{bundle.name} is given, and {host.name} around it is not"
+        yield bundle.name, why, f"give {host.name} its ranks too, or {bundle.name} none"
     elif len(layout.hosts[bundle]) > 1 or layout.hosts[host]:
         why = f"{bundle.name} lies within {names}; where the place of one of these is open, only within that one alone is searched"
         yield bundle.name, why, f"give {listed([host.name for host in hosts])} ranks"
