@@ -10,12 +10,13 @@ from ....component import Component, Relation
 from ....span import Span
 from ..notes import Notes
 from ..settings import Settings
-from . import evaluation, model_parallel, multi_agent
+from . import evaluation, hybrid, model_parallel, multi_agent
 from .parts import Parts
 from .task import Placer, placer_of, task_of
 from .unused import unused
 
 _APPLY: Mapping[Placer, Callable[[Parts], None]] = {
+    Placer.HYBRID: hybrid.apply,
     Placer.MODEL_PARALLEL: model_parallel.apply,
     Placer.MODEL_PARALLEL_EVAL: evaluation.apply,
     Placer.MULTI_AGENT: multi_agent.apply,

@@ -1,0 +1,41 @@
+"""The mode of the embodied tasks and of fine-tuning: anything anywhere, as long as what their programs start is placed.
+
+Source: RLinf, rlinf/config.py (validate_embodied_cfg, validate_offline_cfg, validate_cfg); the programs in
+examples/embodiment, examples/sft, examples/reward, examples/offline_rl and evaluations.
+"""
+
+from __future__ import annotations
+
+from ....finding import Severity
+from .parts import Parts
+from .presence import CODE
+
+STARTED = {"embodied": ("env",), "embodied_eval": ("env", "rollout"), "sft": ("actor",), "offline": ("actor",)}
+"""The components that every program of a task asks the placement for."""
+
+TRAINED = ("actor", "rollout")
+"""Those that the embodied programs ask for besides, but for the ones that collect data or evaluate."""
+
+
+def apply(parts: Parts) -> None:
+    """An error for each component that every program starts and that is not placed, a warning for those that training starts."""
+    notes, task = parts.notes, parts.task
+    if notes.partial or (not parts.written and any(finding.severity is Severity.ERROR for finding in notes.findings)):
+        return  # more may be placed than could be read
+    names = STARTED.get(task, ())
+    if task == "offline" and _evaluates(parts):
+        names += ("env", "rollout")
+    for name in names:
+        if not parts.has(name):
+            message = f"`{name}` is not placed, but every program of task `{task}` asks for its place"
+            notes.error(CODE, name, message, parts.owner, f"no `{name}`", f"add a line for `{name}`, such as `{name}: all`")
+    trains = task == "embodied" and parts.settings.has("actor.training_backend") and not parts.settings.flag("runner.only_eval", CODE)
+    for name in TRAINED if trains else ():
+        if not parts.has(name):
+            message = f"`{name}` is not placed, but the programs that train ask for its place"
+            notes.warn(CODE, name, message, parts.owner, f"no `{name}`", f"add a line for `{name}`, such as `{name}: all`")
+
+
+def _evaluates(parts: Parts) -> bool:
+    interval = parts.settings.whole("runner.val_check_interval", CODE, -1, least=-(10**9))
+    return bool(interval and interval.value > 0) or bool(parts.settings.flag("runner.only_eval", CODE))
