@@ -8,7 +8,7 @@ from __future__ import annotations
 from . import presence
 from .arrangement import Arrangement
 from .degrees import Degrees, generating
-from .largest_tp import largest_tp
+from .fitting_tp import fitting_tp
 from .pack import extent, pack
 from .parts import Parts
 from .shape import CODE, Shape, engine, fits_in, whole
@@ -22,7 +22,7 @@ def apply(parts: Parts) -> None:
     agents_fit(parts, its)
     shape = Shape(its.tp.value) if its.tp else None
     if found:
-        most = largest_tp(parts, Arrangement.COLLOCATED, None, found.count)
+        most = fitting_tp(parts, Arrangement.COLLOCATED, None, found.count, found.count)
         fits = fits_in(parts, "rollout", its.tp, found.count, most)
         shape = shape if fits and shape and whole(parts, "rollout", found.count, shape, its.tp) else None
     pack(parts, "rollout", shape, engine(its, shape))

@@ -9,7 +9,7 @@ from ....component import IN_ORDER, Parallel
 from . import presence
 from .arrangement import Arrangement, arrangement, relate
 from .degrees import Degrees, generating, inferring, sections_of_inference, trained
-from .largest_tp import largest_tp
+from .fitting_tp import fitting_tp
 from .pack import IGNORED, extent, pack, packed
 from .parts import Parts
 from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
@@ -24,7 +24,7 @@ def apply(parts: Parts) -> None:
     presence.sections(parts, "actor.model", "rollout")
     presence.log_probabilities(parts)
     actor, rollout = trained(parts.settings, "actor"), generating(parts.settings)
-    found = arrangement(parts, _indifferent(actor, rollout))
+    found = arrangement(parts, actor, rollout)
     relate(parts, found)
     presence.inference(parts, found)
     presence.critic(parts, found)
@@ -43,11 +43,6 @@ def apply(parts: Parts) -> None:
         _auto(parts, rollout)
 
 
-def _indifferent(actor: Degrees, rollout: Degrees) -> bool:
-    """Is rollout of the same shape whether or not it shares the actor's accelerators?"""
-    return bool(actor.tp and rollout.tp and rollout.pp) and actor.tp.value <= rollout.tp.value and rollout.pp.value == 1  # type: ignore[union-attr]
-
-
 def _count(parts: Parts, name: str) -> int | None:
     found = extent(parts, name)
     return found.count if found else None
@@ -58,7 +53,7 @@ def _actor(parts: Parts, its: Degrees, backend: str | None) -> None:
     count = _count(parts, "actor")
     pack(parts, "actor", Shape(), its.parallel if backend == MEGATRON else None)
     at_least(parts, "actor", its.tp)
-    if backend == MEGATRON or count is None or not fits_in(parts, "actor", its.tp, count) or backend == "fsdp" or backend is None:
+    if backend == MEGATRON or count is None or not fits_in(parts, "actor", its.tp, count, count) or backend == "fsdp" or backend is None:
         return
     parallel = its.parallel or Parallel()
     if count % parallel.replica:
@@ -68,7 +63,7 @@ def _actor(parts: Parts, its: Degrees, backend: str | None) -> None:
 
 def _rollout(parts: Parts, found: Arrangement, actor: Degrees, its: Degrees) -> Shape | None:
     count = _count(parts, "rollout")
-    if count is not None and not fits_in(parts, "rollout", its.tp, count, largest_tp(parts, found, actor.tp, count)):
+    if count is not None and not fits_in(parts, "rollout", its.tp, count, fitting_tp(parts, found, actor.tp, count, count)):
         return None
     if found is Arrangement.AUTO and count is not None and parts.settings.flag("cluster.use_pre_process_policy", CODE):
         actors = _count(parts, "actor") or 0
@@ -105,7 +100,7 @@ def _inference(parts: Parts, found: Arrangement) -> None:
         judged = found is Arrangement.DISAGGREGATED and not shadowed and parts.has(name)
         tp = inferring(parts.settings, role) if judged else None
         if count is not None:
-            fits_in(parts, name, tp, count)
+            fits_in(parts, name, tp, count, count)
         pack(parts, name, Shape())
         at_least(parts, name, tp)
 

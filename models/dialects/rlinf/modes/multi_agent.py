@@ -11,7 +11,7 @@ from ....component import COLOCATED, DISJOINT, SUBSET
 from . import evaluation, presence
 from .arrangement import Arrangement
 from .degrees import generating, trained
-from .largest_tp import largest_tp
+from .fitting_tp import fitting_tp
 from .model_parallel import MEGATRON
 from .pack import extent, pack
 from .parts import Parts
@@ -43,7 +43,9 @@ def apply(parts: Parts) -> None:
     megatron = parts.settings.word("actor.training_backend", CODE) == MEGATRON
     pack(parts, "actor", Shape(), actor.parallel if megatron else None)
     shape = None
-    if found is None or fits_in(parts, "rollout", its.tp, found.count, largest_tp(parts, Arrangement.COLLOCATED, actor.tp, found.count)):
+    if found is None or fits_in(
+        parts, "rollout", its.tp, found.count, fitting_tp(parts, Arrangement.COLLOCATED, actor.tp, found.count, found.count)
+    ):
         shape = of_rollout(parts, Arrangement.COLLOCATED, actor, its, found.count if found else None)
     pack(parts, "rollout", shape, engine(its, shape))
     reward = extent(parts, "reward")

@@ -10,8 +10,8 @@ from ....text.tree import Mapping
 from ..notes import is_unknown
 from ..settings import Amount
 from .arrangement import Arrangement
+from .fitting_tp import fitting_tp
 from .inference import lacking
-from .largest_tp import largest_tp
 from .parts import Parts
 
 CODE = "PW123"
@@ -102,9 +102,10 @@ def engine_within_actor(parts: Parts, found: Arrangement, actor: Amount | None, 
     if parts.settings.word("actor.training_backend", CODE) == "megatron":
         message = f"the tp of rollout is {rollout.value}, but a megatron actor of tp {actor.value} takes at most its own"
         message += "; RLinf notices this only after workers have started"
-        better = largest_tp(parts, found, actor, count) if count else actor.value
-        help = f"set `{rollout.name}: {better}`{' or less' * (better == actor.value)}, or `{actor.name}: {rollout.value}`"
-        parts.notes.error(CODE, "rollout", message, rollout.span or parts.owner, "", help, rollout.becomes(better))
+        better = fitting_tp(parts, found, actor, rollout.value, count) if count else actor.value
+        help = f"set `{rollout.name}: {better}`, or `{actor.name}: {rollout.value}`" if better else f"set `{actor.name}: {rollout.value}`"
+        edit = rollout.becomes(better) if better else None
+        parts.notes.error(CODE, "rollout", message, rollout.span or parts.owner, "", help, edit)
 
 
 def critic(parts: Parts, found: Arrangement) -> None:

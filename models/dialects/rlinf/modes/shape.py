@@ -11,6 +11,7 @@ from ....component import Parallel
 from ..settings import Amount
 from .arrangement import Arrangement
 from .degrees import Degrees
+from .fitting_tp import fitting_tp
 from .parts import Parts
 
 CODE = "PW208"
@@ -29,8 +30,8 @@ class Shape:
         return self.each * self.stride
 
 
-def collocated(parts: Parts, actor: Amount, rollout: Amount) -> Shape | None:
-    """Rollout on the actor's accelerators: its groups interleave so that each weight has a short way; pp is not looked at."""
+def collocated(parts: Parts, actor: Amount, rollout: Amount, count: int | None) -> Shape | None:
+    """Rollout on the actor's `count` accelerators: its groups interleave so that each weight has a short way; pp is not looked at."""
     if actor.value <= rollout.value:
         return Shape(rollout.value)
     if actor.scalar and actor.is_float:
@@ -38,9 +39,14 @@ def collocated(parts: Parts, actor: Amount, rollout: Amount) -> Shape | None:
         return None
     if actor.value % rollout.value:
         message = f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}, though they share accelerators"
-        least = _divisor(actor.value, rollout.value)
-        help = f"set `{rollout.name}: {least}`, which divides it"
-        parts.notes.error(CODE, "rollout", message, rollout.span or parts.place("rollout"), "", help, rollout.becomes(least))
+        better = fitting_tp(parts, Arrangement.COLLOCATED, actor, rollout.value, count or actor.value)
+        help = (
+            f"set `{rollout.name}: {better}`"
+            if better
+            else f"give both a multiple of {actor.value} accelerators, and rollout a tp that divides it"
+        )
+        edit = rollout.becomes(better) if better else None
+        parts.notes.error(CODE, "rollout", message, rollout.span or parts.place("rollout"), "", help, edit)
         return None
     return Shape(rollout.value, actor.value // rollout.value)
 
@@ -69,17 +75,14 @@ def apart(parts: Parts, its: Degrees, count: int | None) -> Shape | None:
     return Shape(each)
 
 
-def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, most: int | None = None) -> bool:
-    """Is a tensor parallel group no larger than the component? RLinf refuses it otherwise.
-
-    `most`: the largest tp that fits in all respects, where others than the number of accelerators matter.
-    """
+def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, better: int | None) -> bool:
+    """Is a tensor parallel group no larger than the component? RLinf refuses it otherwise. `better`: a tp that fits."""
     if tp is None or tp.value <= count:
         return True
     message = f"`{name}` has {count} accelerator{'s' * (count != 1)}, fewer than its tp {tp.value}"
-    better = most or count
-    help = f"give it {tp.value} accelerators, or set `{tp.name}: {better}`"
-    parts.notes.error(CODE, name, message, parts.place(name), f"{tp.value} needed", help, tp.becomes(better))
+    help = f"give it {tp.value} accelerators" + (f", or set `{tp.name}: {better}`" if better else "")
+    edit = tp.becomes(better) if better else None
+    parts.notes.error(CODE, name, message, parts.place(name), f"{tp.value} needed", help, edit)
     return False
 
 
@@ -115,7 +118,7 @@ def of_rollout(parts: Parts, found: Arrangement, actor: Degrees, its: Degrees, c
     if found is Arrangement.COLLOCATED:
         if not actor.tp or not its.tp:
             return None
-        shape = collocated(parts, actor.tp, its.tp)
+        shape = collocated(parts, actor.tp, its.tp, count)
         return shape if shape and (count is None or whole(parts, "rollout", count, shape, its.tp)) else None
     return None if found is Arrangement.NONE else apart(parts, its, count)
 
@@ -126,7 +129,3 @@ def engine(its: Degrees, shape: Shape | None) -> Parallel | None:
         return None
     tp, pp = its.tp.value, its.pp.value
     return Parallel(tp, pp) if shape.each == tp * pp else Parallel(tp) if shape.each == tp else None
-
-
-def _divisor(number: int, most: int) -> int:
-    return next(each for each in range(most, 0, -1) if number % each == 0)

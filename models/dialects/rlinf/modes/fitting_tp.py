@@ -8,8 +8,11 @@ from .arrangement import Arrangement
 from .parts import Parts
 
 
-def largest_tp(parts: Parts, found: Arrangement, actor: Amount | None, count: int) -> int:
-    """The largest tp that divides the `count` accelerators of rollout, fits a node, and goes with the tp of the actor."""
+def fitting_tp(parts: Parts, found: Arrangement, actor: Amount | None, near: int, count: int) -> int | None:
+    """A tp that divides the `count` accelerators of rollout, fits a node, and goes with the tp of the actor; None if none does.
+
+    The next one below `near`, else above.
+    """
     on_node = min((has for alike in parts.cluster.alike if (has := alike.node.count(ACCELERATOR))), default=count)
     megatron = parts.settings.word("actor.training_backend", "PW208") == "megatron"
 
@@ -20,4 +23,5 @@ def largest_tp(parts: Parts, found: Arrangement, actor: Amount | None, count: in
             return actor is None or tp == actor.value or not megatron
         return found is not Arrangement.COLLOCATED or not (actor.value % tp or count % actor.value)
 
-    return next((tp for tp in range(min(count, on_node), 1, -1) if fits(tp)), 1)
+    most = min(count, on_node)
+    return next(filter(fits, (*range(min(near, most), 0, -1), *range(near + 1, most + 1))), None)

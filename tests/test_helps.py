@@ -1,0 +1,162 @@
+"""Every edit that a finding offers was tried: the finding is gone afterwards, nothing else is broken by it, and all can be made at once."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Callable, Iterator
+
+import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import read
+from placewright.models.finding import Finding
+from placewright.models.report import Report
+from placewright.models.shorthand import read_shorthand
+from placewright.models.span import Edit, apply_edits
+from placewright.models.text.source import Source
+from placewright.solver.verify import verify
+from scenario import Scenario
+
+Judge = Callable[[str], Report]
+
+HERE = Path(__file__).parent
+CORPUS = HERE.parents[1] / "shared" / "corpus" / "rlinf"
+FOLDERS = {
+    "EMBODIED_PATH": "yaml/examples/embodiment",
+    "REPO_PATH": "yaml",
+    "REWARD_PATH": "yaml/examples/reward",
+    "DIFFUSION_PATH": "yaml/examples/diffusion",
+}
+MACHINES = ("x8", "x4", "1x8", "2x8")
+
+
+def judge(name: str, machines: str, level: str, composer: Composer | None = None) -> Judge:
+    """The verdict on an RLinf text, which may have been changed."""
+    cluster = read_shorthand(machines)
+    return lambda text: verify(read(Source(name, text), cluster, "rlinf", level, composer))
+
+
+def broken_promises(judged: Judge, text: str) -> list[str]:
+    """What the edits of a text's findings do not keep."""
+    before = judged(text)
+    offered = list(dict.fromkeys(found.edit for found in before.findings if found.edit and found.edit.span.file == before.file))
+    tried = [[edit] for edit in offered] + [offered] * (len(offered) > 1)
+    return [problem for edits in tried for problem in _broken(judged, text, before, edits)]
+
+
+def _broken(judged: Judge, text: str, before: Report, edits: list[Edit]) -> Iterator[str]:
+    after = judged(apply_edits(text, edits))
+    mended = [finding for finding in before.findings if finding.edit in edits]
+    for finding, count in Counter(map(_said, mended)).items():
+        if Counter(map(_said, after.findings))[finding] > Counter(map(_said, before.findings))[finding] - count:
+            yield f"stays: {finding}"
+    left = Counter(finding.code for finding in before.errors)
+    left.subtract(finding.code for finding in mended if finding in before.errors)
+    for finding in after.errors:
+        left[finding.code] -= 1
+        if left[finding.code] < 0 and not _shows(mended, finding):
+            yield f"new: {finding.code} {finding.message} (after {[edit.text for edit in edits]})"
+
+
+def _said(finding: Finding) -> tuple[str, str]:
+    return finding.code, finding.message
+
+
+def _shows(mended: list[Finding], fresh: Finding) -> bool:
+    """Could the new one not be seen before?
+
+    The rules of modes, placements and shares are judged when what they are about can be read; and what RLinf would have
+    ignored or taken for something else is judged when it is what was meant.
+    """
+    if any(finding.code in ("PW104", "PW118", "PW803") for finding in mended):
+        return True
+    return (fresh.code > "PW2" or fresh.code in ("PW121", "PW123")) and any(finding.code < "PW2" for finding in mended)
+
+
+def scenarios() -> Iterator[tuple[str, str]]:
+    for path in sorted((HERE / "scenarios").rglob("*.scenario")):
+        for section in Scenario.parse(path.read_text("utf-8")).sections:
+            if section.word == "file" and len(section.rest.split()) == 1 and "component_placement" in section.body:
+                yield f"{path.stem}/{section.rest}", section.body
+    for path in sorted((HERE / "models" / "dialects" / "rlinf" / "broken").glob("*.yaml")):
+        yield path.name, path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in scenarios()])
+def test_every_edit_of_a_scenario_keeps_its_promise(text: str) -> None:
+    for machines in MACHINES:
+        for level in ("placement", "training"):
+            assert broken_promises(judge("run.yaml", machines, level), text) == []
+
+
+_TOKEN = re.compile(r"[A-Za-z_][\w.]*|\d+|[^\s\w]")
+_PLACES = re.compile(r"^cluster:\n(?:[ \n].*\n?)*|^.*(?:size|total_num_envs|stage_num|task_type|logprobs|backend):.*$", re.MULTILINE)
+_INSTEAD = (
+    "0",
+    "1",
+    "3",
+    "9",
+    "16",
+    "-1",
+    "017",
+    "1.0",
+    '"2"',
+    "all",
+    "null",
+    "[0]",
+    "0-7",
+    "7-0",
+    "0-3:0-1",
+    "true",
+    "''",
+    "{}",
+    "1:30",
+    "x",
+    "",
+)
+
+
+def mutated(chance: random.Random, text: str) -> str:
+    """The text with a word or a line of its placements or numbers deleted, doubled or misspelt."""
+    places = [match.span() for match in _PLACES.finditer(text)]
+    tokens = [match.span() for start, end in places for match in _TOKEN.finditer(text, start, end)]
+    start, end = chance.choice(tokens)
+    word = text[start:end]
+    line, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end) + 1 or len(text)
+    cut = chance.randrange(len(word))
+    return chance.choice(
+        [
+            text[:start] + text[end:],
+            text[:end] + chance.choice(["", ",", "-", ":", " "]) + text[start:],
+            text[:line] + text[stop:],
+            text[:stop] + text[line:],
+            text[:start] + word[:cut] + word[cut + 1 :] + text[end:],
+            text[:start] + word[:cut] + word[cut] + word[cut:] + text[end:],
+            text[:start] + word.upper() + text[end:],
+            text[:start] + chance.choice(_INSTEAD) + text[end:],
+        ]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
+@pytest.mark.parametrize("part", range(6))
+def test_every_edit_of_a_mutated_file_of_rlinf_keeps_its_promise(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, folder in FOLDERS.items():
+        monkeypatch.setenv(name, str(CORPUS / folder))
+    composer = Composer(roots=(str(CORPUS / "yaml"),), allowed=tuple(FOLDERS))
+    lines = (CORPUS / "placement_files.txt").read_text("utf-8").split()
+    offered = 0
+    for line in lines[part::6][::6]:
+        for seed in range(60):
+            chance = random.Random(f"{line} {seed}")
+            text = (CORPUS / line).read_text("utf-8")
+            for _ in range(chance.choice([1, 1, 2])):
+                text = mutated(chance, text)
+            judged = judge(os.fspath(CORPUS / line), chance.choice(MACHINES), chance.choice(["placement", "training"]), composer)
+            offered += any(finding.edit for finding in judged(text).findings)
+            assert broken_promises(judged, text) == [], (line, seed)
+    assert offered > 20
