@@ -22,7 +22,7 @@ from placewright.models.text.source import Source
 from placewright.solver.search import solve
 from placewright.solver.verify import verify
 
-CASES = 250
+CASES = 300
 SIZES = {"1x4": 4, "2x2": 4, "1x2+1x3": 5, "3x2": 6}
 AMOUNTS = (1, 2, 3, 4, "1-4", "2-6")
 
@@ -87,7 +87,7 @@ def wanted(hints: dict[str, dict[str, Any]], ranks: dict[str, range], reading: R
 
 @pytest.mark.timeout(200)
 def test_what_is_solved_verifies_and_what_is_impossible_has_no_ranks() -> None:
-    source, verdicts = random.Random(17), dict[str, int]()
+    source, verdicts = random.Random(99), dict[str, int]()
     while sum(verdicts.values()) < CASES:
         machines = source.choice(list(SIZES))
         size = SIZES[machines]

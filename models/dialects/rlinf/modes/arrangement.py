@@ -8,10 +8,11 @@ from __future__ import annotations
 from enum import Enum
 
 from ....assignment import Assignment
-from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT
+from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET
+from .degrees import Degrees
 from .inference import lacking
 from .parts import Parts
-from .room import can_be_equal, room_apart, together
+from .room import can_be_equal, room_apart, sizes, together
 
 
 class Arrangement(str, Enum):
@@ -24,11 +25,8 @@ class Arrangement(str, Enum):
     NONE = "neither"
 
 
-def arrangement(parts: Parts, indifferent: bool) -> Arrangement:
-    """Which it is; where one of them is left to solve, the hints say it, else what there is room for.
-
-    `indifferent`: rollout has the same shape either way.
-    """
+def arrangement(parts: Parts, actor_degrees: Degrees, rollout_degrees: Degrees) -> Arrangement:
+    """Which it is; where one of them is left to solve, the hints say it, else what there is room for."""
     if parts.settings.flag("cluster.auto_scheduler", "PW123") and not parts.has("critic"):
         return Arrangement.AUTO
     actor, rollout = parts.placed("actor"), parts.placed("rollout")
@@ -41,22 +39,28 @@ def arrangement(parts: Parts, indifferent: bool) -> Arrangement:
         return Arrangement.DISAGGREGATED if apart else Arrangement.NONE
     if not (actor or parts.is_open("actor")) or not (rollout or parts.is_open("rollout")):
         return Arrangement.NONE
-    return _wished(parts, indifferent)
+    return _wished(parts, actor_degrees, rollout_degrees)
 
 
-def _wished(parts: Parts, indifferent: bool) -> Arrangement:
+def _wished(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
     """What the hints, the task, the other components and the room leave; apart where nothing speaks against it."""
     with_actor = together(parts)
     if "rollout" in with_actor or "critic" in with_actor or {"rollout", "critic"} <= together(parts, "rollout"):
         return Arrangement.COLLOCATED
-    apart = any(r.kind == DISJOINT and set(r.components) == {"actor", "rollout"} for r in parts.hinted)
-    if apart or parts.task == "coding_online_rl" or parts.first_of("inference", "actor_inference", "critic_inference"):
+    said = {relation.kind for relation in parts.hinted if set(relation.components) == {"actor", "rollout"}}
+    if DISJOINT in said or parts.task == "coding_online_rl" or parts.first_of("inference", "actor_inference", "critic_inference"):
         return Arrangement.DISAGGREGATED
-    if not can_be_equal(parts):
+    whole = parts.settings.word("actor.training_backend", "PW208") == "megatron"
+    if SUBSET not in said and not can_be_equal(parts, sizes(actor, rollout, whole, apart=False)):
         return Arrangement.DISAGGREGATED
-    if lacking(parts) or not room_apart(parts):
+    if SUBSET in said or lacking(parts) or not room_apart(parts, sizes(actor, rollout, whole, apart=True)):
         return Arrangement.COLLOCATED
-    return Arrangement.EITHER if indifferent and not parts.has("critic") else Arrangement.DISAGGREGATED
+    return Arrangement.EITHER if _indifferent(actor, rollout) and not parts.has("critic") else Arrangement.DISAGGREGATED
+
+
+def _indifferent(actor: Degrees, rollout: Degrees) -> bool:
+    """Is rollout of the same shape whether or not it shares the actor's accelerators?"""
+    return bool(actor.tp and rollout.tp and rollout.pp) and actor.tp.value <= rollout.tp.value and rollout.pp.value == 1  # type: ignore[union-attr]
 
 
 def relate(parts: Parts, found: Arrangement) -> None:

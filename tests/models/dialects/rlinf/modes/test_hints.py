@@ -45,6 +45,8 @@ def test_what_is_to_be_found_takes_the_shape_that_the_settings_give(job: Job) ->
             {},
             (COLOCATED_OR_DISJOINT, ("actor", "rollout")),
         ),
+        ({"rollout": {"accelerators": "4-8", "within": "actor"}}, {}, (COLOCATED, ("actor", "rollout"))),
+        ({"rollout": {"processes": "2-4"}}, {"rollout__tensor_parallel_size": 4}, (COLOCATED, ("actor", "rollout"))),
         ({"rollout": {"accelerators": "4-8"}}, {"algorithm__recompute_logprobs": True}, (COLOCATED, ("actor", "rollout"))),
         ({}, {"rollout__pipeline_parallel_size": 2}, (DISJOINT, ("actor", "rollout"))),
         ({"inference": {"accelerators": 2}}, {}, (DISJOINT, ("rollout", "inference"))),
