@@ -9,7 +9,7 @@ from ..models.node_group import CLUSTER_LABEL, Stretch
 from ..models.placement import Placement
 from ..models.plan import Plan
 from ..models.ranks import merge, write_ranks
-from .terminal import escape
+from .terminal import cells, escape
 
 MAX_CELL = 60
 MAX_ROWS = 5_000
@@ -86,19 +86,14 @@ def _ranges(mask: int, offset: int) -> list[range]:
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
     """Columns two spaces apart, the first row being the header; columns in `right` are right-aligned. Long cells are cut."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in range(len(rows[0])):
-        grid.add_column(justify="right" if column in right else "left", no_wrap=True)
-    for row in rows:
-        grid.add_row(*(Text(_cut(escape(cell))) for cell in row))
-    console = Console(width=(MAX_CELL + 2) * len(rows[0]), color_system=None, force_terminal=False)
-    with console.capture() as captured:
-        console.print(grid)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+    shown = [[_cut(escape(cell)) for cell in row] for row in rows]
+    widths = [max(map(cells, column)) for column in zip(*shown)]
+    lines = []
+    for row in shown:
+        blanks = [" " * (width - cells(cell)) for cell, width in zip(row, widths)]
+        padded = [blank + cell if column in right else cell + blank for column, (cell, blank) in enumerate(zip(row, blanks))]
+        lines.append("  ".join(padded).rstrip())
+    return "\n".join(lines)
 
 
 def _cut(text: str) -> str:

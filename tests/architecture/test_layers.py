@@ -55,7 +55,7 @@ def loaded_after_verify(folder: Path, text: str) -> tuple[int, set[str]]:
 def test_verify_of_an_rlinf_file_loads_no_heavy_library(tmp_path: Path) -> None:
     code, names = loaded_after_verify(tmp_path, RLINF)
     assert code == 0
-    assert not names & (HEAVY | {"pydantic"})
+    assert not names & (HEAVY | {"pydantic", "rich"})
 
 
 def test_verify_of_hints_loads_no_solver(tmp_path: Path) -> None:
