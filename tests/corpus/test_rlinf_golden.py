@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator, NamedTuple
 
 import pytest
 import yaml
+from against_rlinf.differences import REASONS
 from placewright.models.accelerators import accelerators
 from placewright.models.cluster import Cluster, Hardware, Node
 from placewright.models.dialects import rlinf
@@ -46,10 +47,9 @@ class Case(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A way to differ on purpose: its reason, and which cases it covers."""
+    """A way to differ on purpose, by the name of its reason, and which cases it covers."""
 
     name: str
-    reason: str
     covers: Callable[[Case], bool]
 
 
@@ -107,14 +107,14 @@ def _more_robots(case: Case) -> bool:
 
 
 DIFFERENCES = (
-    Difference("number-not-text", "a node placement's local accelerator is the number 0, not the text", _text_zero),
-    Difference("off-by-one", "a process that reaches beyond its node is refused, not given a missing accelerator", _beyond_node),
-    Difference("nameless", "a component without a name (`actor,:`) is warned of and left out", _nameless),
-    Difference("auto-share", "in auto mode a component has its share at the start, not all that RLinf may move to it", _starts_in_auto),
-    Difference("kept-group", "the node group of a component is kept in model parallel modes, with a warning", _keeps_group),
-    Difference("env-robots", "robots beyond the file's are a warning: variables of a node without any may add some", _more_robots),
-    Difference("listed-ranks", "a YAML list of node ranks is what the documentation promises", _listed("node_ranks")),
-    Difference("listed-groups", "a YAML list of node groups is what the documentation promises", _listed("node_group")),
+    Difference("number-not-text", _text_zero),
+    Difference("off-by-one", _beyond_node),
+    Difference("nameless", _nameless),
+    Difference("auto-share", _starts_in_auto),
+    Difference("kept-group", _keeps_group),
+    Difference("env-robots", _more_robots),
+    Difference("listed-ranks", _listed("node_ranks")),
+    Difference("listed-groups", _listed("node_group")),
 )  # fmt: skip
 
 # The tasks whose programs use the classes for model parallel training.
@@ -276,4 +276,4 @@ def test_every_difference_is_met() -> None:
         for case in cases(name):
             if case.theirs != case.ours:
                 met.update(each.name for each in DIFFERENCES if each.covers(case))
-    assert met == {each.name for each in DIFFERENCES}
+    assert met == {each.name for each in DIFFERENCES} <= REASONS.keys()
