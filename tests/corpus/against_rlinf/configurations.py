@@ -244,7 +244,7 @@ def profiling(dice: Dice) -> Tree:
         "enabled": ("true", "false", "null", "1"),
         "worker_groups": ("[ActorGroup]", "all", "null", "1", "{}", "[]", "[1]", "true"),
         "steps": ("[0, 1]", "[]", "null", "3", "[-1]", '["1"]', "[a]", "[1.5]", "[true]", '"1"', "[null]"),
-        "output_dir": ("/tmp", "null", "1"),
+        "output_dir": ("profiles", "null", "1"),
         "options": (
             "{t: cuda}",
             "{o: x, output: y}",
