@@ -55,10 +55,15 @@ class Inputs:
 
 
 def configurations(folder: str) -> Iterator[str]:
-    """The YAML files below a folder, in the order of their names; nothing that is hidden, and no folder through a link."""
+    """The YAML files below a folder, in the order of their names.
+
+    Nothing that is hidden, no folder through a link, and no pipe or device, on which reading would wait.
+    """
     for here, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (os.path.join(here, name) for name in sorted(files) if name.endswith(ENDINGS) and not name.startswith("."))
+        for path in (os.path.join(here, name) for name in sorted(files) if name.endswith(ENDINGS) and not name.startswith(".")):
+            if os.path.isfile(path) or not os.path.exists(path):  # a link that leads nowhere is said to be unreadable
+                yield path
 
 
 def places_nothing(reading: Reading) -> bool:

@@ -15,6 +15,9 @@ from .terminal import escape, paint
 MORE = 4
 """How many codes are named at once, of those that can be read about."""
 
+MAX_NAMES = 20
+"""Of so many the names are told where the same was not checked."""
+
 
 def render(report: Report, placements: bool = False, sizes: bool = True, colour: bool = False) -> str:
     """Everything about one file: its findings, its components, what was not checked, the verdict.
@@ -49,7 +52,8 @@ def render_unchecked(unchecked: Iterable[Unchecked]) -> str:
         subjects.setdefault((item.rule, item.why), []).append(item.subject)
     lines = []
     for (rule, why), its in subjects.items():
-        names = ", ".join(dict.fromkeys(escape(name) for name in its if name))
+        every = list(dict.fromkeys(escape(name) for name in its if name))
+        names = ", ".join(every[:MAX_NAMES]) + (f" and {len(every) - MAX_NAMES} more" if len(every) > MAX_NAMES else "")
         lines.append(f"  {escape(rule)}{' ' + names if names else ''}: {escape(why)}")
     return "\n".join(["not checked:", *lines]) if lines else ""
 

@@ -243,7 +243,7 @@ class Interpolator:
             raise _Unread("an environment variable whose name is not written out is not read")
         name = str(self._argument(call, 0, scalar, path))
         if name not in self.environment.values or not self._unread.isdisjoint(self._leaf_at):
-            raise _Unread(f"the environment variable `{name[:60]}` is not read")
+            raise _Unread(f"the environment variable `{name[:60]}` is not read: `--allow-env` does not name it, or it is not set")
         self._read.append(name)
         value = self.environment.values[name]
         if not Environment.may_be_judged(value):

@@ -34,8 +34,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "conf"
 
 
-def test_yaml_files_in_order_without_what_is_hidden(folder: Path) -> None:
+def test_yaml_files_in_order_without_what_is_hidden_or_would_be_waited_for(folder: Path) -> None:
     os.symlink(folder, folder / "loop")
+    os.mkfifo(folder / "pipe.yaml")
     found = [str(Path(path).relative_to(folder)) for path in configurations(str(folder))]
     assert found == ["a.yml", "b.yaml", "many.yaml", "with_alias.yaml", "env/group.yaml", "env/deep/c.yaml"]
 

@@ -59,8 +59,8 @@ def test_a_value_is_what_omegaconf_makes_of_it(text: str, value: object) -> None
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("${oc.env:HOME}", "the environment variable `HOME` is not read"),
-        ("'${oc.env:HOME,here}'", "the environment variable `HOME` is not read"),
+        ("${oc.env:HOME}", "the environment variable `HOME` is not read: `--allow-env` does not name it, or it is not set"),
+        ("'${oc.env:HOME,here}'", "the environment variable `HOME` is not read: `--allow-env` does not name it, or it is not set"),
         ("${torch.dtype:bf16}", "`torch.dtype` is not among the resolvers that are computed"),
         ("'${multiply:2,${name}}'", "`multiply` is known for numbers, not for 2 and 'a'"),
         ("???", "`???` is to be given when the job is started"),

@@ -132,7 +132,7 @@ def test_a_number_of_nodes_from_the_environment_is_read_only_if_it_is_on_the_lis
     assert len(read(text % "NUM_NODES").problem.cluster.nodes) == 2
     reading = read(text % "OTHER")
     assert reading.problem is None
-    assert reading.unchecked[0].why == "the environment variable `OTHER` is not read"
+    assert reading.unchecked[0].why == "the environment variable `OTHER` is not read: `--allow-env` does not name it, or it is not set"
 
 
 def test_other_keys_of_the_cluster_are_left_alone(read) -> None:
