@@ -13,6 +13,7 @@ import contextlib
 import io
 import json
 import logging
+import resource
 import signal
 import sys
 import warnings
@@ -22,8 +23,11 @@ from typing import Any
 
 import stand_ins
 
-LIMIT = 10
-"""Seconds after which a question is given up: RLinf may loop forever."""
+LIMIT = 3
+"""CPU seconds after which a question is given up: RLinf may loop forever."""
+
+MEMORY = 2 << 30
+"""Bytes that it may take in doing so."""
 
 CUSTOM = {"MultiAgentModelParallelComponentPlacement", "MultiAgentModelParallelEvalComponentPlacement"}
 """The classes whose programs ask for other components with a strategy of their own (examples/agent/wideseek_r1)."""
@@ -193,12 +197,13 @@ def _too_long(*_: Any) -> None:
 def main() -> None:
     """Answers every line of standard input."""
     world = World(Path(sys.argv[1]))
-    signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGPROF, _too_long)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for line in sys.stdin:
-        signal.alarm(LIMIT)
+        signal.setitimer(signal.ITIMER_PROF, LIMIT)
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             found = world.answer(json.loads(line))
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps(found), flush=True)
 
 
