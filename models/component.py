@@ -17,20 +17,28 @@ UNBOUNDED = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """Degrees of parallelism: tensor, pipeline, context and expert parallel sizes. Data parallelism is what is left."""
+    """Degrees of parallelism: tensor, pipeline, context and expert parallel sizes. Data parallelism is what is left.
+
+    `dp` are data parallel ranks *inside* one replica, as an inference engine has them; replicas beside each other are not counted here.
+    """
 
     tp: int = 1
     pp: int = 1
     cp: int = 1
     ep: int = 1
+    dp: int = 1
 
     @property
     def replica(self) -> int:
-        """Accelerators of one model replica: tp x pp x cp. Source: Megatron-LM, core/parallel_state.py."""
-        return self.tp * self.pp * self.cp
+        """Accelerators of one replica: tp x pp x cp, x dp inside an engine. Source: Megatron-LM, core/parallel_state.py."""
+        return self.tp * self.pp * self.cp * self.dp
 
     def __str__(self) -> str:
-        parts = [f"{name} {value}" for name, value in (("tp", self.tp), ("pp", self.pp), ("cp", self.cp), ("ep", self.ep)) if value > 1]
+        parts = [
+            f"{name} {value}"
+            for name, value in (("tp", self.tp), ("pp", self.pp), ("cp", self.cp), ("ep", self.ep), ("dp", self.dp))
+            if value > 1
+        ]
         return ", ".join(parts) or "tp 1"
 
 
@@ -46,9 +54,12 @@ class Component:
     per_process : resources of one process.
     parallel : its degrees of parallelism.
     memory : MiB that one process needs on each of its accelerators; 0 if not said.
+    cpus : CPUs that are reserved for one process.
     phase : when it needs them. Components of different phases take turns; "" means always resident.
     accelerator_model : the only model it may use, "" for any.
+    role : what it does (see roles.py), by which another dialect knows it; "" if that is not known.
     contiguous : whether its accelerators are one solid range of its groups' numbering, in rank order.
+    any_order : a contiguous component whose processes may lie in that range in any order.
     stride : tp groups interleave in blocks of `stride` groups (contiguous components only).
     runs : explicit ranks, already computed; None if it is to be solved.
     spans : where each field was written.
@@ -69,6 +80,9 @@ class Component:
     runs: Sequence[Run] | None = None
     spans: Mapping[str, Span] = field(default_factory=dict, compare=False, repr=False)
     fixes: Mapping[str, Fix] = field(default_factory=dict, compare=False, repr=False)
+    cpus: int = 0
+    any_order: bool = False
+    role: str = ""
 
     @property
     def group_size(self) -> int:

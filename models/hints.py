@@ -183,7 +183,7 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         name, groups, least, most, each, form.parallel.choices()[0], form.memory, form.phase, form.accelerator or "", form.contiguous, form.stride,
         known.runs if known else None, {**(known.spans if known else {}), **spans},
     )  # fmt: skip
-    return component
+    return replace(component, cpus=known.cpus, any_order=known.any_order, role=known.role) if known else component
 
 
 def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster) -> str:

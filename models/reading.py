@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .derivation import Derivation
 from .finding import Finding, Severity, Unchecked
 from .problem import Problem
 from .text.document import Document
@@ -14,7 +15,7 @@ from .text.source import Source
 class Reading:
     """A file, read. `problem` is None where the findings left nothing to reason about.
 
-    Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
+    `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
     """
 
     document: Document
@@ -22,6 +23,7 @@ class Reading:
     problem: Problem | None
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
+    derivations: tuple[Derivation, ...] = ()
 
     @property
     def source(self) -> Source:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, Union
 
 from ..assignment import Assignment
 from ..cluster import Cluster
+from ..finding import Finding
+from ..problem import Problem
 from ..reading import Reading
 from ..shorthand import AsDeclared
 from ..span import Edit
@@ -17,6 +20,14 @@ Machines = Union[Cluster, AsDeclared, None]
 
 PLACEMENT, TRAINING = LEVELS = ("placement", "training")
 """How much is judged: where things are, or the arithmetic of the batches as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A new file of a dialect, and a Finding (PW605) for everything of the problem that it does not say, or says otherwise."""
+
+    text: str
+    losses: tuple[Finding, ...] = ()
 
 
 class Dialect(Protocol):
@@ -32,6 +43,13 @@ class Dialect(Protocol):
         """The problem that a configuration states, and all that is wrong with how it states it.
 
         `level` is ``placement``, or ``training`` to judge the batch arithmetic too.
+        """
+        ...
+
+    def render(self, problem: Problem) -> Rendering:
+        """A new file that states this problem: given ranks as ranks, what is open as hints.
+
+        Raises UnusableInput, with a PW606 Finding for every reason, where the dialect cannot say it.
         """
         ...
 

@@ -8,6 +8,7 @@ from typing import Mapping as MappingType
 
 from ..finding import Finding, Unchecked
 from .environment import Environment
+from .program import Program
 from .source import Source
 from .tree import Mapping
 
@@ -23,6 +24,7 @@ class Document:
     others : the other texts of the tree, by the name that spans carry.
     partial : something that belongs to the tree could not be read, so a missing key may stand there.
     findings, unchecked : what putting the tree together found out.
+    program : what the file starts, where it is a command line or a script; None for a configuration file.
     environment : the variables that its interpolations may read.
     compose : puts the document of another text of the main file together, as this one was.
     """
@@ -35,6 +37,7 @@ class Document:
     unchecked: tuple[Unchecked, ...] = ()
     environment: Environment = field(default_factory=Environment)
     compose: Callable[[Source], Document] = field(default=lambda source: Document.of(source), repr=False, compare=False)
+    program: Program | None = None
 
     @staticmethod
     def of(source: Source) -> Document:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Contiguous:
-    """In rank order a contiguous component is one solid range of its node groups' numbering.
+    """In rank order a contiguous component is one solid range of its node groups' numbering; in any order if it says so.
 
     Source: RLinf, rlinf/utils/placement.py (model-parallel components must be continuous).
     """
@@ -62,6 +62,8 @@ class Contiguous:
             yield error(
                 self.code, component.name, message, span, help=fix.help, edit=fix.edit, witnesses=witnesses, amount=high - low - used
             )
+        if component.any_order:
+            return
         before = 0
         for run in assignment.of(component.name):
             block = (first[run.node] + run.within[0] - low) // component.unit

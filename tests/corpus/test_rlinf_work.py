@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from placewright.models.composition import Composer
+from placewright.models.configuration.notes import Notes
+from placewright.models.configuration.settings import Settings
 from placewright.models.dialects.load import load
-from placewright.models.dialects.rlinf.notes import Notes
-from placewright.models.dialects.rlinf.settings import Settings
 from placewright.models.reading import Reading
 from placewright.models.shorthand import AsDeclared
 from placewright.models.text.interpolation import Interpolator
@@ -51,7 +51,7 @@ def values(reading: Reading) -> Values:
     assert reading.problem is not None
     given = reading.problem.given()
     interpolator = Interpolator.of(reading.document, ())
-    return Values(Settings(Notes(reading.document), interpolator), {name: given.world_size(name) for name in given.runs})
+    return Values(Settings(Notes(reading.document, "RLinf"), interpolator), {name: given.world_size(name) for name in given.runs})
 
 
 def raises(its: Values, level: str) -> bool:

@@ -7,6 +7,8 @@ from functools import partial
 
 from ...cluster import Cluster
 from ...component import Parallel, Relation
+from ...configuration.notes import Notes, is_unknown
+from ...configuration.settings import Settings
 from ...finding import Severity, error
 from ...job import Job
 from ...problem import Problem
@@ -25,14 +27,12 @@ from .cluster.profiling import read_profiling
 from .components.component_placement import Context, read_components
 from .components.flow_commas import split_by_commas
 from .modes import read_mode
-from .notes import Notes, is_unknown
 from .recognise import HINTS
-from .settings import Settings
 from .work.batches import batches
 from .work.environments import environments
 from .work.shares import Work
 
-NAME = "rlinf"
+NAME, FRAMEWORK = "rlinf", "RLinf"
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
@@ -43,7 +43,7 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool) -> Reading:
     """As `read`; without `hints` only what is explicit is read."""
     root = document.root
-    notes = Notes(document)
+    notes = Notes(document, FRAMEWORK)
     interpolator = Interpolator.of(document, ENVIRONMENT, NAMES)
     notes.followed = interpolator.followed
     problem = _problem(notes, interpolator, root, machines, level, hints)
@@ -108,7 +108,7 @@ def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster:
         return False
     mends = []
     for each in (judged, cluster):
-        quiet = Notes(notes.document)
+        quiet = Notes(notes.document, FRAMEWORK)
         components = read_components(Context(quiet, each, groups), placed) if placed is not None else ()
         mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
     outside = any(finding.code == "PW102" for finding in quiet.findings)

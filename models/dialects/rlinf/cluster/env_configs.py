@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....claims import Claims
+from ....configuration.notes import Notes, is_unknown
 from ....node_group import EnvConfig
 from ....ranks import Ranks, without, write_ranks
 from ....text.reshape import as_list, split_item, without_item
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.tree import Mapping, Scalar, Sequence, Value, kind_of
-from ..notes import Notes, is_unknown
 from .node_ranks import read_node_ranks
 
 _KEYS = ("node_ranks", "env_vars", "python_interpreter_path")

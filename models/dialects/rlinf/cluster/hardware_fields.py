@@ -5,9 +5,9 @@ Source: RLinf, rlinf/scheduler/hardware/robots/*.py.
 
 from __future__ import annotations
 
+from ....configuration.notes import Notes, is_unknown
 from ....text.nearest import nearest
 from ....text.tree import Mapping, Scalar, Value, kind_of
-from ..notes import Notes, is_unknown
 from .hardware_types import HARDWARE_TYPES
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....configuration.notes import Notes
 from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping
-from ..notes import Notes
 
 _REQUIRED = ("num_nodes", "component_placement")
 _READ = (*_REQUIRED, "node_groups", "profiling")

@@ -7,12 +7,12 @@ from typing import Callable, Sequence
 
 from ....accelerators import accelerators
 from ....cluster import Cluster, Hardware, Node, Nodes
+from ....configuration.notes import Notes
 from ....node_group import NODE, NodeGroup
 from ....nodes import Alike, numbered_nodes
 from ....ranks import merge, without
 from ....shorthand import AsDeclared
 from ....text.tree import Scalar, Value
-from ..notes import Notes
 from .node_groups import DeclaredGroup
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ....configuration.notes import Notes, is_unknown
 from ....node_group import ACCELERATOR, NODE, EnvConfig
 from ....ranks import Ranks, merge, write_ranks
 from ....text.reshape import as_list
@@ -14,7 +15,6 @@ from ....text.scalar_text import plain_or_quoted
 from ....text.tree import Mapping, Scalar, Sequence, Value, find
 from ..components.group_labels import read_label
 from ..components.over_groups import check_over_groups
-from ..notes import Notes, is_unknown
 from .env_configs import read_env_configs
 from .hardware import GroupHardware, read_hardware
 from .node_ranks import read_node_ranks

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ....configuration.notes import Notes, is_unknown
 from ....ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, write_ranks
 from ....span import Edit
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.tree import Scalar, Sequence, Value
-from ..notes import Notes, is_unknown
 
 
 def read_node_ranks(

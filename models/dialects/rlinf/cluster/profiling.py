@@ -5,10 +5,10 @@ Source: RLinf, rlinf/scheduler/cluster/config.py and its profiling backends in h
 
 from __future__ import annotations
 
+from ....configuration.notes import Notes, is_unknown
 from ....text.nearest import nearest
 from ....text.reshape import without_item
 from ....text.tree import Mapping, Scalar, Sequence, Value, kind_of
-from ..notes import Notes, is_unknown
 
 _COMMON = ("backend", "enabled", "worker_groups", "steps", "output_dir")
 _BACKENDS = {"nsight": ("options", "flags"), "rocprof_sys": ("args", "env")}

@@ -6,11 +6,11 @@ Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 from __future__ import annotations
 
 from ....component import Component
+from ....configuration.notes import RANKS, Notes, is_unknown
 from ....span import Span
 from ....text.scalar_text import in_flow_map
 from ....text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from ..capabilities import MAX_RUNS
-from ..notes import RANKS, Notes, is_unknown
 from ..writing.written import Written
 from .flow_commas import KEYS, split_by_commas
 from .groups_of import Labels, read_labels

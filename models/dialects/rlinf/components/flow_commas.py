@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from ....configuration.notes import Notes
 from ....span import Edit, Span
 from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping, Scalar
-from ..notes import Notes
 
 KEYS = ("node_group", "placement")
 """What the placement of a component may hold."""

@@ -5,9 +5,9 @@ Source: RLinf, rlinf/scheduler/cluster/config.py (reserved labels) and node.py (
 
 from __future__ import annotations
 
+from ....configuration.notes import Notes, is_unknown
 from ....text.tree import Mapping, Scalar, kind_of, plain
 from ..capabilities import RESERVED_LABELS
-from ..notes import Notes, is_unknown
 
 
 def read_label(notes: Notes, group: Mapping, seen: set[str]) -> str | None:

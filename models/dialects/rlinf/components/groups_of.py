@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Callable
 
 from ....cluster import Cluster
+from ....configuration.notes import Notes, Text, is_unknown
 from ....node_group import CLUSTER_LABEL
 from ....notation.numbered import is_counted, numbered
 from ....notation.placement_text import Numbered
@@ -15,7 +16,6 @@ from ....span import Edit, Span
 from ....text.nearest import nearest
 from ....text.tree import Scalar, Sequence, Value
 from ..cluster.node_groups import DeclaredGroups
-from ..notes import Notes, Text, is_unknown
 
 MAX_LABELS = 64
 MAX_SUGGESTIONS = 200

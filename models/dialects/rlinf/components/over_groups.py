@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Iterable, NamedTuple
 
+from ....configuration.notes import Notes
 from ....ranks import merge
 from ....text.tree import Mapping, Scalar, Sequence, kind_of
-from ..notes import Notes
 
 if TYPE_CHECKING:
     from ..cluster.node_groups import DeclaredGroup

@@ -12,6 +12,7 @@ from typing import Mapping, Sequence
 from ....assignment import Run, met, repeats_of
 from ....cluster import Cluster
 from ....component import UNBOUNDED, Component
+from ....configuration.notes import Notes
 from ....fix import Fix
 from ....node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
 from ....notation.launchable import twice, why_not
@@ -21,7 +22,6 @@ from ....shorthand import MAX_NODES
 from ....span import Span
 from ..capabilities import MAX_PROCESSES
 from ..cluster.node_groups import DeclaredGroups
-from ..notes import Notes
 from ..writing.written import Form, Written, shared_nodes
 from .groups_of import numbered_by
 

@@ -7,9 +7,9 @@ from typing import Callable, Mapping
 
 from ....cluster import Cluster
 from ....component import Component, Relation
+from ....configuration.notes import Notes
+from ....configuration.settings import Settings
 from ....span import Span
-from ..notes import Notes
-from ..settings import Settings
 from . import evaluation, hybrid, model_parallel, multi_agent
 from .parts import Parts
 from .task import Placer, placer_of, task_of

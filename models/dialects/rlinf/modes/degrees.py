@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....component import Parallel
-from ..settings import Amount, Settings
+from ....configuration.settings import Amount, Settings
 from .parts import Parts
 
 RULE = "PW208"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ....configuration.settings import Amount
 from ....node_group import ACCELERATOR
-from ..settings import Amount
 from .arrangement import Arrangement
 from .parts import Parts
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from ....cluster import Cluster
 from ....component import Component, Relation
+from ....configuration.notes import Notes
+from ....configuration.settings import Settings
 from ....node_group import ACCELERATOR
 from ....span import Span
-from ..notes import Notes
-from ..settings import Settings
 from .task import Placer
 
 

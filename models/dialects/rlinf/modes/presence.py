@@ -6,9 +6,9 @@ programs under examples/reasoning and examples/agent; rlinf/workers/actor/fsdp_a
 
 from __future__ import annotations
 
+from ....configuration.notes import is_unknown
+from ....configuration.settings import Amount
 from ....text.tree import Mapping
-from ..notes import is_unknown
-from ..settings import Amount
 from .arrangement import Arrangement
 from .fitting_tp import fitting_tp
 from .inference import lacking

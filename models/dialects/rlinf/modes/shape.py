@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ....component import Parallel
-from ..settings import Amount
+from ....configuration.settings import Amount
 from .arrangement import Arrangement
 from .degrees import Degrees
 from .fitting_tp import fitting_tp

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import Enum
 
+from ....configuration.notes import Notes
+from ....configuration.settings import Settings
 from ....text.nearest import nearest
-from ..notes import Notes
-from ..settings import Settings
 
 TASKS = ("embodied", "embodied_eval", "reasoning", "reasoning_eval", "coding_online_rl", "sft", "offline")
 """Every `runner.task_type`. Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE."""

@@ -5,8 +5,8 @@ Source: RLinf, rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_re
 
 from __future__ import annotations
 
+from ....configuration.settings import Amount
 from ..modes.degrees import trained
-from ..settings import Amount
 from .environments import CHECKED, TASKS, phases
 from .shares import DEMANDS, SHARES, Work
 

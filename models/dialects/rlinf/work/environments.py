@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import lcm
 
 from ....component import NOT_FEWER, Relation
-from ..settings import Amount
+from ....configuration.settings import Amount
 from .shares import SHARES, Work
 
 TASKS = ("embodied", "embodied_eval", "offline")

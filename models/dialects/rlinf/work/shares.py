@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ....component import Component, Relation
+from ....configuration.notes import Notes
+from ....configuration.settings import Amount, Settings
 from ....share import Share
 from ....span import Span
 from ..modes import Mode
-from ..notes import Notes
-from ..settings import Amount, Settings
 
 SHARES, DEMANDS = "PW401", "PW403"
 """The codes of what does not divide among processes, and of what does not go together otherwise."""

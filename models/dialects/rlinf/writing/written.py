@@ -7,6 +7,7 @@ from typing import Iterator
 
 from ....assignment import Run
 from ....cluster import Cluster
+from ....configuration.notes import Notes, Text
 from ....finding import UnusableInput
 from ....fix import Fix
 from ....node_group import CLUSTER_LABEL, NODE
@@ -19,7 +20,6 @@ from ....span import Edit, Span
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.tree import Scalar
 from ..components.groups_of import Labels, numbered_by
-from ..notes import Notes, Text
 
 Form = tuple[tuple[str, ...], str]
 """(labels of the node groups, placement)."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from placewright.models.configuration.notes import Notes
+from placewright.models.configuration.settings import Settings
 from placewright.models.dialects.rlinf.modes.task import TASKS, Placer, placer_of, task_of
-from placewright.models.dialects.rlinf.notes import Notes
-from placewright.models.dialects.rlinf.settings import Settings
 from placewright.models.text.document import Document
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
@@ -13,7 +13,7 @@ from placewright.models.text.source import Source
 
 def settings(text: str) -> tuple[Notes, Settings]:
     document = Document.of(Source("run.yaml", text))
-    notes = Notes(document)
+    notes = Notes(document, "RLinf")
     return notes, Settings(notes, Interpolator.of(document, ()))
 
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Callable, Iterable
 from unicodedata import decimal
 
-from ...edits import go_together
-from ...finding import Finding, Severity, Unchecked
-from ...span import Edit, Span, apply_edits
-from ...text.document import Document
-from ...text.interpolation import UNRESOLVED
-from ...text.nearest import nearest
-from ...text.reshape import with_entry, without_entry
-from ...text.scalar_text import in_flow_map, plain_or_quoted
-from ...text.tree import Entry, Mapping, Scalar, Value, kind_of
+from ..edits import go_together
+from ..finding import Finding, Severity, Unchecked
+from ..span import Edit, Span, apply_edits
+from ..text.document import Document
+from ..text.interpolation import UNRESOLVED
+from ..text.nearest import nearest
+from ..text.reshape import with_entry, without_entry
+from ..text.scalar_text import in_flow_map, plain_or_quoted
+from ..text.tree import Entry, Mapping, Scalar, Value, kind_of
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A scalar as RLinf gets it, which is `str(value)`: ``010`` is 8 to YAML and so "8" to RLinf.
+    """A scalar as a framework gets it, which is `str(value)`: ``010`` is 8 to YAML and so "8" to the framework.
 
     `shift` is where its first character stands in the scalar's span, None where characters do not correspond (the value
     came through an interpolation, or the text is not what is written).
@@ -53,13 +53,14 @@ MAX_FOLLOWED = 1_000
 
 
 class Notes:
-    """The findings and the unchecked rules of one file, in the order in which they were met.
+    """The findings and the unchecked rules of one file of a framework, in the order in which they were met.
 
     `followed` holds, for maps and lists that came through an interpolation, where they stand and where `${...}` is written.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, framework: str) -> None:
         self.document = document
+        self.framework = framework
         self.partial = document.partial
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
@@ -111,7 +112,7 @@ class Notes:
             self.error("PW101", subject, f"`{subject}` has no `{key}`", owner, "here", help, self.added(*added) if added else None)
 
     def wrong_type(self, subject: str, key: str, value: Value, wanted: str, help: str, edit: Edit | None = None) -> None:
-        """A value is not of the type that RLinf takes."""
+        """A value is not of the type that the framework takes."""
         self.error("PW105", subject, f"`{key}` must be {wanted}, but it is {kind_of(value)}", value, kind_of(value), help, edit)
 
     def renamed(self, entry: Entry, name: str) -> Edit:
@@ -167,17 +168,17 @@ class Notes:
         self.findings = go_together(self.findings)
 
     def text(self, scalar: Scalar, subject: str, usable: Callable[[str], bool] = bool, quoted: bool = True) -> Text:
-        """The scalar as RLinf gets it; a warning where YAML reads it otherwise than it looks.
+        """The scalar as the framework gets it; a warning where YAML reads it otherwise than it looks.
 
         `usable`: can this text be meant? `quoted`: may it be a text?
         """
         value = scalar.value
         text = str(value)
         if text != scalar.text and scalar.text.replace("_", "").lstrip("+") != text:
-            message = f"YAML reads `{scalar.text}` as {'nothing' if value is None else value}, so RLinf gets the text `{text}`"
+            message = f"YAML reads `{scalar.text}` as {'nothing' if value is None else value}, so {self.framework} gets the text `{text}`"
             better, help = "", "write what is meant"
             if not scalar.text:
-                message = f"nothing is written here, so RLinf gets the text `{text}`"
+                message = f"nothing is written here, so {self.framework} gets the text `{text}`"
             elif quoted and usable(scalar.text):
                 better, help = f'"{scalar.text}"', f'write "{scalar.text}" in quotes' + (f", or `{text}` if that is meant" * usable(text))
             elif usable(text):
@@ -187,7 +188,7 @@ class Notes:
         return Text(text, scalar, self._shift(scalar, text))
 
     def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False, of_processes: bool = True) -> Text:
-        """A rank expression as RLinf gets it; digits of other scripts, which Python's int() takes, as the ASCII ones.
+        """A rank expression as the framework gets it; digits of other scripts, which Python's int() takes, as the ASCII ones.
 
         `of_processes`: ranks of processes may follow a colon.
         """
@@ -197,7 +198,7 @@ class Notes:
         plain = "".join(str(decimal(letter)) if letter.isdecimal() else letter for letter in text.text)
         if plain != text.text:
             edit = text.replaced(plain, in_flow)
-            message = f"`{text.text}` has digits that are not ASCII; RLinf reads them as `{plain}`"
+            message = f"`{text.text}` has digits that are not ASCII; {self.framework} reads them as `{plain}`"
             self.warn("PW118", subject, message, scalar, f"read as `{plain}`", f"write `{plain}`", edit)
         return Text(plain, scalar, text.shift)
 
@@ -214,9 +215,9 @@ class Notes:
     ) -> Mapping:
         """The map as it was meant, with a finding for every key that is not known.
 
-        It is an error where RLinf refuses the key, or ignores it and then misses one that is `required`: then a misspelt key
+        It is an error where the framework refuses the key, or ignores it and then misses one that is `required`: then a misspelt key
         counts as the one that it was meant to be, so that its value is judged too. Else it is a warning, and the map is judged
-        as RLinf has it: without this key.
+        as the framework has it: without this key.
         """
         names = tuple(known)
         open_ = [name for name in names if value.get(name) is None]
@@ -227,7 +228,13 @@ class Notes:
                 continue
             word, _, rest = entry.key.text.partition(" ") if self.is_bare(entry) else (entry.key.text, "", "")
             close = nearest(word, open_)
-            missed = "" if refused else f"; RLinf ignores it, and misses `{close}`" if close in required else "; RLinf ignores it silently"
+            missed = (
+                ""
+                if refused
+                else f"; {self.framework} ignores it, and misses `{close}`"
+                if close in required
+                else f"; {self.framework} ignores it silently"
+            )
             message = f"{what} has no key `{entry.key.text}`{missed}"
             help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.removed(value, entry)
             if close and rest:

@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Mapping as MappingType
+from typing import Union
 
-from ...span import Edit, Span
-from ...text.interpolation import Interpolator
-from ...text.tree import Mapping, Scalar, Value, kind_of
+from ..derivation import Figure
+from ..span import Edit, Span
+from ..text.interpolation import Interpolator
+from ..text.tree import Mapping, Scalar, Value, kind_of
 from .notes import Notes, is_unknown
 
 
 @dataclass(frozen=True, slots=True)
+class Default:
+    """What the framework takes where nothing is written, and where it says so, such as ``verl, .../rollout.yaml``."""
+
+    value: Union[int, str, bool, None]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Amount:
-    """A whole number, the key that it is written under, and where; `scalar` is None where RLinf's own default holds."""
+    """A whole number, the key that it is written under, and where.
+
+    `scalar` is None where the framework's own default holds; `default` is the source of that, if it is known.
+    """
 
     value: int
     name: str
     scalar: Scalar | None = None
+    default: str = ""
 
     @property
     def span(self) -> Span | None:
         """Where it is written."""
         return self.scalar.span if self.scalar else None
+
+    @property
+    def figure(self) -> Figure:
+        """The same as a part of a derivation."""
+        return Figure(self.name, self.value, self.span, self.default)
 
     @property
     def is_float(self) -> bool:
@@ -41,13 +61,14 @@ class Amount:
 class Settings:
     """Values by their dotted path, interpolations resolved.
 
-    What is not known here (an interpolation that cannot be resolved, a key that may stand in a part that could not be
-    read) is None and noted as unchecked; what RLinf cannot use is None and a finding.
+    `defaults` are the framework's own, by their path; where there is none, callers may name one. What is not known here (an interpolation that cannot be resolved, a key that may stand in a part that could not be
+    read) is None and noted as unchecked; what the framework cannot use is None and a finding.
     """
 
-    def __init__(self, notes: Notes, interpolator: Interpolator) -> None:
+    def __init__(self, notes: Notes, interpolator: Interpolator, defaults: MappingType[str, Default] | None = None) -> None:
         self._notes = notes
         self._interpolator = interpolator
+        self._defaults = defaults or {}
         self._found: dict[tuple[str, ...], Value | None] = {}
         self._said: set[tuple[str, str]] = set()
 
@@ -81,7 +102,7 @@ class Settings:
     def is_open(self, path: str, rule: str) -> bool:
         """Is it not known here what the value is? Then `rule` is noted as unchecked, naming the key."""
         value = self.at(path)
-        missing = value is None and self._notes.partial
+        missing = value is None and self._notes.partial and path not in self._defaults
         if missing or (value is not None and is_unknown(value)):
             if (path, rule) not in self._said:
                 self._said.add((path, rule))
@@ -93,15 +114,18 @@ class Settings:
     def whole(
         self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
     ) -> Amount | None:
-        """A whole number of at least `least`; RLinf's default where it is not written.
+        """A whole number of at least `least`; the framework's default where it is not written.
 
-        A finding where RLinf cannot use it, with the number that `fits` (by default the least) as its mend. `exact`: RLinf
+        A finding where the framework cannot use it, with the number that `fits` (by default the least) as its mend. `exact`: it
         counts with it, for which `2.0` does not do.
         """
         if self.is_open(path, rule):
             return None
         value = self.at(path)
         if value is None:
+            known = self._defaults.get(path)
+            if known is not None and isinstance(known.value, int):
+                return Amount(int(known.value), path, None, known.source)
             return None if default is None else Amount(default, path)
         number = value.value if isinstance(value, Scalar) else None
         if isinstance(number, float) and number.is_integer() and not exact:
@@ -137,7 +161,7 @@ class Settings:
             return None
         value = self.at(path)
         if value is None:
-            return default
+            return bool(self._defaults[path].value) if path in self._defaults else default
         return bool(value.value) if isinstance(value, Scalar) else bool(value.entries if isinstance(value, Mapping) else value.items)
 
     def becomes(self, path: str, text: str) -> Edit | None:
@@ -151,5 +175,6 @@ class Settings:
             return None
         value = self.at(path)
         if not isinstance(value, Scalar):
-            return "" if value is None else kind_of(value)
+            known = self._defaults.get(path)
+            return kind_of(value) if value is not None else str(known.value or "") if known else ""
         return "" if value.is_null else str(value.value)

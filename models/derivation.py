@@ -1,0 +1,46 @@
+"""How a number of the job comes about: the formula, and where each number in it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from .span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One value that the framework reads.
+
+    Attributes
+    ----------
+    name : its key as the framework writes it, such as ``actor_infer.num_gpus_per_worker``.
+    value : what it is.
+    span : where it is written; None where nobody wrote it.
+    default : where the framework's own default comes from, such as ``verl, verl/trainer/config/rollout/rollout.yaml``; "" if it is written.
+    """
+
+    name: str
+    value: Union[int, str]
+    span: Span | None = None
+    default: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """A number that follows from others.
+
+    Attributes
+    ----------
+    component : whose number it is; "" for one of the job as a whole.
+    name : what it is, such as ``world size``, ``data parallel size``, ``replicas``, ``samples per rank``.
+    value : the number.
+    formula : how it comes about, with its numbers: ``16 device ids // 2 per worker``.
+    figures : the values that it comes from.
+    """
+
+    component: str
+    name: str
+    value: Union[int, str]
+    formula: str
+    figures: tuple[Figure, ...] = ()
