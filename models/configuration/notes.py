@@ -67,32 +67,57 @@ class Notes:
         self.followed: list[tuple[Span, Span]] = []
 
     def error(
-        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None
+        self,
+        code: str,
+        subject: str,
+        message: str,
+        at: Span | Value,
+        label: str = "",
+        help: str = "",
+        edit: Edit | None = None,
+        *notes: str,
     ) -> None:
         """Add an error: failure is proved."""
-        self._add(Severity.ERROR, code, subject, message, at, label, help, edit)
+        self._add(Severity.ERROR, code, subject, message, at, label, help, edit, notes)
 
     def warn(
-        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None
+        self,
+        code: str,
+        subject: str,
+        message: str,
+        at: Span | Value,
+        label: str = "",
+        help: str = "",
+        edit: Edit | None = None,
+        *notes: str,
     ) -> None:
         """Add a warning."""
-        self._add(Severity.WARNING, code, subject, message, at, label, help, edit)
+        self._add(Severity.WARNING, code, subject, message, at, label, help, edit, notes)
 
     def info(
-        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None
+        self,
+        code: str,
+        subject: str,
+        message: str,
+        at: Span | Value,
+        label: str = "",
+        help: str = "",
+        edit: Edit | None = None,
+        *notes: str,
     ) -> None:
         """Add something worth knowing."""
-        self._add(Severity.INFO, code, subject, message, at, label, help, edit)
+        self._add(Severity.INFO, code, subject, message, at, label, help, edit, notes)
 
     def _add(
-        self, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None
-    ) -> None:
+        self, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None,
+        notes: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         span = at if isinstance(at, Span) else at.span
         origin = at.origin if isinstance(at, Scalar) and at.origin != span else None
         reference = next((reference for target, reference in self.followed[:MAX_FOLLOWED] if _inside(span, target)), None)
         if reference is not None and origin is None:
             span, origin = reference, span
-        self.findings.append(Finding(code, severity, subject, message, span, label, help, edit, origin=origin))
+        self.findings.append(Finding(code, severity, subject, message, span, label, help, edit, origin=origin, notes=notes))
 
     def unsure(self, rule: str, subject: str, why: str) -> None:
         """Say that a rule was not judged."""
