@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Literal, Sequence
+from typing import Annotated, Literal, Sequence, Union
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
-from .accelerators import accelerators
+from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
 from .node import Hardware, Node
 from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from .nodes import Alike, Nodes, numbered_nodes
-from .quantity import read_memory
 from .ranks import RankError, parse_ranks
-from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
+from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, read_shorthand
+from .text.values import LIST, TEXT, Count, Index, Mebibytes, Name, Word, text_or_list, whole, whole_schema
 
-
-def _memory(value: object) -> object:
-    if not isinstance(value, (str, int, float)) or isinstance(value, bool):
-        raise ValueError(f"{value!r} is no amount of memory")
-    return read_memory(str(value))
-
-
-Mebibytes = Annotated[int, BeforeValidator(_memory)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,64}$", coerce_numbers_to_str=True)]
-Word = Annotated[str, Field(max_length=256, coerce_numbers_to_str=True)]
 Level = Literal["rack", "nvlink_domain"]
+_PerNode = Annotated[
+    int, BeforeValidator(whole), Field(ge=0, le=MAX_ACCELERATORS_PER_NODE), WithJsonSchema(whole_schema(0, MAX_ACCELERATORS_PER_NODE))
+]
+_Repeat = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MAX_NODES), WithJsonSchema(whole_schema(1, MAX_NODES))]
 
 
 class _Strict(BaseModel):
@@ -36,11 +30,11 @@ class _Strict(BaseModel):
 class AcceleratorsForm(_Strict):
     """The accelerators of one node: `count` of one `model`; `memory` each; physical `ids`; local indices that are `taken`."""
 
-    count: int = Field(ge=0, le=MAX_ACCELERATORS_PER_NODE)
-    model: Name = "GPU"
-    memory: Mebibytes | None = None
-    ids: tuple[Name, ...] = ()
-    taken: tuple[int, ...] = ()
+    count: _PerNode = Field(description="how many, such as `8`")
+    model: Name = Field(default=GENERIC, description="a model such as `H100`, or with its vendor `NV_GPU:H100`")
+    memory: Mebibytes | None = Field(default=None, description="memory of each, such as `80GiB`; known models need none")
+    ids: tuple[Name, ...] = Field(default=(), description="the ids that the visibility variable takes, one each, such as `[0, 1]`")
+    taken: tuple[Index, ...] = Field(default=(), description="local indices that other jobs hold, such as `[6, 7]`")
 
     @model_validator(mode="after")
     def _agree(self) -> AcceleratorsForm:
@@ -54,61 +48,81 @@ class AcceleratorsForm(_Strict):
 
 
 class HardwareForm(_Strict):
-    """A device that is not an accelerator: its type and any further settings."""
+    """A device that is not an accelerator, such as a robot: its type and any further settings."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    type: Name
+    type: Name = Field(description="a type such as `Franka`")
 
 
 class NodeForm(_Strict):
     """One node, or `repeat` equal nodes (then `name` is a prefix)."""
 
-    name: Name | None = None
-    repeat: int = Field(1, ge=1, le=MAX_NODES)
-    accelerators: AcceleratorsForm = AcceleratorsForm(count=0)
-    hardware: tuple[HardwareForm, ...] = ()
-    cpus: PositiveInt | None = None
-    memory: Mebibytes | None = None
-    labels: dict[Word, Word] = {}
-    topology: dict[Level, Name] = {}
+    name: Name | None = Field(default=None, description="a name such as `gpu-a`; `node-` and the rank if it is not said")
+    repeat: _Repeat = Field(default=1, description="how many nodes are like this one, such as `4`")
+    accelerators: AcceleratorsForm = Field(default=AcceleratorsForm(count=0), description="such as `{count: 8, model: H100}`")
+    hardware: tuple[HardwareForm, ...] = Field(default=(), description="a list such as `[{type: Franka, robot_ip: 10.0.0.1}]`")
+    cpus: Count | None = Field(default=None, description="how many CPUs it has, such as `96`")
+    memory: Mebibytes | None = Field(default=None, description="host memory, such as `1TiB`")
+    labels: dict[Word, Word] = Field(default={}, description="any labels, such as `{zone: a}`")
+    topology: dict[Level, Name] = Field(default={}, description="where it is, such as `{rack: r1, nvlink_domain: n1}`")
 
 
 class EnvConfigForm(_Strict):
     """The software of some nodes of a group."""
 
-    node_ranks: Word
-    env_vars: dict[Word, str] = {}
-    python_interpreter_path: str | None = None
+    node_ranks: Word = Field(description="ranks of nodes, such as `0-3`")
+    env_vars: dict[Word, Word] = Field(default={}, description="environment variables, such as `{NCCL_DEBUG: INFO}`")
+    python_interpreter_path: str | None = Field(default=None, description="the Python of these nodes, such as `/opt/venv/bin/python`")
 
 
 class GroupForm(_Strict):
     """A labelled set of nodes; `kind` is what counts as its resource, found out by itself if not said."""
 
-    label: Word
-    node_ranks: Word
-    kind: Name | None = None
-    env_configs: tuple[EnvConfigForm, ...] = ()
+    label: Word = Field(description="a name such as `train`")
+    node_ranks: Word = Field(description="ranks of nodes, such as `0-3`")
+    kind: Name | None = Field(default=None, description="`Accelerator`, `node` or a type of hardware such as `Franka`")
+    env_configs: tuple[EnvConfigForm, ...] = Field(default=(), description="the software of its nodes")
+
+
+_Nodes = Annotated[
+    Union[
+        Annotated[str, Field(max_length=256), WithJsonSchema({"type": "string", "pattern": SHORTHAND_PATTERN}), Tag(TEXT)],
+        Annotated[tuple[NodeForm, ...], Field(min_length=1), Tag(LIST)],
+    ],
+    Discriminator(text_or_list),
+]
 
 
 class ClusterForm(_Strict):
     """The whole cluster: what a cluster file holds."""
 
-    nodes: tuple[NodeForm, ...] = Field(min_length=1)
-    node_groups: tuple[GroupForm, ...] = ()
+    nodes: _Nodes = Field(description="a list of nodes in the order of their ranks, or a shorthand such as `2x8xH100`")
+    node_groups: tuple[GroupForm, ...] = Field(default=(), description="labelled sets of nodes")
 
     def build(self) -> Cluster:
         """The Cluster. Raises ValueError with a sentence for a person."""
-        found: list[Alike] = []
-        for form in self.nodes:
-            found.append(_nodes(form, found[-1].stop if found else 0))
-        if found[-1].stop > MAX_NODES:
-            raise ValueError(f"{found[-1].stop:,} nodes are more than {MAX_NODES:,}")
-        nodes = Nodes(found)
-        names = [node.name for node in nodes]
-        if len(set(names)) != len(names):
-            raise ValueError(f"two nodes are called `{next(name for name, count in Counter(names).items() if count > 1)}`")
-        bare = Cluster(nodes)
+        bare = _of_shorthand(self.nodes) if isinstance(self.nodes, str) else Cluster(_nodes_of(self.nodes))
         return bare.with_groups(_group(bare, form) for form in self.node_groups)
+
+
+def _of_shorthand(text: str) -> Cluster:
+    found = read_shorthand(text)
+    if isinstance(found, AsDeclared):
+        raise ValueError(f"`{text}` does not say how many nodes there are")
+    return found
+
+
+def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:
+    found: list[Alike] = []
+    for form in forms:
+        found.append(_nodes(form, found[-1].stop if found else 0))
+    if found[-1].stop > MAX_NODES:
+        raise ValueError(f"{found[-1].stop:,} nodes are more than {MAX_NODES:,}")
+    nodes = Nodes(found)
+    names = [node.name for node in nodes]
+    if len(set(names)) != len(names):
+        raise ValueError(f"two nodes are called `{next(name for name, count in Counter(names).items() if count > 1)}`")
+    return nodes
 
 
 def _nodes(form: NodeForm, first: int) -> Alike:

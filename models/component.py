@@ -150,3 +150,7 @@ IN_ORDER = "in order"
 """One after the other, each a solid range, from the first accelerator of the cluster to its last."""
 NOT_FEWER = "not fewer"
 """The first has at least as many processes as the second."""
+
+KEYS = {COLOCATED: "colocate_with", DISJOINT: "disjoint_from", SUBSET: "within"}
+"""The kinds of relations that the hints of a component can state, and the key that states each."""
+RELATION_KINDS = (COLOCATED, DISJOINT, COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER)

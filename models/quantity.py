@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
-_RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
-_MEMORY = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*(TiB|GiB|MiB|TB|GB|MB|T|G|M)?\s*", re.IGNORECASE)
+RANGE_PATTERN = r"^\s*0{0,8}[1-9][0-9]{0,8}\s*(-\s*[0-9]{1,9}\s*)?$"
+"""What `read_range` takes, as JSON Schema says it: but for ranges that run backwards."""
+MEMORY_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?[Bb])?)?\s*$"
+"""What `read_memory` takes, as JSON Schema says it."""
+_RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", re.ASCII)
+_MEMORY = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*(TiB|GiB|MiB|TB|GB|MB|T|G|M)?\s*", re.IGNORECASE | re.ASCII)
 _MIB = {
     "tib": 1024 * 1024,
     "gib": 1024,

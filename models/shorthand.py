@@ -13,8 +13,11 @@ from .nodes import Alike, Nodes, numbered_nodes
 MAX_NODES = 131_072
 MAX_ACCELERATORS_PER_NODE = 1_024
 _FILES = (".yaml", ".yml", ".json")
-_PART = re.compile(r"([0-9]{1,6})x([0-9]{1,6})(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|\d{3,5}[A-Za-z]{0,8}))?")
-_AS_DECLARED = re.compile(r"x([0-9]{1,6})(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|\d{3,5}[A-Za-z]{0,8}))?")
+_MODEL = r"(?:x([A-Za-z][A-Za-z0-9_.:-]{0,63}|[0-9]{3,5}[A-Za-z]{0,8}))?"
+_PART = re.compile(r"([0-9]{1,6})x([0-9]{1,6})" + _MODEL)
+_AS_DECLARED = re.compile(r"x([0-9]{1,6})" + _MODEL)
+SHORTHAND_PATTERN = rf"^\s*{_PART.pattern}(\s*\+\s*{_PART.pattern})*\s*$"
+"""What `read_shorthand` takes for a whole cluster, as JSON Schema says it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ from dataclasses import replace
 from math import lcm
 from typing import Iterator, Sequence
 
-from ..models.component import COLOCATED, UNBOUNDED, Component
+from ..models.component import COLOCATED, KEYS, UNBOUNDED, Component
 from ..models.demand import Clause, Demand
 from ..models.finding import Finding, error
-from ..models.hint_rules import KEYS
 from ..models.problem import AMOUNT, Problem
 from ..models.share import Share
 from .amounts import even
@@ -118,6 +117,8 @@ def _can_be_dropped(problem: Problem, demand: Demand) -> bool:
 
     What a framework demands nobody can drop.
     """
+    if demand.field == "cpus":
+        return "cpus" in problem[demand.component].spans
     if demand.field == "contiguous":
         return problem[demand.component].stride == 1
     names = tuple(demand.component.split("+"))

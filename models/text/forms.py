@@ -10,6 +10,7 @@ from ..finding import Finding, UnusableInput, error
 from ..span import Edit, Span
 from .nearest import nearest
 from .tree import Mapping, Value, find, plain
+from .values import TAGS
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -37,7 +38,7 @@ def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
 
 
 def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, code: str) -> Finding:
-    place, kind = details["loc"], details["type"]
+    place, kind = tuple(part for part in details["loc"] if part not in TAGS), details["type"]
     path = ".".join(map(str, place))
     if kind == "extra_forbidden":
         span, known = _key(value, place), _known(form, place)

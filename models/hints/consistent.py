@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator, Mapping, Sequence
 
-from .cluster import Cluster
-from .component import COLOCATED, DISJOINT, SUBSET, UNBOUNDED, Component, Parallel, Relation
-from .finding import Finding, error
-from .node_group import NODE
-from .span import Edit
-from .text.nearest import nearest
-from .text.scalar_text import in_flow_map
-
-KEYS = {COLOCATED: "colocate_with", DISJOINT: "disjoint_from", SUBSET: "within"}
-"""The relations that hints can state, and the key that states each."""
+from ..cluster import Cluster
+from ..component import COLOCATED, KEYS, NOT_FEWER, UNBOUNDED, Component, Parallel, Relation
+from ..finding import Finding, error
+from ..node_group import NODE
+from ..span import Edit
+from ..text.nearest import nearest
+from ..text.scalar_text import in_flow_map
 
 
 def consistent(
@@ -23,12 +20,17 @@ def consistent(
     choices: Mapping[str, tuple[Parallel, ...]],
     cluster: Cluster,
     findings: list[Finding],
+    further: Sequence[Relation] = (),
 ) -> Iterator[Component]:
-    """The components; `findings` gets what is wrong with them, and relations to components that do not exist are removed."""
+    """The components; `findings` gets what is wrong with them, and relations to components that do not exist are removed.
+
+    `further` are those of the relations that are no key of a component.
+    """
     by_name = {component.name: component for component in components}
     wrong = []
     for relation in list(relations):
-        faults = list(_relation(relation, by_name, cluster))
+        said = f"relation `{relation.kind}`" if any(relation is each for each in further) else f"`{KEYS[relation.kind]}`"
+        faults = list(_relation(relation, by_name, cluster, said))
         findings += faults
         if faults:
             relations.remove(relation)
@@ -64,25 +66,36 @@ def _without_meaning(component: Component, choices: tuple[Parallel, ...]) -> Ite
             yield error("PW121", component.name, message, component.span(name), help=f"drop `{key}`, or name a group with accelerators")
 
 
-def _relation(relation: Relation, by_name: Mapping[str, Component], cluster: Cluster) -> Iterator[Finding]:
-    (name, other), key = relation.components, KEYS[relation.kind]
-    if other not in by_name:
-        close = nearest(other, by_name)
-        edit = Edit(relation.span, in_flow_map(close)) if close and relation.span else None
-        advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{each}`" for each in by_name if each != name)
-        message = f"`{name}` names `{other}` in `{key}`, which is no component"
-        yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
-    elif other == name:
-        yield error("PW121", name, f"`{name}` names itself in `{key}`", relation.span, help="name another component")
-    else:
-        kinds = [cluster.kind(by_name[each].node_groups) for each in relation.components]
-        if NODE in kinds or kinds[0] != kinds[1]:
-            message = f"`{name}` is placed on {kinds[0]}s and `{other}` on {kinds[1]}s: they cannot be compared by accelerator"
-            yield error("PW121", name, message, relation.span, help=f"drop `{key}`, or name a node group with accelerators")
-        ranged = [by_name[each] for each in relation.components if by_name[each].contiguous]
-        if relation.kind == COLOCATED and len({component.node_groups for component in ranged}) > 1:
-            message = f"`{name}` and `{other}` are both contiguous, in the numberings of different node groups"
-            yield error("PW121", name, message, relation.span, help="give both the same `node_group`")
+def _relation(relation: Relation, by_name: Mapping[str, Component], cluster: Cluster, said: str) -> Iterator[Finding]:
+    """What is wrong with a relation: first with its names, then with how these are placed."""
+    name = relation.components[0]
+    for other in relation.components:
+        if other not in by_name:
+            close = nearest(other, by_name)
+            edit = Edit(relation.span, in_flow_map(close)) if close and relation.span else None
+            advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{each}`" for each in by_name if each != name)
+            message = f"`{name}` names `{other}` in {said}, which is no component"
+            yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
+            return
+    if len(set(relation.components)) < len(relation.components):
+        yield error("PW121", name, f"`{name}` names itself in {said}", relation.span, help="name another component")
+    elif relation.kind != NOT_FEWER:
+        yield from _comparable(relation, [by_name[each] for each in relation.components], said, cluster)
+
+
+def _comparable(relation: Relation, components: Sequence[Component], said: str, cluster: Cluster) -> Iterator[Finding]:
+    """Relations between accelerators hold between components that have some, numbered alike where both are ranges."""
+    first = components[0]
+    kinds = [cluster.kind(each.node_groups) for each in components]
+    strange = next((position for position, kind in enumerate(kinds) if kind == NODE or kind != kinds[0]), None)
+    if strange is not None:
+        other = components[strange] if strange else components[1]
+        message = f"`{first.name}` is placed on {kinds[0]}s and `{other.name}` on {cluster.kind(other.node_groups)}s: they cannot be compared by accelerator"
+        yield error("PW121", first.name, message, relation.span, help=f"drop {said}, or name a node group with accelerators")
+    ranged = [component for component in components if component.contiguous]
+    if relation.kind == COLOCATED and len({component.node_groups for component in ranged}) > 1:
+        message = f"`{first.name}` and `{components[1].name}` are both contiguous, in the numberings of different node groups"
+        yield error("PW121", first.name, message, relation.span, help="give both the same `node_group`")
 
 
 def _component(component: Component, choices: tuple[Parallel, ...], sized: bool, cluster: Cluster) -> Iterator[Finding]:

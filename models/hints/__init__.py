@@ -1,0 +1,7 @@
+"""What a user says about a component instead of its ranks: how much, how parallel, how much memory, with whom."""
+
+from __future__ import annotations
+
+from .add import add_block, add_hints
+
+__all__ = ["add_block", "add_hints"]

@@ -1,0 +1,168 @@
+"""Hints become components, relations between them and the choices that they leave open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable, Iterator
+from typing import Mapping as MappingType
+
+from ..cluster import Cluster
+from ..component import COLOCATED, DISJOINT, KEYS, SUBSET, UNBOUNDED, Component, Parallel, Relation
+from ..finding import Finding, UnusableInput, error
+from ..node_group import NODE
+from ..roles import ROLES
+from ..text.forms import fill
+from ..text.interpolation import UNRESOLVED
+from ..text.tree import Mapping, Scalar, Sequence, Value, kind_of
+from .amount import amount
+from .consistent import consistent
+from .forms import ComponentForm
+
+MAX_CHOICES = 64
+Relations = tuple[Relation, ...]
+Choices = MappingType[str, tuple[Parallel, ...]]
+_FIELDS = {"accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process"}
+
+
+def add_block(
+    block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding]
+) -> tuple[tuple[Component, ...], Relations, Choices]:
+    """As `add_hints`, from the block `placewright:` of a framework's file, whose only key is `components`."""
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
+        span = inner.span if inner is not None else block.span
+        message = "the block `placewright` holds a map `components` of hints"
+        findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
+        return components, (), {}
+    for entry in block:
+        if entry.key.text != "components":
+            message = f"`{entry.key.text}` is no key of the block `placewright`"
+            findings.append(error("PW104", "", message, entry.key.span, label="not known", help="its only key is `components`"))
+    known, relations, choices = add_hints(inner, cluster, components, findings)
+    for component in known:
+        if component.runs is None and "placement" in component.spans and component.name not in {each.name for each in components}:
+            message = f"the ranks of `{component.name}` belong into the framework's own section, not into its hints"
+            findings.append(error("PW121", component.name, message, component.spans["placement"], help="move them there"))
+    return known, relations, choices
+
+
+def add_hints(
+    inner: Mapping, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = ()
+) -> tuple[tuple[Component, ...], Relations, Choices]:
+    """The components that are already known with what hints say of them, and those that the hints add.
+
+    Parameters
+    ----------
+    inner : name -> hints.
+    components : components whose ranks were given elsewhere; hints about them are checked, not searched.
+    findings : gets every fault of the block.
+    further : relations that are said elsewhere in the file.
+    """
+    known = {component.name: component for component in components}
+    found, relations, choices = dict(known), list(further), dict[str, tuple[Parallel, ...]]()
+    for entry in inner:
+        name = entry.key.text
+        if open_values := [value for value in _scalars(entry.value) if value.tag == UNRESOLVED]:
+            message = f"the hints of `{name}` need a value that is not known here: `{open_values[0].text}`"
+            findings.append(error("PW120", name, message, open_values[0].span, help="write the value"))
+            continue
+        if not isinstance(entry.value, Mapping):
+            message = f"the hints of `{name}` are {kind_of(entry.value)}, not a map"
+            advice = "write hints such as `{accelerators: 8}`, or `{placement: 0-7}`"
+            findings.append(error("PW105", name, message, entry.value.span, label=kind_of(entry.value), help=advice))
+            continue
+        try:
+            form = fill(ComponentForm, entry.value, name, f"the hints of `{name}`")
+            component = _component(form, name, entry.value, cluster, known.get(name))
+        except UnusableInput as problem:
+            findings += problem.findings
+            continue
+        spans = {**component.spans, "name": component.spans.get("name", entry.key.span)}
+        found[name] = replace(component, spans=spans)
+        relations += _relations(form, name, entry.value)
+        if len(form.parallel.choices()) > 1:
+            choices[name] = form.parallel.choices()
+    count = 1
+    for alternatives in choices.values():
+        count *= len(alternatives)
+    if count > MAX_CHOICES:
+        message = f"{count} combinations of parallel degrees are open; at most {MAX_CHOICES} are tried"
+        findings.append(error("PW121", next(iter(choices)), message, inner.span, help="leave fewer degrees open"))
+    faulty = {entry.key.text for entry in inner} - found.keys()  # what is said of these cannot be judged
+    relations = [relation for relation in relations if not faulty & set(relation.components)]
+    kept = tuple(consistent(tuple(found.values()), relations, choices, cluster, findings, further))
+    return kept, tuple(relations), choices
+
+
+def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, known: Component | None) -> Component:
+    """One component from its hints. Raises UnusableInput where they cannot be."""
+    spans = {}
+    for entry in value if isinstance(value, Mapping) else ():
+        spans[entry.key.text] = spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span
+    groups = known.node_groups if known and "node_group" not in spans else form.node_group
+    for label in groups:
+        if label not in cluster.groups:
+            exist = ", ".join(f"`{each}`" for each in cluster.groups)
+            message = f"`{name}` names node group `{label}`, which does not exist"
+            raise UnusableInput(
+                [error("PW107", name, message, spans.get("node_group"), label="not declared", help=f"write one of {exist}")]
+            )
+    if len(set(groups)) < len(groups):
+        message = f"`{name}` names node group `{groups[0]}` twice"
+        raise UnusableInput([error("PW121", name, message, spans.get("node_group"), help="name each group once")])
+    if fault := _group_fault(form, name, groups, cluster):
+        raise UnusableInput([error("PW121", name, fault, spans.get("node_group"), help="name groups that go together")])
+    for asked in (form.accelerators, form.processes):
+        if asked and asked[1] >= UNBOUNDED:
+            message = f"`{name}` asks for {asked[1]:,}; {UNBOUNDED - 1:,} is the most that is read"
+            raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
+    each, least, most = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
+    if known and "amount" not in spans:
+        least, most = known.least, known.most
+        each = each if form.accelerators_per_process else known.per_process
+    known = known or Component(name, role=name if name in ROLES else "")
+    own = {field: read(form) for field, read in _READ.items() if field in spans}
+    return replace(known, node_groups=groups, least=least, most=most, per_process=each, spans={**known.spans, **spans}, **own)
+
+
+_READ: MappingType[str, Callable[[ComponentForm], Any]] = {
+    "role": lambda form: form.role or "",
+    "parallel": lambda form: form.parallel.choices()[0],
+    "memory": lambda form: form.memory,
+    "cpus": lambda form: form.cpus or 0,
+    "phase": lambda form: form.phase,
+    "accelerator_model": lambda form: form.accelerator or "",
+    "contiguous": lambda form: form.contiguous,
+    "any_order": lambda form: form.any_order,
+    "stride": lambda form: form.stride,
+}
+"""Field of a Component -> what its hints say of it; what they do not say stays as it is."""
+
+
+def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster) -> str:
+    """Why a component cannot be searched over these groups together; "" if it can."""
+    kinds = dict.fromkeys(cluster.groups[label].kind for label in groups)
+    if len(kinds) > 1:
+        return f"`{name}` may be on groups that number {' and '.join(f'{kind}s' for kind in kinds)}"
+    nodes = [rank for label in groups for rank in cluster.groups[label].node_ranks]
+    if form.contiguous and len(set(nodes)) < len(nodes):
+        return f"`{name}` is contiguous over groups that share nodes, so these are numbered twice"
+    return ""
+
+
+def _relations(form: ComponentForm, name: str, value: Value) -> list[Relation]:
+    found = []
+    for kind, names in ((COLOCATED, form.colocate_with), (DISJOINT, form.disjoint_from), (SUBSET, form.within)):
+        written = value.get(KEYS[kind]) if isinstance(value, Mapping) else None
+        for position, other in enumerate(names):
+            its = written.items[position] if isinstance(written, Sequence) else written
+            found.append(Relation(kind, (name, other), its.span if its else None))
+    return found
+
+
+def _scalars(value: Value) -> Iterator[Scalar]:
+    """Every leaf of a value."""
+    if isinstance(value, Scalar):
+        yield value
+    for inner in (entry.value for entry in value) if isinstance(value, Mapping) else value.items if isinstance(value, Sequence) else ():
+        yield from _scalars(inner)

@@ -1,0 +1,134 @@
+"""Kinds of values that forms hold: what is read, and how JSON Schema says the same of what is written.
+
+A kind is described once: its reader raises ValueError with a sentence for a person, and the schema beside it takes the same
+values, so that an editor and `verify` agree. Shapes such as a placement text are read later, where their place is known.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema
+
+from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range
+
+__all__ = [
+    "LIST", "TEXT", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers", "StrictBool", "Word",
+    "text_or_list", "whole", "whole_schema",
+]  # fmt: skip
+
+TEXT, LIST = TAGS = "(text)", "(list)"
+"""The tags of the two forms of a value that is a text or a list: no keys of a file."""
+MAX_TEXT, MAX_DIGITS, LARGEST = 256, 9, 10**9 - 1
+MAX_DEGREES = 8
+
+
+def shown(value: object) -> str:
+    """A value in a message: text and numbers as they are, anything else by what it is."""
+    if isinstance(value, str):
+        return f"`{value[:40]}`"
+    if isinstance(value, (bool, int, float)):
+        return str(value).lower()
+    return "nothing" if value is None else "a map" if isinstance(value, dict) else "a list"
+
+
+def text_or_list(value: object) -> str:
+    """Which of the two forms a value has: anything but a list is judged as text."""
+    return LIST if isinstance(value, (list, tuple)) else TEXT
+
+
+def whole(value: object) -> object:
+    """A whole number of a number without a fraction or of digits. Raises ValueError with a sentence for a person."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"{shown(value)} is no whole number")
+    if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS):
+        raise ValueError(f"{shown(value)} is no whole number")
+    if isinstance(value, float) and not value.is_integer():
+        raise ValueError(f"{value} is no whole number")
+    if not -LARGEST <= int(value) <= LARGEST:
+        raise ValueError(f"{shown(value)} is larger than what is read")
+    return int(value)
+
+
+def _text(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(f"{shown(value)} is no text")
+    return str(value)
+
+
+def _range(value: object) -> object:
+    if isinstance(value, str):
+        return read_range(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{shown(value)} is neither a number nor a range")
+    return read_range(str(whole(value)))
+
+
+def _memory(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(f"{shown(value)} is no amount of memory")
+    return read_memory(str(value))
+
+
+def _several(value: object) -> object:
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def _labels(value: object) -> object:
+    if isinstance(value, (list, tuple)):
+        return [item.strip() if isinstance(item, str) else item for item in value]
+    return [item.strip() for item in str(_text(value)).split(",")]
+
+
+_WORD: dict[str, Any] = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "number"}]}
+
+
+def _or_list(items: dict[str, Any], **limits: int) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [*items["anyOf"], {"type": "array", "items": items, **limits}]})
+
+
+def whole_schema(least: int, most: int = LARGEST) -> dict[str, Any]:
+    """A whole number from `least` (0 or 1) to `most`, as a number or in digits (whose upper limit JSON Schema cannot say)."""
+    digits = {"type": "string", "pattern": rf"^0{{0,8}}[{least}-9][0-9]{{0,8}}$", "maxLength": MAX_DIGITS}
+    return {"anyOf": [{"type": "integer", "minimum": least, "maximum": most}, digits]}
+
+
+_COUNT = whole_schema(1)
+Count = Annotated[int, BeforeValidator(whole), Field(ge=1), WithJsonSchema(_COUNT)]
+"""A whole number from 1."""
+Index = Annotated[int, BeforeValidator(whole), Field(ge=0), WithJsonSchema(whole_schema(0))]
+"""A whole number from 0."""
+Amount = Annotated[
+    tuple[int, int],
+    BeforeValidator(_range),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST}, {"type": "string", "pattern": RANGE_PATTERN}]}),
+]
+"""(least, most) of a number or a range such as ``8-32``."""
+Degrees = Annotated[
+    tuple[Count, ...], BeforeValidator(_several), Field(min_length=1, max_length=MAX_DEGREES), _or_list(_COUNT, minItems=1, maxItems=MAX_DEGREES)
+]  # fmt: skip
+"""A whole number, or several to choose from."""
+Mebibytes = Annotated[
+    int,
+    BeforeValidator(_memory),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0, "maximum": LARGEST}, {"type": "string", "pattern": MEMORY_PATTERN}]}),
+]
+"""MiB of a text such as ``70GiB``; a bare number is GiB."""
+Word = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_TEXT), WithJsonSchema(_WORD)]
+"""A text; a number is taken as its digits."""
+NAME_PATTERN = r"^[A-Za-z0-9_.:-]{1,64}$"
+Name = Annotated[
+    str,
+    BeforeValidator(_text),
+    Field(pattern=NAME_PATTERN),
+    WithJsonSchema({"anyOf": [{"type": "string", "pattern": NAME_PATTERN}, {"type": "number"}]}),
+]
+"""A name of letters, digits and `_ . : -`."""
+Names = Annotated[tuple[Word, ...], BeforeValidator(_several), _or_list(_WORD)]
+"""A name, or several."""
+Labels = Annotated[tuple[Word, ...], BeforeValidator(_labels), Field(min_length=1), _or_list(_WORD, minItems=1)]
+"""A label, several with commas, or a list of labels."""
+Numbers = Annotated[
+    tuple[Word, ...], BeforeValidator(_several), Field(min_length=1, max_length=1024), _or_list(_WORD, minItems=1, maxItems=1024)
+]
+"""Numbers in order: one, a text such as ``0-3,6``, or a list of numbers and texts."""
