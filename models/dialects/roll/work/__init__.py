@@ -1,0 +1,9 @@
+"""The arithmetic of the work of ROLL's roles: batches dealt out to ranks, environments."""
+
+from __future__ import annotations
+
+from ..roles.setup import Setup
+
+
+def read_work(setup: Setup, training: bool) -> None:
+    """Add to the setup what is dealt out to the processes of its components; `training` judges the batches too."""
