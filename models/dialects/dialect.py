@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Mapping as MappingType
 from typing import Protocol, Union
 
 from ..assignment import Assignment
@@ -24,16 +25,23 @@ PLACEMENT, TRAINING = LEVELS = ("placement", "training")
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """A new file of a dialect, and a Finding (PW605) for everything of the problem that it does not say, or says otherwise."""
+    """A new file of a dialect, and a Finding (PW605) for everything of the problem that it does not say, or says otherwise.
+
+    A loss because of which a component may be placed otherwise is a warning whose subject is the component; `names` says what
+    the components are called in the new file.
+    """
 
     text: str
     losses: tuple[Finding, ...] = ()
+    names: MappingType[str, str] = field(default_factory=dict)
 
 
 class Dialect(Protocol):
     """One way of writing placements down."""
 
     NAME: str
+    PLACES: tuple[str, ...]
+    """The keys, at most two deep (``cluster.num_nodes``), whose content is all in the Problem that a file states."""
 
     def recognises(self, root: Mapping) -> bool:
         """Is a file with this top-level map meant for it?"""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from ...text.tree import Mapping
-from .read import NAME, read
+from .read import KEYS, NAME, read
+from .render import render
 from .write import write
 
-__all__ = ["NAME", "read", "recognises", "write"]
+__all__ = ["NAME", "PLACES", "read", "recognises", "render", "write"]
+
+PLACES = KEYS
+"""The keys whose content is all in the Problem that a file states."""
 
 
 def recognises(root: Mapping) -> bool:

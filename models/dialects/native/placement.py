@@ -61,7 +61,7 @@ def placed(
                 )
             )
             return None
-        runs = compress(_strided(component, runs), cluster.kind(labels), labels[0])
+        runs = compress(strided(component, runs), cluster.kind(labels), labels[0])
     sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
     each = 1 if cluster.kind(labels) == NODE or len(sizes) > 1 else sizes.pop()
     amount = found.processes * each
@@ -80,7 +80,7 @@ def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
     return mended(text, known, cluster.numbering(labels), lambda found: not why_not(runs_of(found.pairs, cluster, labels), in_order=False))
 
 
-def _strided(component: Component, runs: Sequence[Run]) -> Iterator[tuple[int, list[Seat]]]:
+def strided(component: Component, runs: Sequence[Run]) -> Iterator[tuple[int, list[Seat]]]:
     """The same resources, dealt out to groups that interleave as the component's stride says."""
     held = [seat for _, its in seats(runs) for seat, _, _ in its]
     size, rank = component.group_size, 0

@@ -20,10 +20,11 @@ from ...text.nearest import nearest
 from ...text.source import Source
 from ...text.tree import Mapping, Scalar, Value
 from ..dialect import Machines
+from .allowed import read_allowed
 from .placement import placed
 
 NAME = "native"
-KEYS = ("cluster", "components")
+KEYS = ("cluster", "allow", "components")
 
 
 def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
@@ -33,17 +34,18 @@ def read(document: Document, machines: Machines, level: str = "placement") -> Re
         if entry.key.text not in KEYS:
             close = nearest(entry.key.text, KEYS)
             edit = Edit(entry.key.span, close) if close else None
-            advice = f"write `{close}`" if close else "a native file has `cluster` and `components`"
+            advice = f"write `{close}`" if close else "a native file has `cluster`, `allow` and `components`"
             message = f"`{entry.key.text}` is no key of a native file"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
     interpolator = Interpolator.of(document)
     resolved = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
     cluster = _cluster(resolved.get("cluster"), machines, source, findings)
-    problem = None if cluster is None else _problem(resolved.get("components"), cluster, source, findings)
+    problem = None if cluster is None else _problem(resolved, cluster, source, findings)
     return Reading(document, NAME, problem, (*interpolator.findings, *findings), (*document.unchecked, *interpolator.unchecked))
 
 
-def _problem(written: Value | None, cluster: Cluster, source: Source, findings: list[Finding]) -> Problem:
+def _problem(values: dict[str, Value], cluster: Cluster, source: Source, findings: list[Finding]) -> Problem:
+    written = values.get("components")
     if not isinstance(written, Mapping):
         span = source.whole() if written is None else written.span
         findings.append(
@@ -64,7 +66,8 @@ def _problem(written: Value | None, cluster: Cluster, source: Source, findings: 
             kept.append(found)
     # Ranks with a stride were dealt out for certain degrees, so that these are not open any more.
     names = {component.name for component in kept if component.runs is None or component.stride == 1}
-    return Problem(cluster, Job(tuple(kept), relations, choices={name: its for name, its in choices.items() if name in names}))
+    open_ = {name: its for name, its in choices.items() if name in names}
+    return Problem(cluster, Job(tuple(kept), relations, read_allowed(values.get("allow"), findings), open_))
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:

@@ -33,21 +33,23 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
         hints = written.get(component.name)
         if not isinstance(hints, Mapping):
             raise _refused(component.name, "its hints are written elsewhere, through an interpolation")
-        edits.append(_edit(reading.source, hints, _text(problem, component, assignment.of(component.name))))
+        text = plain_or_quoted(text_of(problem, component, assignment.of(component.name), component.node_groups))
+        edits.append(_edit(reading.source, hints, text))
     _check(reading, assignment, edits)
     return edits
 
 
-def _text(problem: Problem, component: Component, runs: Sequence[Run]) -> str:
+def text_of(problem: Problem, component: Component, runs: Sequence[Run], labels: tuple[str, ...]) -> str:
+    """The placement of a component in the numbering of these groups. Raises UnusableInput (PW603) where a text cannot say it."""
     if component.unit == component.group_size:
-        return plain_or_quoted(placement_text(component.name, runs, problem.cluster, component.node_groups))
+        return placement_text(component.name, runs, problem.cluster, labels)
     # The component's own stride says how its range is dealt out.
-    first = problem.cluster.numbering(component.node_groups).first
+    first = problem.cluster.numbering(labels).first
     ranks = [first[node] + index for _, its in seats(runs) for (node, index), _, _ in its]
     text = write_ranks(merge([range(rank, rank + 1) for rank in ranks]))
     if component.per_process > 1:
         text += f":0-{len(ranks) // component.per_process - 1}"
-    return plain_or_quoted(text)
+    return text
 
 
 def _edit(source: Source, hints: Mapping, text: str) -> Edit:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from .read import NAME, read
 from .recognise import recognises
+from .writing.render import render
 from .writing.write import write
 
-__all__ = ["NAME", "read", "recognises", "write"]
+__all__ = ["NAME", "PLACES", "read", "recognises", "render", "write"]
+
+PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placement", "placewright")
+"""The keys whose content is all in the Problem that a file states."""

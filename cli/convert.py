@@ -1,0 +1,82 @@
+"""`placewright convert`: the same job in the words of another dialect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..models.dialects.load import DIALECTS, load
+from ..models.finding import UnusableInput, error
+from ..report.conversion import render_json, summary
+from .options import cluster_option, composing_options, dialect_option
+from .show import echo_findings
+
+if TYPE_CHECKING:
+    from ..models.cluster import Cluster
+    from ..models.composition import Composer
+    from ..models.converted import Converted
+    from ..models.shorthand import AsDeclared
+
+EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option("--to", "target", type=click.Choice(DIALECTS), required=True, help="The dialect of the new text.")
+@cluster_option
+@dialect_option
+@composing_options
+@click.option("-o", "--output", "output", metavar="OUT", help="Write the new text to this file; without it, to standard output.")
+@click.option("--force", is_flag=True, help="Write over OUT if it is there already.")
+@click.option("--strict", is_flag=True, help="Refuse where anything would be lost.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+def convert(
+    file: str, target: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, force: bool,
+    strict: bool, form: str,
+) -> int:  # fmt: skip
+    """Write the job of FILE in another dialect: ranks as ranks, hints as hints.
+
+    The new text was read again and verified, and every process is where it was. What it says less, or otherwise, is
+    listed on standard error (in the JSON as `losses`); what the other dialect cannot say at all is refused with the reason.
+
+    \b
+    placewright convert train.yaml --to native --cluster 2x8xH100
+    placewright convert job.yaml --to rlinf -o train.yaml
+    """
+    from ..solver.convert import convert as converted
+
+    reading = load(file, machines, dialect, composer=composer)
+    done = converted(reading, target, strict)
+    code = EXIT_CODES[done.verdict]
+    if output and not code:
+        _write(output, done.text, force)
+    if form == "json":
+        click.echo(render_json(done))
+        return code
+    _tell(done, reading.document.texts, output)
+    return code
+
+
+def _tell(done: Converted, texts: dict[str, str], output: str | None) -> None:
+    """The new text to standard output, all about it to standard error."""
+    said = [*done.findings, *(() if done.findings else done.losses)]
+    if said:
+        echo_findings(said, err=True, texts=texts)
+    if done.text and not output:
+        click.echo(done.text, nl=False)
+    click.echo(summary(done, output or ""), err=True)
+
+
+def _write(output: str, text: str, force: bool) -> None:
+    """The new text as a file, whole or not at all. Raises UnusableInput."""
+    from ..models.plan_file import write_whole
+
+    if Path(output).exists() and not force:
+        raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])
+    try:
+        write_whole(output, text)
+    except OSError as problem:
+        message = f"`{output}` cannot be written: {problem.strerror or problem}"
+        raise UnusableInput([error("PW001", "", message, help="name a file in a folder that can be written")]) from None

@@ -1,0 +1,90 @@
+"""Two problems of the same job, compared process by process: what a conversion changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterator, Mapping, Sequence
+
+from ..assignment import Run, seats
+from ..component import Component, Parallel
+from ..node_group import NODE
+from ..problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is otherwise in the second problem; `moves` where a process is or may be somewhere else because of it."""
+
+    component: str
+    what: str
+    moves: bool
+
+
+def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[Difference]:
+    """Everything that differs; `names` says what the components of the first are called in the second."""
+    there = {component.name: component for component in after.components}
+    for component in before.components:
+        name = names.get(component.name, component.name)
+        if name not in there:
+            yield Difference(component.name, "is missing", True)
+        else:
+            yield from _of(before, component, after, there[name])
+    called = {names.get(component.name, component.name) for component in before.components}
+    for name in there.keys() - called:
+        yield Difference(name, "is new", True)
+    hinted = {component.name for component in before.hinted}
+    demanded = {(relation.kind, relation.components) for relation in after.job.relations}
+    for relation in before.job.relations:
+        same = relation.kind, tuple(names.get(name, name) for name in relation.components)
+        if hinted.intersection(relation.components) and same not in demanded:
+            yield Difference("+".join(relation.components), f"are not demanded to be {relation.kind}", True)
+
+
+def _of(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
+    name = component.name
+    if component.runs is not None and other.runs is not None:
+        if component.runs != other.runs:
+            if rank := _moved(component.runs, other.runs):
+                yield Difference(name, rank, True)
+            elif _labels(component.runs) != _labels(other.runs):
+                yield Difference(name, "is in other node groups", False)
+    elif component.runs is not None or other.runs is not None:
+        yield Difference(name, "has ranks that are given in one of the two only", True)
+    else:
+        yield from _hints(before, component, after, other)
+    on_nodes = before.kind(component) == NODE
+    for what in ("phase",) if on_nodes else ("memory", "phase", "accelerator_model"):
+        if getattr(component, what) != getattr(other, what):
+            yield Difference(name, f"has another {what.replace('_', ' ')}", False)
+    if not on_nodes and _choices(before, component) != _choices(after, other):
+        yield Difference(name, "has other parallel degrees", component.runs is None)
+
+
+def _hints(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
+    """What a search would be told otherwise."""
+    if _members(before, component) != _members(after, other):
+        yield Difference(component.name, "may use other nodes", True)
+    for what in ("least", "most", "per_process", "contiguous", "stride", "accelerator_model"):
+        if getattr(component, what) != getattr(other, what):
+            yield Difference(component.name, f"has another {what.replace('_', ' ')}", True)
+
+
+def _members(problem: Problem, component: Component) -> tuple[frozenset[int], str]:
+    return problem.cluster.members(component.node_groups), problem.kind(component)
+
+
+def _choices(problem: Problem, component: Component) -> tuple[Parallel, ...]:
+    return tuple(problem.job.choices.get(component.name, (component.parallel,)))
+
+
+def _moved(before: Sequence[Run], after: Sequence[Run]) -> str:
+    """What differs in the first process that is elsewhere; "" if all are where they were."""
+    mine, theirs = ([(rank, [(seat, kind) for seat, kind, _ in its]) for rank, its in seats(runs)] for runs in (before, after))
+    for (rank, one), (_, other) in zip(mine, theirs):
+        if one != other:
+            return f"has process {rank} elsewhere"
+    return f"has {len(theirs)} processes, not {len(mine)}" if len(mine) != len(theirs) else ""
+
+
+def _labels(runs: Sequence[Run]) -> list[list[str]]:
+    return [list(dict.fromkeys(label for _, _, label in its)) for _, its in seats(runs)]

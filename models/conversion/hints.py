@@ -1,0 +1,62 @@
+"""A component as hints: what `models/hints` would read back as the same."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from ..component import KEYS, UNBOUNDED, Component, Parallel
+from ..finding import Finding
+from ..node_group import CLUSTER_LABEL, NODE
+from ..problem import Problem
+from ..quantity import write_range
+from .losses import moved
+
+_DEGREES = ("tp", "pp", "cp", "ep", "dp")
+Data = dict[str, object]
+
+
+def shape(problem: Problem, component: Component, names: dict[str, str], losses: list[Finding]) -> Data:
+    """What hints say besides where it may be and how much it asks for. `names` are those that components have in the new file."""
+    data: Data = {"role": component.role} if component.role not in ("", names[component.name]) else {}
+    if component.cpus:
+        data["cpus"] = component.cpus
+    if problem.kind(component) != NODE:
+        degrees = _degrees(problem.job.choices.get(component.name, (component.parallel,)), component, losses)
+        written = {
+            "parallel": degrees, "memory": _memory(component.memory), "accelerator": component.accelerator_model,
+            "contiguous": component.contiguous, "any_order": component.any_order, "stride": component.stride if component.stride > 1 else 0,
+        }  # fmt: skip
+        data |= {key: value for key, value in written.items() if value}
+    if component.phase:
+        data["phase"] = component.phase
+    for kind, key in KEYS.items():
+        others = [names[r.components[1]] for r in problem.related(kind) if r.components[0] == component.name]
+        if others:
+            data[key] = others[0] if len(others) == 1 else others
+    return data
+
+
+def asked(problem: Problem, component: Component) -> Data:
+    """How much it asks for, and in which node groups."""
+    data: Data = {} if component.node_groups == (CLUSTER_LABEL,) else {"node_group": ",".join(component.node_groups)}
+    least, most = component.least, min(component.most, UNBOUNDED - 1)
+    if (component.least, component.most) != (1, UNBOUNDED):
+        key = "processes" if problem.kind(component) == NODE else "accelerators"
+        data[key] = least if least == most else write_range((least, most))
+    if component.per_process > 1:
+        data["accelerators_per_process"] = component.per_process
+    return data
+
+
+def _memory(mib: int) -> str:
+    return "" if not mib else f"{mib // 1024}GiB" if mib % 1024 == 0 else f"{mib}MiB"
+
+
+def _degrees(choices: tuple[Parallel, ...], component: Component, losses: list[Finding]) -> Data:
+    """Each degree that is not 1, or the list of those that are left open."""
+    values = {name: list(dict.fromkeys(getattr(each, name) for each in choices)) for name in _DEGREES}
+    if choices != tuple(Parallel(*each) for each in product(*values.values())):
+        message = f"that `{component.name}` may have only some of the degrees {', or '.join(map(str, choices))} together is not said"
+        losses.append(moved(component.name, message))
+        values = {name: [getattr(component.parallel, name)] for name in _DEGREES}
+    return {name: its[0] if len(its) == 1 else its for name, its in values.items() if its != [1]}

@@ -1,0 +1,48 @@
+"""What a conversion drops or says otherwise (PW605), and what it cannot do at all (PW606)."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..component import COLOCATED, DISJOINT, SUBSET
+from ..finding import Finding, Severity, UnusableInput, error, warning
+from ..problem import Problem
+
+LOSS, REFUSAL = "PW605", "PW606"
+
+
+def moved(subject: str, message: str, help: str = "") -> Finding:
+    """A loss because of which something may be placed otherwise than before, or is not placed at all: a warning."""
+    return warning(LOSS, subject, message, help=help)
+
+
+def dropped(subject: str, message: str, help: str = "") -> Finding:
+    """A loss that changes no place: a remark."""
+    return Finding(LOSS, Severity.INFO, subject, message, help=help)
+
+
+def refusal(subject: str, message: str, help: str = "") -> Finding:
+    """A reason why there is no conversion."""
+    return error(REFUSAL, subject, message, help=help)
+
+
+def refused(subject: str, message: str, help: str = "") -> UnusableInput:
+    """The same to raise, where it is the only reason."""
+    return UnusableInput([refusal(subject, message, help)])
+
+
+def unsaid_demands(problem: Problem, kinds: tuple[str, ...] = (COLOCATED, DISJOINT, SUBSET)) -> Iterator[Finding]:
+    """The demands on components that are left to solve which the new file does not make: it says only relations of these kinds.
+
+    Of given ranks they are true already.
+    """
+    hinted = {component.name for component in problem.hinted}
+    for relation in problem.job.relations:
+        if relation.kind not in kinds and hinted.intersection(relation.components):
+            names = " and ".join(f"`{name}`" for name in relation.components)
+            by = f", as {relation.reason} demands" if relation.reason else ""
+            yield moved("+".join(relation.components), f"that {names} are {relation.kind}{by}, is not said any more")
+    for share in problem.shares:
+        if share.component in hinted:
+            message = f"that the {share.amount} {share.what} of `{share.amount_name}` are dealt out evenly to `{share.component}`"
+            yield moved(share.component, f"{message}, is not said any more")

@@ -1,0 +1,39 @@
+"""What the components are called in another dialect: they are known there by their roles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Iterator, Mapping
+
+from ..component import Component
+from ..finding import Finding
+from ..problem import Problem
+from ..roles import ROLES
+from .losses import dropped
+
+
+def role_of(component: Component) -> str:
+    """What it does; "" if neither its dialect nor its name says it."""
+    return component.role or (component.name if component.name in ROLES else "")
+
+
+def renamed(problem: Problem, known: Mapping[str, str]) -> dict[str, str]:
+    """Every component's name in another dialect, which knows these roles by these names.
+
+    A component keeps its name where it has no such role, where several have it, and where another one is called so already.
+    """
+    roles = Counter(map(role_of, problem.components))
+    taken = {component.name for component in problem.components}
+    names = {}
+    for component in problem.components:
+        role, own = role_of(component), component.name
+        name = known.get(role, own)
+        names[own] = name if roles[role] == 1 and name not in taken else own
+    return names
+
+
+def said_of_names(names: Mapping[str, str]) -> Iterator[Finding]:
+    """A remark for every component that is called otherwise now."""
+    for before, after in names.items():
+        if before != after:
+            yield dropped(before, f"`{before}` is called `{after}` now")

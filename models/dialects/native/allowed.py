@@ -1,0 +1,32 @@
+"""What a native file lets given ranks do, as the framework does that they were written for: `allow: [overlap, ...]`."""
+
+from __future__ import annotations
+
+from ...finding import Finding, error
+from ...job import Capabilities
+from ...span import Edit
+from ...text.nearest import nearest
+from ...text.tree import Scalar, Sequence, Value
+
+ALLOWED = {"overlap": "shares_accelerators", "groups_across_nodes": "groups_may_cross", "processes_across_nodes": "processes_may_cross"}
+"""The words, and the capability that each is. Without them a native file refuses what at least one framework refuses."""
+
+
+def read_allowed(written: Value | None, findings: list[Finding]) -> Capabilities:
+    """The capabilities that `allow` names; a word or a list of words."""
+    if written is None:
+        return Capabilities()
+    items = written.items if isinstance(written, Sequence) else (written,)
+    named = []
+    for item in items:
+        word = item.text if isinstance(item, Scalar) else ""
+        if word in ALLOWED:
+            named.append(ALLOWED[word])
+            continue
+        close = nearest(word, ALLOWED)
+        edit = Edit(item.span, close) if close else None
+        listed = ", ".join(f"`{each}`" for each in ALLOWED)
+        advice = f"write `{close}`" if close else f"known are {listed}"
+        message = f"`{word[:60]}` is nothing that a native file can allow" if word else "`allow` is a list of words"
+        findings.append(error("PW105", "", message, item.span, label="not known", help=advice, edit=edit))
+    return Capabilities(**dict.fromkeys(named, True))  # type: ignore[arg-type]

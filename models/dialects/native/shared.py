@@ -1,0 +1,54 @@
+"""How given ranks on the same accelerators are said in a native file, and what a native file must allow for them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Iterator
+
+from ...assignment import Assignment, seats
+from ...component import COLOCATED, Component, Relation
+from ...node_group import NODE
+from ...problem import Problem
+
+
+def colocations(problem: Problem) -> tuple[Relation, ...] | None:
+    """The relations that make it right that given components share accelerators; None where some share them in part.
+
+    Those on the very same accelerators are colocated, each with the first of them.
+    """
+    held = {c.name: _held(Assignment({c.name: c.runs}), c.name) for c in problem.components if c.runs is not None}
+    sets = {c.name: number for number, members in enumerate(problem.colocated_sets) for c in members}
+    found: dict[str, Relation] = {}
+    for one, other in combinations(held, 2):
+        if sets[one] == sets[other]:
+            continue
+        if held[one] == held[other]:
+            if held[one] and one not in found:
+                found.setdefault(other, Relation(COLOCATED, (other, one)))
+        elif any(mask & held[other].get(place, 0) for place, mask in held[one].items()):
+            return None
+    return tuple(found.values())
+
+
+def _held(assignment: Assignment, name: str) -> dict[tuple[int, str], int]:
+    return {place: mask for place, mask in assignment.masks(name).items() if mask}
+
+
+def crossing(problem: Problem) -> Iterator[str]:
+    """The words for what given processes and their tp groups do that lie on several nodes."""
+    given = [c for c in problem.components if c.runs is not None and problem.kind(c) != NODE]
+    able = problem.job.capabilities
+    if able.groups_may_cross and any(_groups_cross(component) for component in given):
+        yield "groups_across_nodes"
+    if able.processes_may_cross and any(_processes_cross(component) for component in given):
+        yield "processes_across_nodes"
+
+
+def _groups_cross(component: Component) -> bool:
+    tp = component.parallel.tp
+    nodes = [node for _, its in seats(component.runs or ()) for (node, _), _, _ in its] if tp > 1 else []
+    return any(len(set(nodes[start : start + tp])) > 1 for start in range(0, len(nodes), tp))
+
+
+def _processes_cross(component: Component) -> bool:
+    return any(len({node for (node, _), _, _ in its}) > 1 for _, its in seats(component.runs or ()))

@@ -1,0 +1,78 @@
+"""A problem as the `cluster` section of a new RLinf file: given ranks in `component_placement`, hints in `placewright`."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ....assignment import Run
+from ....component import Component
+from ....conversion.hints import Data, asked, shape
+from ....conversion.losses import refusal, unsaid_demands
+from ....conversion.names import renamed, said_of_names
+from ....finding import Finding, UnusableInput
+from ....node_group import CLUSTER_LABEL
+from ....notation.launchable import why_not
+from ....notation.runs_text import best_text
+from ....problem import Problem
+from ....roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLLOUT
+from ....text.dump import number_or_text, to_yaml
+from ...dialect import Rendering
+from .declared import declared
+
+NAMES = {role: role for role in (ACTOR, ROLLOUT, INFERENCE, CRITIC, REWARD, ENVIRONMENT)}
+"""What RLinf's programs call the components of these roles. Source: RLinf, examples/*/main_*.py and rlinf/utils/placement.py."""
+
+
+def render(problem: Problem) -> Rendering:
+    """The file. It says nothing of what its nodes have: RLinf asks them, and placewright is told by `--cluster`.
+
+    Raises UnusableInput (PW606) with every reason where RLinf cannot say it.
+    """
+    reasons: list[Finding] = []
+    names = renamed(problem, NAMES)
+    losses = [*said_of_names(names), *unsaid_demands(problem)]
+    groups = declared(problem.cluster, reasons)
+    placed: Data = {}
+    hints: Data = {}
+    for component in problem.components:
+        name = names[component.name]
+        if not name or "," in name or name != name.strip():
+            reasons.append(refusal(component.name, f"`{name}` cannot be the name of a component of RLinf", "rename it"))
+        said = shape(problem, component, names, losses)
+        if component.runs is None:
+            hints[name] = asked(problem, component) | said
+            continue
+        placed[name] = _placed(problem, component, component.runs, reasons)
+        if said:
+            hints[name] = said
+    if reasons:
+        raise UnusableInput(reasons)
+    section: Data = {"num_nodes": len(problem.cluster.nodes)}
+    if groups:
+        section["node_groups"] = groups
+    section["component_placement"] = placed
+    data: Data = {"cluster": section, **({"placewright": {"components": hints}} if hints else {})}
+    return Rendering(to_yaml(data), tuple(losses), names)
+
+
+def _placed(problem: Problem, component: Component, runs: Sequence[Run], reasons: list[Finding]) -> object:
+    name = component.name
+    why = _REASONS.get(why_not(runs, in_order=True))
+    if why:
+        reasons.append(refusal(name, f"{why}: so is `{name}` placed", "give it another place, or launch from a plan"))
+        return None
+    try:
+        labels, text = best_text(name, runs, problem.cluster, component.node_groups)
+    except UnusableInput as refused:
+        reasons += [refusal(name, finding.message, finding.help) for finding in refused.findings]
+        return None
+    ranks = number_or_text(text)
+    return ranks if labels == (CLUSTER_LABEL,) else {"node_group": ",".join(labels), "placement": ranks}
+
+
+_REASONS = {
+    "PW203": "RLinf refuses a process on several nodes",
+    "PW210": "RLinf refuses processes on a node of lower rank than the process before",
+    "PW302": "RLinf refuses a process with two kinds of hardware",
+}
+"""What RLinf refuses at launch (flexible.py, node.py), by the code that says the same of an RLinf file."""

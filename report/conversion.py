@@ -1,0 +1,34 @@
+"""What a conversion gave, for a person and for a program."""
+
+from __future__ import annotations
+
+import json
+
+from ..models.converted import EXACT, LOSSY, Converted
+from .json import SCHEMA, finding_to_data
+from .terminal import escape
+from .text import count_findings, plural
+
+
+def render_json(done: Converted) -> str:
+    """The verdict, the text and the losses as one JSON text; `findings` are the reasons of a refusal."""
+    data = {
+        "schema": SCHEMA,
+        "file": done.file,
+        "from": done.source,
+        "to": done.target,
+        "verdict": done.verdict,
+        "text": done.text or None,
+        "losses": [finding_to_data(loss, done.file) for loss in done.losses],
+        "findings": [finding_to_data(finding, done.file) for finding in done.findings],
+    }
+    return json.dumps(data, indent=1)
+
+
+def summary(done: Converted, output: str = "") -> str:
+    """One line: the file, from which dialect into which, whether anything was lost, where it is and how to check it."""
+    way = f"{escape(done.file)}: {done.source} to {done.target}"
+    if done.verdict not in (EXACT, LOSSY):
+        return f"{way}: {done.verdict}, {count_findings(done.findings)}"
+    lost = f"lossy, {plural(len(done.losses), 'loss')}" if done.verdict == LOSSY else "exact"
+    return f"{way}: {lost}" + (f", written to {escape(output)}" if output else "")

@@ -1,0 +1,84 @@
+"""A file in another dialect: rendered, read again, verified, and compared with the original process by process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterator
+
+from ..models.conversion.differences import differences
+from ..models.conversion.losses import LOSS, dropped, moved, refusal
+from ..models.converted import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
+from ..models.dialects.dialect import Rendering
+from ..models.dialects.load import dialect_named, read
+from ..models.finding import Finding, Severity, UnusableInput, error
+from ..models.problem import Problem
+from ..models.reading import Reading
+from ..models.report import UNUSABLE as UNUSABLE_FILE
+from ..models.text.source import Source
+from .verify import verify
+
+MAX_KEYS = 24
+"""So many keys that were left behind are named."""
+
+
+def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
+    """The file in the dialect of this name; with `strict` a loss is a refusal. Raises ValueError if there is no such dialect."""
+    dialect, problem = dialect_named(target), reading.problem
+    bare = Converted(reading.source.name, reading.dialect, target, REFUSED)
+    report = verify(reading)
+    if report.errors or problem is None:
+        unusable = report.verdict == UNUSABLE_FILE or problem is None
+        return replace(bare, verdict=UNUSABLE if unusable else REFUSED, findings=report.findings)
+    if not problem.cluster.counted:
+        unknown = error("PW011", "", "nobody says how many accelerators there are", help="name the cluster, such as `--cluster 2x8xH100`")
+        return replace(bare, verdict=UNUSABLE, findings=(unknown,))
+    try:
+        rendering = dialect.render(problem)
+    except UnusableInput as refused:
+        return replace(bare, findings=refused.findings, cluster=problem.cluster)
+    losses = (*_left_behind(reading), *rendering.losses)
+    reasons = (*_faults(problem, rendering, target, reading.source.name),)
+    if strict and losses and not reasons:
+        reasons = tuple(replace(loss, severity=Severity.ERROR) for loss in losses)
+    done = replace(bare, findings=reasons, losses=losses, cluster=problem.cluster)
+    return done if reasons else replace(done, verdict=LOSSY if losses else EXACT, text=rendering.text)
+
+
+def _left_behind(reading: Reading) -> Iterator[Finding]:
+    """The settings of the file that are nobody's place, and what could not be read of it."""
+    places = dialect_named(reading.dialect).PLACES
+    inner = {place.split(".")[0] for place in places if "." in place}
+    keys = []
+    for entry in reading.document.root:
+        name = entry.key.text
+        if name in inner and hasattr(entry.value, "entries"):
+            keys += [path for each in entry.value.entries if (path := f"{name}.{each.key.text}") not in places]
+        elif name not in places:
+            keys.append(name)
+    if keys:
+        more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
+        named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
+        yield dropped("", f"only what they say of placement is carried over: {named}", "add the settings that the job needs")
+    for unread in dict.fromkeys((each.subject, each.why) for each in reading.unchecked):
+        yield moved(unread[0], f"what is not known here is not carried over: {unread[1]}")
+
+
+def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:
+    """Why the new text must not be handed out: its dialect refuses it, or it says something else than it should."""
+    again = read(Source(f"{name} as {target}", rendering.text), replace(problem.cluster, declared=()), target)
+    errors = verify(again).errors
+    for each in errors:
+        yield refusal(each.subject, f"{target} refuses it: {each.message} ({each.code})", each.help if not each.edit else "")
+    if errors:
+        return
+    if again.problem is None:
+        yield refusal("", f"the text that was made for {target} cannot be read, which is a fault of placewright: please report it")
+        return
+    announced: dict[str, bool] = {}
+    for loss in rendering.losses:
+        if loss.code == LOSS:
+            announced[loss.subject] = announced.get(loss.subject, False) or loss.severity is Severity.WARNING
+    for found in differences(problem, again.problem, rendering.names):
+        if found.component not in announced or (found.moves and not announced[found.component]):
+            message = f"in the text that was made for {target} `{found.component}` {found.what}"
+            yield refusal(found.component, f"{message}, which is a fault of placewright: please report it")
