@@ -67,6 +67,7 @@ CODES = {
     "PW212": "a component uses accelerators outside the one it lies within",
     "PW213": "components are not one after the other",
     "PW214": "a replica lies across nodes unevenly",
+    "PW217": "weights do not reach the accelerators that need them",
     "PW301": "a component is outside its node groups",
     "PW302": "a component is on the wrong kind of hardware",
     "PW401": "work does not divide among processes",

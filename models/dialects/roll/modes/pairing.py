@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator
 
-from ....ranks import without
+from ....ranks import merge, without
 from ..mapping.ids import Ids
 
 
@@ -45,6 +45,20 @@ def part(ids: Ids, start: int, stop: int) -> Ids:
             found.append(cut)
         position += len(each)
     return Ids(tuple(found))
+
+
+def positions(ids: Ids, ranges: tuple[range, ...]) -> tuple[range, ...]:
+    """At which positions the ids lie in one of these ranges, ascending."""
+    found, position = [], 0
+    for each in ids.parts:
+        step, first = (each.step, each[0]) if each.step > 0 else (-each.step, each[-1])
+        for its in ranges:
+            low, high = max(-((first - its.start) // step), 0), min((its.stop - 1 - first) // step, len(each) - 1)
+            if low <= high:
+                low, high = (low, high) if each.step > 0 else (len(each) - 1 - high, len(each) - 1 - low)
+                found.append(range(position + low, position + high + 1))
+        position += len(each)
+    return merge(found)
 
 
 def at(ids: Ids, position: int) -> int:

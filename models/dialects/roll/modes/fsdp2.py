@@ -1,0 +1,41 @@
+"""What FSDP2 demands of the number of its ranks: meshes of fsdp_size, Ulysses groups, expert groups.
+
+Source: ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase.setup_fsdp2_configuration, create_device_mesh_with_ep).
+"""
+
+from __future__ import annotations
+
+from ....configuration.settings import Amount
+from ..roles.role import Role
+from ..roles.setup import Setup
+from .degrees import Degrees
+from .notices import IN_WORKERS
+
+DIVIDES, MATCHES = "PW208", "PW403"
+
+
+def fsdp2(setup: Setup, role: Role, its: Degrees) -> None:
+    """The sizes go together, and the ranks divide into each of them."""
+    ranks = role.ids.count if role.ids else 0
+    fsdp = setup.settings.whole(role.config("fsdp_size"), DIVIDES, 1, least=0, exact=True)
+    if fsdp and fsdp.value < its.cp.value:
+        written = "" if fsdp.scalar else ", its default"
+        message = f"{its.cp.said} is more than `{fsdp.name}`, which is {fsdp.value}{written}"
+        better = its.cp.value if ranks % its.cp.value == 0 else ranks
+        help = f"set `{fsdp.name}: {better}`, or `{its.cp.name}: 1`"
+        at = fsdp.span or its.cp.span or role.place
+        setup.notes.error(MATCHES, role.key, message, at, "", help, fsdp.becomes(better), (IN_WORKERS,))
+    elif fsdp and 1 < fsdp.value < ranks and ranks % fsdp.value:
+        _divides(setup, role, ranks, fsdp.value, fsdp, f"groups of {fsdp.said}")
+    ep, each = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
+    if ep and each and ep.value > 1 and ranks % (size := ep.value * each.value):
+        _divides(setup, role, ranks, size, ep, f"expert groups of {ep.said} x {each.said} = {size}")
+
+
+def _divides(setup: Setup, role: Role, ranks: int, size: int, at: Amount, what: str) -> None:
+    better = next(each for each in range(min(at.value, ranks), 0, -1) if ranks % (size // at.value * each) == 0 or each == 1)
+    message = f"the {ranks} ranks of {role.key} do not divide into {what}: {ranks % size} would be left"
+    works = ranks % (size // at.value * better) == 0
+    help = f"give {role.key} a multiple of {size} GPUs" + (f", or set `{at.name}: {better}`" if works else "")
+    edit = at.becomes(better) if works else None
+    setup.notes.error(DIVIDES, role.key, message, at.span or role.place, f"no divisor of {ranks}", help, edit, (IN_WORKERS,))

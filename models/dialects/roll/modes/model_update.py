@@ -1,0 +1,113 @@
+"""The weights of `actor_train` go to `actor_infer`: both are solid ranges, and where they share GPUs they lie in step.
+
+Source: ROLL, roll/distributed/executor/model_update_group.py; roll/third_party/megatron/model_update.py and
+roll/third_party/fsdp2/model_update.py (_setup_colocated_model_update).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..mapping.ids import Ids
+from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN
+from ..roles.role import Role
+from ..roles.setup import Setup
+from .degrees import SGLANG
+from .notices import AFTER_MODELS, AT_UPDATE, NEVER
+from .pairing import at, common, difference
+from .solid import solid_fixes
+
+CODE = "PW217"
+
+
+def model_update(setup: Setup) -> None:
+    """Both roles are solid; given ones that share GPUs are laid beside each other."""
+    if not setup.pipeline.updates_models:
+        return
+    train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
+    for role in (train, infer):
+        if role is not None and (component := setup.components.get(role.key)):
+            setup.components[role.key] = replace(component, contiguous=True, any_order=True)
+    if train is None or infer is None or not train.on_devices or not infer.on_devices or train.ids is None or infer.ids is None:
+        return
+    solid_fixes(setup, train, infer)
+    each = infer.num_gpus_per_worker
+    if not common(train.ids, infer.ids) or not each or infer.ids.count % each:
+        return
+    if _in_step(setup, train, infer, train.ids, infer.ids):
+        _met(setup, train, infer, train.ids, infer.ids)
+        _reached(setup, train, infer, train.ids, infer.ids)
+
+
+def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> bool:
+    """Do whole workers of inference begin and end where training does?"""
+    each, found = infer.num_gpus_per_worker, True
+    for what, mine, theirs in (("begins", trains.lowest, infers.lowest), ("ends", trains.highest, infers.highest)):
+        if (mine - theirs) % each:
+            found = False
+            apart = abs(mine - theirs)
+            message = (
+                f"{train.key} {what} at id {mine} and {infer.key} at {theirs}, {apart} apart; as they share GPUs it must be a multiple"
+            )
+            message += f" of the {each} GPUs of a worker of {infer.key}"
+            help = f"let {train.key} share whole workers of {infer.key}, or no GPU"
+            setup.notes.error(CODE, train.key, message, train.place, f"{what} inside a worker", help, None, (AFTER_MODELS,))
+    if trains.count % each:
+        found = False
+        message = (
+            f"the {trains.count} ranks of {train.key} do not go in whole groups to the workers of {infer.key}, which have {each} GPUs each"
+        )
+        message += f", though they share GPUs: {trains.count % each} would be left"
+        help = f"give {train.key} a multiple of {each} GPUs"
+        setup.notes.error(CODE, train.key, message, train.place, f"no multiple of {each}", help, None, (AFTER_MODELS,))
+    return found
+
+
+def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+    """Every rank hands its weights to a worker on its own GPU: they go through GPU memory."""
+    shift = trains.lowest - infers.lowest
+    found = difference(trains, infers, shift)
+    if found is None:
+        return
+    each = infer.num_gpus_per_worker
+    seen = infer.strategy != SGLANG or _unseen(trains, infers, shift, each)
+    mine, theirs, worker = at(trains, found.position), at(infers, found.position + shift), (found.position + shift) // each
+    message = f"rank {found.position} of {train.key} is on {_place(mine, setup.per_node)}, but hands its weights to worker {worker} of"
+    message += f" {infer.key} on {_place(theirs, setup.per_node)}" + (f" ({found.count} ranks meet a wrong GPU)" if found.count > 1 else "")
+    if seen:
+        help = f"write the ids of {train.key} and {infer.key} in ascending order, each once"
+        setup.notes.error(CODE, train.key, message, train.place, f"rank {found.position} is on id {mine}", help, None, (AT_UPDATE,))
+    else:
+        setup.notes.warn(
+            CODE, train.key, f"{message}: slow, but not refused", train.place, f"rank {found.position} is on id {mine}",
+            "write both in the same order", None, (NEVER,),
+        )  # fmt: skip
+
+
+def _unseen(trains: Ids, infers: Ids, shift: int, each: int) -> bool:
+    """Is any rank on a GPU that the worker it meets does not see at all? A worker of sglang sees all its GPUs."""
+    held = list(infers)
+    for rank, mine in enumerate(trains):
+        position = rank + shift
+        if 0 <= position < len(held) and mine not in held[position // each * each : (position // each + 1) * each]:
+            return True
+    return False
+
+
+def _reached(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+    """Every worker of inference gets weights: from the ranks that it meets, or from rank 0."""
+    each = infer.num_gpus_per_worker
+    first, last = (trains.lowest - infers.lowest) // each, (trains.highest - infers.highest) // each
+    workers = infers.count // each
+    reached = set(range(first, first + trains.count // each)) | set(range(max(first, 0)))
+    reached |= set(range(workers)[last:]) if last < 0 else set()
+    missed = [worker for worker in range(workers) if worker not in reached]
+    if missed:
+        more = f" ({len(missed)} workers do not)" if len(missed) > 1 else ""
+        message = f"worker {missed[0]} of {infer.key} never gets new weights{more}: it goes on with those it started with"
+        help = "write every id once"
+        setup.notes.error(CODE, infer.key, message, infer.place, "is not reached", help, None, (NEVER,))
+
+
+def _place(id_: int, per_node: int) -> str:
+    return f"GPU {id_ % per_node} of node {id_ // per_node}"

@@ -1,0 +1,129 @@
+"""The agentic pipeline's `partial_gpu_mode`: a part of `actor_infer` goes on generating while the rest of its GPUs train.
+
+Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py (AgenticPipeline._validate_partial_gpu_config, run);
+roll/distributed/scheduler/router.py (shrink_workers, expand_workers).
+"""
+
+from __future__ import annotations
+
+from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
+from ....ranks import write_ranks
+from ..mapping.ids import Ids
+from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES
+from ..roles.role import Role
+from ..roles.setup import Setup
+from .asynchronous import RATIO, ratio
+from .freed import freed
+from .notices import AFTER_MODELS
+from .numbers import shown
+from .pairing import common
+
+CODE, MODE = "PW123", "partial_gpu_mode"
+REASON = "ROLL's `partial_gpu_mode`"
+OFF = f"`{MODE}: false` turns this check off"
+
+
+def partial_gpu(setup: Setup) -> None:
+    """All that the mode checks, for given ids; relations for those that are left to solve."""
+    if not setup.pipeline.agentic or not setup.pipeline.updates_models or not setup.settings.flag(MODE, CODE, True):
+        return
+    train, infer = setup.role(ACTOR_TRAIN), setup.role(ACTOR_INFER)
+    if train is None or infer is None:
+        return
+    _references(setup, train)
+    if train.ids is None or infer.ids is None:
+        _open(setup, train, infer)
+    elif train.ids.count and infer.ids.count and common(train.ids, infer.ids):
+        if train.ids.distinct < infer.ids.distinct and len(common(train.ids, infer.ids)) and _within(train.ids, infer.ids):
+            _partial(setup, train, infer, train.ids, infer.ids)
+        else:
+            _colocated(setup, train, infer, train.ids, infer.ids)
+
+
+def _within(inner: Ids, outer: Ids) -> bool:
+    return sum(map(len, common(inner, outer))) == inner.distinct
+
+
+def _references(setup: Setup, train: Role) -> None:
+    """The reference is where training is; several teachers need not be."""
+    references = list(setup.all(REFERENCES))
+    if len(references) == 1 and references[0].key in setup.components:
+        span = setup.components[references[0].key].spans.get("placement")
+        setup.relations.append(Relation(COLOCATED, (references[0].key, train.key), span, REASON))
+    if references or not _adapters_with_reference(setup):
+        return
+    message = f"`{train.key}.model_args.lora_target` is set, so ROLL starts no reference, but `{MODE}` wants one on the GPUs of {train.key}"
+    at = setup.settings.at(f"{train.key}.model_args.lora_target") or train.span
+    help = f"write `{MODE}: false`, or turn the reference off with `init_kl_coef: 0` and without `use_kl_loss` and `enable_reference`"
+    setup.notes.error(CODE, REFERENCES, message, at, "no reference", help, setup.settings.becomes(MODE, "false"), (AFTER_MODELS,))
+
+
+def _adapters_with_reference(setup: Setup) -> bool:
+    """Is a reference declared or demanded that is not started because the actor trains adapters alone?"""
+    return any(not role.created and role.created is not None and "lora" in role.reason for role in setup.declared(REFERENCES))
+
+
+def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+    """Training lies within inference: whole workers of inference are left to generate, while the others give their GPUs to it."""
+    within = f"{train.key} ({write_ranks(trains.ranges)}) lies within {infer.key} ({write_ranks(infers.ranges)})"
+    workers = infer.world_size
+    if workers is not None and workers < 2:
+        message = f"{within}, so part of {infer.key} goes on generating: that needs at least 2 workers, but {infers.count} GPUs at"
+        message += f" {infer.num_gpus_per_worker} each are {workers}"
+        help = f"lower tp x pp of {infer.key} to {infers.count // 2} or less, give both the same GPUs, or write `{MODE}: false`"
+        _error(setup, infer, message, f"{workers} worker", help, f"infer_dp {workers} < 2")
+    its = ratio(setup)
+    if its is not None and its <= 0:
+        message = f"{within}, so part of {infer.key} goes on generating, but `{RATIO}` is {shown(its)}"
+        at = setup.settings.at(RATIO)
+        help = f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
+        setup.notes.error(
+            CODE, infer.key, message, at or infer.place, "not above 0", help, setup.settings.becomes(RATIO, "1"), (AFTER_MODELS, OFF)
+        )
+    critic = setup.role(CRITICS)
+    if critic is not None and critic.key in setup.components:
+        for kind, other in ((SUBSET, infer), (DISJOINT, train)):
+            if other.key in setup.components:
+                span = setup.components[critic.key].spans.get("placement")
+                setup.relations.append(Relation(kind, (critic.key, other.key), span, REASON))
+    freed(setup, train, critic, infer)
+
+
+def _colocated(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+    """They share GPUs otherwise: ROLL counts them, and generates and trains in turn only."""
+    reward = setup.role(AGENTIC_REWARD)
+    rewards = reward.ids.distinct if reward is not None and reward.ids is not None else 0
+    shared = sum(map(len, common(trains, infers)))
+    if trains.distinct != infers.distinct + rewards:
+        message = f"{train.key} and {infer.key} share {shared} GPU{'s' * (shared > 1)} and {train.key} does not lie within more of them, so it must"
+        message += (
+            f" have as many GPUs as {infer.key} and the reward together: it has {trains.distinct}, they {infers.distinct} + {rewards}"
+        )
+        help = f"give {train.key} and {infer.key} the same GPUs, or none in common, or write `{MODE}: false`"
+        _error(setup, train, message, f"{trains.distinct} GPUs", help, 'ROLL says no more than "colocating mode"')
+    its = ratio(setup)
+    if its is not None and its != 0:
+        message = (
+            f"{train.key} and {infer.key} share {shared} GPU{'s' * (shared > 1)} and none of {infer.key} is left to generate meanwhile,"
+        )
+        message += f" so `{RATIO}` must be 0, but it is {shown(its)}"
+        at = setup.settings.at(RATIO) or train.place
+        help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
+        setup.notes.error(CODE, infer.key, message, at, "not 0", help, setup.settings.becomes(RATIO, "0"), (AFTER_MODELS, OFF))
+
+
+def _error(setup: Setup, role: Role, message: str, label: str, help: str, why: str) -> None:
+    setup.notes.error(CODE, role.key, message, role.place, label, help, None, (AFTER_MODELS, why, OFF))
+
+
+def _open(setup: Setup, train: Role, infer: Role) -> None:
+    """One of both is left to solve: within each other only where that goes with the ratio, else the same GPUs or none in common."""
+    if train.key not in setup.components or infer.key not in setup.components:
+        return
+    its, reward = ratio(setup), setup.role(AGENTIC_REWARD)
+    hinted = {relation.kind for relation in setup.hinted if set(relation.components) == {train.key, infer.key}}
+    if SUBSET in hinted and its is not None and its > 0:
+        return
+    alone = (its is not None and its != 0) or reward is not None
+    kind = DISJOINT if alone else COLOCATED_OR_DISJOINT
+    setup.relations.append(Relation(kind, (train.key, infer.key), None, REASON))
