@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .front import cluster, explain, launch, load, read_plan, solve, verify, write_plan
+    from .front import cluster, explain, explanation, launch, load, read_plan, solve, verify, write_plan
     from .models.answer import Answer
     from .models.cluster import Cluster
     from .models.finding import Finding, Severity, UnusableInput
@@ -40,6 +40,7 @@ _HOMES = {
     "UnusableInput": ".models.finding",
     "cluster": ".front",
     "explain": ".front",
+    "explanation": ".front",
     "launch": ".front",
     "load": ".front",
     "read_plan": ".front",
@@ -51,7 +52,7 @@ _HOMES = {
 __all__ = [
     "Answer", "Cluster", "Finding", "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy",
     "PackedPlacementStrategy", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
-    "cluster", "explain", "launch", "load", "read_plan", "solve", "verify", "write_plan",
+    "cluster", "explain", "explanation", "launch", "load", "read_plan", "solve", "verify", "write_plan",
 ]  # fmt: skip
 
 

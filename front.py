@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .models.problem import Problem
     from .models.report import Report
     from .runtime.launch import Launch
+    from .solver.explaining.explain import Explanation
 
 Machines = Union[str, Path, Cluster, AsDeclared, None]
 Readable = Union[str, Path, Reading]
@@ -92,14 +93,34 @@ def solve(
     return replace(answer, findings=reading.document.environment.concealed(answer.findings))
 
 
-def explain(code: str) -> str:
-    """What a code such as ``PW102`` means and what mends it, as text. Raises ValueError for a code that does not exist."""
-    from .report.explain import render
-    from .report.page import read_page
-    from .solver.advice import ADVICE
-    from .solver.rules import RULES
+def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> str:
+    """What a configuration comes to, or what a code such as ``PW102`` means and what mends it, as text.
 
-    return render(read_page(code, (*RULES, *ADVICE)))
+    Of a configuration: what it needs, what shares with what, and how its numbers come about; options are those of `load`, and
+    the level is ``training`` if none is given. `explanation` gives the same as an object. Raises ValueError for a code that does
+    not exist.
+    """
+    from .report.page import means_code, read_page
+
+    if isinstance(file_or_code, str) and means_code(file_or_code):
+        from .report.explain import render
+        from .solver.advice import ADVICE
+        from .solver.rules import RULES
+
+        return render(read_page(file_or_code, (*RULES, *ADVICE)))
+    from .report.explanation.text import render as to_text
+
+    return to_text(explanation(file_or_code, cluster, dialect, **options))
+
+
+def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Explanation:
+    """What a configuration comes to: its needs, what is shared, the derivations. Options are those of `load`."""
+    from .solver.explaining.explain import explain as explained
+
+    def read(machines: Machines) -> Reading:
+        return load(file, machines, dialect, **{"level": "training", **options})
+
+    return explained(read(cluster), read)
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:

@@ -1,42 +1,93 @@
-"""`placewright explain`: what a code means, why it matters, and what mends it."""
+"""`placewright explain`: what a code means, or what a configuration comes to."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Callable
 
 import click
 
-from ..report.explain import list_to_json, pages_to_json, render, render_list
-from ..report.page import read_page
+from ..models.level import TRAINING
+from ..models.report import EXIT_CODES
+from ..report.page import means_code
 from ..report.terminal import wants_colour
-from ..solver.advice import ADVICE
-from ..solver.rules import RULES
+from .options import cluster_option, composing_arguments, dialect_option, level_option
 
 if TYPE_CHECKING:
-    from ..report.page import Page
-
-
-def _page(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> list[Page]:
-    try:
-        return [read_page(value, (*RULES, *ADVICE)) for value in values]
-    except ValueError as problem:
-        raise click.BadParameter(str(problem), ctx, param) from None
+    from ..models.cluster import Cluster
+    from ..models.reading import Reading
+    from ..models.shorthand import AsDeclared
 
 
 @click.command()
-@click.argument("pages", nargs=-1, metavar="[CODE]...", callback=_page)
+@click.argument("subjects", nargs=-1, metavar="[CODE|FILE]...")
+@cluster_option
+@dialect_option
+@composing_arguments
+@partial(level_option, default=TRAINING)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
-def explain(pages: list[Page], form: str) -> int:
-    """Say what a code means: the rule, a wrong and a right example, how to mend it. Without a code, list all codes.
+def explain(
+    subjects: tuple[str, ...],
+    machines: Cluster | AsDeclared | None,
+    dialect: str,
+    settings: tuple[str, ...],
+    roots: tuple[str, ...],
+    allowed: tuple[str, ...],
+    level: str,
+    form: str,
+) -> int:
+    """Say what a configuration comes to, or what a code means. Without either, list all codes.
+
+    Of a file: how many accelerators and nodes it needs, what shares with what, and every number that follows from others,
+    with its formula, and where its figures stand. Of a code: the rule, a wrong and a right example, how to mend it.
 
     \b
+    placewright explain train.yaml
+    placewright explain train.yaml --cluster 2x8xH100 --format json
     placewright explain PW102
-    placewright explain
     """
+    codes = [subject for subject in subjects if means_code(subject)]
+    if codes and len(codes) < len(subjects):
+        raise click.UsageError(f"`{codes[0]}` is a code and the rest are files: explain them one after the other")
+    if len(codes) == len(subjects):
+        return _codes(codes, form)
+    from ..models.composition import Composer
+    from ..models.dialects.load import load
+
+    composer = Composer(roots, settings, allowed)
+    return _files(subjects, machines, partial(load, dialect=dialect, level=level, composer=composer), form)
+
+
+def _codes(codes: list[str], form: str) -> int:
+    from ..report.explain import list_to_json, pages_to_json, render, render_list
+    from ..report.page import read_page
+    from ..solver.advice import ADVICE
+    from ..solver.rules import RULES
+
+    try:
+        pages = [read_page(code, (*RULES, *ADVICE)) for code in codes]
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'[CODE|FILE]...'") from None
     colour = wants_colour(sys.stdout)
     if form == "json":
         click.echo(pages_to_json(pages) if pages else list_to_json())
     else:
         click.echo("\n\n\n".join(render(page, colour) for page in pages) if pages else render_list(colour), color=True)
     return 0
+
+
+def _files(files: tuple[str, ...], machines: Cluster | AsDeclared | None, load: Callable[..., Reading], form: str) -> int:
+    from ..solver.explaining.explain import explain as explanation_of
+
+    found = [explanation_of(load(file, machines), partial(load, file)) for file in files]
+    if form == "json":
+        from ..report.explanation.data import render as to_json
+
+        click.echo(to_json(found))
+    else:
+        from ..report.explanation.text import render as to_text
+
+        colour = wants_colour(sys.stdout)
+        click.echo("\n\n\n".join(to_text(each, colour) for each in found), color=True)
+    return max(EXIT_CODES[each.report.verdict] for each in found)

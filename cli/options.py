@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
-from ..models.dialects.dialect import LEVELS
 from ..models.finding import UnusableInput, error
+from ..models.level import LEVELS, PLACEMENT
 
 if TYPE_CHECKING:
     from ..models.cluster import Cluster
@@ -84,9 +84,9 @@ def dialect_option(verb: Verb) -> Verb:
     )
 
 
-def level_option(verb: Verb) -> Verb:
+def level_option(verb: Verb, default: str = PLACEMENT) -> Verb:
     """Adds `--level` to a verb, as its argument `level`."""
-    return click.option("--level", type=click.Choice(LEVELS), default="placement", show_default=True, help="How much is checked.")(verb)
+    return click.option("--level", type=click.Choice(LEVELS), default=default, show_default=True, help="How much is checked.")(verb)
 
 
 def composing_options(verb: Verb) -> Verb:
@@ -98,12 +98,16 @@ def composing_options(verb: Verb) -> Verb:
 
         return verb(*arguments, composer=Composer(roots, settings, allowed), **others)
 
+    return composing_arguments(cast(Verb, composed))
+
+
+def composing_arguments(verb: Verb) -> Verb:
+    """Adds the same options to a verb, as its arguments `settings`, `roots` and `allowed`: what a Composer is made of."""
     folder = click.Path(exists=True, file_okay=False)
-    asked = cast(Verb, composed)
     for option in (
         click.option("--allow-env", "allowed", multiple=True, metavar="NAME", help=_ALLOW_ENV),
         click.option("--config-root", "roots", multiple=True, type=folder, metavar="DIR", help=_CONFIG_ROOT),
         click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=_SET),
     ):
-        asked = option(asked)
-    return asked
+        verb = option(verb)
+    return verb

@@ -9,7 +9,7 @@ import click
 
 from ..models.dialects.load import load
 from ..models.finding import Finding, UnusableInput
-from ..models.report import FAULTY, OK, UNUSABLE, Report
+from ..models.report import EXIT_CODES, UNUSABLE, Report
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
 from .inputs import Inputs
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..models.cluster import Cluster
     from ..models.composition import Composer
     from ..models.shorthand import AsDeclared
-
-EXIT_CODES = {OK: 0, FAULTY: 1, UNUSABLE: 2}
 
 
 @click.command()

@@ -7,6 +7,14 @@ from typing import Union
 
 from .span import Span
 
+WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE = "world size", "processes per node", "accelerators per replica"
+DATA_PARALLEL_SIZE, REPLICAS, CPUS = "data parallel size", "replicas", "CPUs"
+"""Names of numbers that follow from any problem (see solver/explaining/numbers.py). A dialect that derives one of them itself,
+by the framework's own formula, uses its name: then that is shown instead."""
+
+ACCELERATORS_PER_NODE = "accelerators per node"
+"""The name of a number of the job as a whole: how many each node must have at the least, where nobody said how many it has."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:

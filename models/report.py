@@ -9,6 +9,8 @@ from .finding import Finding, Severity, Unchecked
 from .plan import Plan
 
 OK, FAULTY, UNUSABLE = "ok", "faulty", "unusable"
+EXIT_CODES = {OK: 0, FAULTY: 1, UNUSABLE: 2}
+"""Verdict -> what a command returns for it."""
 
 
 @dataclass(frozen=True)

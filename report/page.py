@@ -14,6 +14,7 @@ its page and is not repeated there; so is its source.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from importlib import resources
@@ -24,6 +25,7 @@ from ..models.codes import CODES, FAMILIES
 from .terminal import escape
 
 SECTIONS = ("Wrong", "Right", "Mend", "Source", "See also")
+_CODE, _PATH = re.compile(r"PW\d{3}", re.IGNORECASE), re.compile(r"[./\\]")
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _FENCE = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -68,6 +70,11 @@ class Rule(Protocol):
     def code(self) -> str:
         """The code of its findings."""
         ...
+
+
+def means_code(text: str) -> bool:
+    """Is this a code, or a word that was meant as one, and not the name of a file?"""
+    return bool(_CODE.fullmatch(text)) or not (_PATH.search(text) or os.path.exists(text))
 
 
 def read_page(name: str, rules: Iterable[Rule]) -> Page:

@@ -13,6 +13,8 @@ from .terminal import cells, escape
 
 MAX_CELL = 60
 MAX_ROWS = 5_000
+MIN_BROKEN = 20
+"""A cell that goes on below itself has at least so many columns."""
 
 
 def components_table(plan: Plan) -> str:
@@ -84,16 +86,35 @@ def _ranges(mask: int, offset: int) -> list[range]:
     return found
 
 
-def table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Columns two spaces apart, the first row being the header; columns in `right` are right-aligned. Long cells are cut."""
-    shown = [[_cut(escape(cell)) for cell in row] for row in rows]
+def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), width: int = 0) -> str:
+    """Columns two spaces apart, the first row being the header; columns in `right` are right-aligned. Long cells are cut.
+
+    `width` is how many columns a line may have: then the last cell of a row goes on below itself instead of being cut.
+    """
+    shown = [[_cut(escape(cell)) for cell in row[:-1]] + [escape(row[-1]) if width else _cut(escape(row[-1]))] for row in rows]
     widths = [max(map(cells, column)) for column in zip(*shown)]
+    before = sum(widths[:-1]) + 2 * (len(widths) - 1)
     lines = []
     for row in shown:
         blanks = [" " * (width - cells(cell)) for cell, width in zip(row, widths)]
         padded = [blank + cell if column in right else cell + blank for column, (cell, blank) in enumerate(zip(row, blanks))]
-        lines.append("  ".join(padded).rstrip())
+        if width and before + cells(row[-1]) > width:
+            first, *more = _broken(row[-1], max(width - before, MIN_BROKEN))
+            lines += ["  ".join([*padded[:-1], first]).rstrip(), *(" " * before + line for line in more)]
+        else:
+            lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """The text in lines of at most so many columns, but for words that are longer."""
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and cells(lines[-1]) + 1 + cells(word) > width:
+            lines.append(word)
+        else:
+            lines[-1] += (" " if lines[-1] else "") + word
+    return lines
 
 
 def _cut(text: str) -> str:

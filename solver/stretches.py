@@ -6,10 +6,14 @@ from typing import Iterator, Mapping
 
 from ..models.assignment import Assignment
 from ..models.node import Node
+from ..models.node_group import ACCELERATOR
 from ..models.problem import Problem
 
 Holding = tuple[str, str]
 """(component, kind of resource)."""
+
+Places = tuple[tuple[int, int], ...]
+"""(number of a stretch of nodes, the accelerators held on each of them as a bit mask), ascending."""
 
 
 def stretches(problem: Problem, assignment: Assignment) -> Iterator[tuple[range, Node, Mapping[Holding, int]]]:
@@ -41,3 +45,17 @@ def stretches(problem: Problem, assignment: Assignment) -> Iterator[tuple[range,
             masks[holding] = masks.get(holding, 0) | mask
         if node is not None:
             yield range(start, stop), node, masks
+
+
+def held_alike(problem: Problem, assignment: Assignment) -> tuple[list[range], dict[Places, list[str]]]:
+    """(the nodes of each stretch, the components by the accelerators that they hold); those that hold none are left out."""
+    nodes, held = list[range](), dict[str, list[tuple[int, int]]]()
+    for number, (ranks, _, holdings) in enumerate(stretches(problem, assignment)):
+        nodes.append(ranks)
+        for (name, kind), mask in holdings.items():
+            if kind == ACCELERATOR and mask:
+                held.setdefault(name, []).append((number, mask))
+    alike: dict[Places, list[str]] = {}
+    for name, its in held.items():
+        alike.setdefault(tuple(its), []).append(name)
+    return nodes, alike

@@ -9,6 +9,7 @@ from typing import Protocol, Union
 from ..assignment import Assignment
 from ..cluster import Cluster
 from ..finding import Finding
+from ..level import LEVELS, PLACEMENT, TRAINING
 from ..problem import Problem
 from ..reading import Reading
 from ..shorthand import AsDeclared
@@ -19,8 +20,7 @@ from ..text.tree import Mapping
 Machines = Union[Cluster, AsDeclared, None]
 """What the user said of the machines: all of them, how many accelerators the declared nodes have, or nothing."""
 
-PLACEMENT, TRAINING = LEVELS = ("placement", "training")
-"""How much is judged: where things are, or the arithmetic of the batches as well."""
+__all__ = ["LEVELS", "PLACEMENT", "TRAINING", "Dialect", "Machines", "Rendering"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Callable
 from typing import Mapping as MappingType
 
 from ..finding import Finding, Unchecked
+from ..span import Span
 from .environment import Environment
 from .program import Program
 from .source import Source
@@ -60,3 +61,7 @@ class Document:
         if name == self.source.name:
             return self.source.text
         return self.others[name].text if name in self.others else ""
+
+    def excerpt(self, span: Span) -> str:
+        """What stands at a place, without the blanks around it."""
+        return self.text_of(span.file)[span.start : span.end].strip()

@@ -7,15 +7,11 @@ from typing import ClassVar, Iterator
 
 from ...models.assignment import Assignment
 from ...models.finding import Finding, warning
-from ...models.node_group import ACCELERATOR
 from ...models.problem import Problem
 from ..mended import MOST_TRIED, breaks_nothing
 from ..mends import moved_off, moved_onto
-from ..stretches import stretches
+from ..stretches import Places, held_alike
 from ..wording import listed, lowest, plural
-
-Places = tuple[tuple[int, int], ...]
-"""(number of a stretch of nodes, the accelerators held on each of them as a bit mask), ascending."""
 
 
 class PartialOverlap:
@@ -28,15 +24,7 @@ class PartialOverlap:
     code: ClassVar[str] = "PW802"
 
     def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
-        nodes, held = [], dict[str, list[tuple[int, int]]]()
-        for number, (ranks, _, holdings) in enumerate(stretches(problem, assignment)):
-            nodes.append(ranks)
-            for (name, kind), mask in holdings.items():
-                if kind == ACCELERATOR and mask:
-                    held.setdefault(name, []).append((number, mask))
-        alike: dict[Places, list[str]] = {}
-        for name, its in held.items():
-            alike.setdefault(tuple(its), []).append(name)
+        nodes, alike = held_alike(problem, assignment)
         amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
         ordered = sorted(alike, key=lambda places: -amounts[places])
         for position, (small, large, shared, (number, mask)) in enumerate(_overlaps(ordered, amounts, nodes)):

@@ -9,6 +9,7 @@ from ...cluster import Cluster
 from ...component import Parallel, Relation
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
+from ...derivation import Derivation, Figure
 from ...finding import Severity, error
 from ...job import Job
 from ...problem import Problem
@@ -26,11 +27,13 @@ from .cluster.node_groups import DeclaredGroups, read_node_groups
 from .cluster.profiling import read_profiling
 from .components.component_placement import Context, read_components
 from .components.flow_commas import split_by_commas
+from .components.least import accelerators_per_node
 from .modes import read_mode
 from .recognise import HINTS
 from .work.batches import batches
 from .work.environments import environments
 from .work.shares import Work
+from .work.sizes import sizes
 
 NAME, FRAMEWORK = "rlinf", "RLinf"
 
@@ -46,14 +49,22 @@ def read_with(document: Document, machines: Cluster | AsDeclared | None, level: 
     notes = Notes(document, FRAMEWORK)
     interpolator = Interpolator.of(document, ENVIRONMENT, NAMES)
     notes.followed = interpolator.followed
-    problem = _problem(notes, interpolator, root, machines, level, hints)
+    derivations: list[Derivation] = []
+    problem = _problem(notes, interpolator, root, machines, level, hints, derivations)
     notes.settle()
     findings = (*document.findings, *interpolator.findings, *notes.findings)
-    return Reading(document, NAME, problem, findings, (*document.unchecked, *interpolator.unchecked, *notes.unchecked))
+    unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
+    return Reading(document, NAME, problem, findings, unchecked, tuple(derivations))
 
 
 def _problem(
-    notes: Notes, interpolator: Interpolator, root: Mapping, machines: Cluster | AsDeclared | None, level: str, hints: bool
+    notes: Notes,
+    interpolator: Interpolator,
+    root: Mapping,
+    machines: Cluster | AsDeclared | None,
+    level: str,
+    hints: bool,
+    derivations: list[Derivation],
 ) -> Problem | None:
     section = root.get("cluster")
     if isinstance(section, Scalar):
@@ -77,9 +88,14 @@ def _problem(
     placed = _component_placement(notes, section, values["component_placement"], hinted is not None)
     cluster = None if count is None else machines_of(notes, count, at, groups.groups, machines, partial(_fits, notes, groups, placed))
     per_node = machines.count if isinstance(machines, AsDeclared) and not groups.groups else 0
-    components = read_components(Context(notes, cluster, groups, per_node), placed) if placed is not None else ()
-    if cluster is None:
+    context = Context(notes, cluster, groups, per_node)
+    components = read_components(context, placed) if placed is not None else ()
+    if cluster is None or count is None:
         return None
+    if context.asked:
+        ones = machines_of(Notes(notes.document, FRAMEWORK), count, at, groups.groups, AsDeclared(1))
+        least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, at.span), components, context.asked)
+        derivations += [least] if least else []
     relations: tuple[Relation, ...] = ()
     choices: dict[str, tuple[Parallel, ...]] = {}
     if hints and hinted is not None:
@@ -91,9 +107,11 @@ def _problem(
     settings = Settings(notes, interpolator)
     mode = read_mode(notes, settings, cluster, _written(placed), (placed or section).span, components, relations)
     work = Work(notes, settings, mode)
+    sizes(work)
     environments(work)
     if level == TRAINING:
         batches(work)
+    derivations += work.derivations
     open_ = {name: degrees for name, degrees in choices.items() if name not in mode.shaped}
     capabilities = replace(CAPABILITIES, packs=mode.packs)
     return Problem(cluster, Job(mode.components, (*mode.relations, *work.relations), capabilities, open_, tuple(work.shares)))

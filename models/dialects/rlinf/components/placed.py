@@ -6,7 +6,7 @@ noticed only when the workers are started.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Mapping, Sequence
 
 from ....assignment import Run, met, repeats_of
@@ -31,12 +31,17 @@ MAX_FAULTS = 20
 
 @dataclass(frozen=True)
 class Context:
-    """What all components of a file share. `per_node`: accelerators of each node, where more nodes could be declared."""
+    """What all components of a file share.
+
+    `per_node`: accelerators of each node, where more nodes could be declared. `asked` gets, for a component of nodes whose
+    accelerators are not counted, how many of them its ranks reach over.
+    """
 
     notes: Notes
     cluster: Cluster | None
     groups: DeclaredGroups
     per_node: int = 0
+    asked: dict[str, int] = field(default_factory=dict)
 
 
 def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Component | None:
@@ -62,6 +67,7 @@ def placed(context: Context, written: Written, spans: Mapping[str, Span]) -> Com
     amount = found.processes * each
     if counted is None:
         least, most = (1, UNBOUNDED) if found.open else (amount, amount)
+        context.asked[name] = max((pair.stop for pair in found.pairs), default=0)
         why = f"how many accelerators {numbered.where} has is not known, so neither ranks nor nodes were checked"
         notes.unsure("PW102", name, why if cluster else "the number of nodes is not known, so neither ranks nor nodes were checked")
         return Component(name, labels, least, most, each, spans=spans) if cluster else None

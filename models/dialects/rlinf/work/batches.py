@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ....configuration.settings import Amount
 from ..modes.degrees import trained
+from .chains import acted, on_processes, on_replicas, prompted
 from .environments import CHECKED, TASKS, phases
 from .shares import DEMANDS, SHARES, Work
 
@@ -30,9 +31,12 @@ def batches(work: Work) -> None:
         _reasoning(work, backend)
     elif backend == "fsdp":
         all_ = work.settings.whole("actor.global_batch_size", SHARES)
-        _fsdp(work, all_, work.settings.whole("actor.micro_batch_size", SHARES))
+        micro = work.settings.whole("actor.micro_batch_size", SHARES)
+        _fsdp(work, all_, micro)
         if task == "embodied" and all_:
             _updates(work, all_)
+        if all_ and micro:
+            on_processes(work, all_.value, micro, all_)
 
 
 def _fsdp(work: Work, all_: Amount | None, micro: Amount | None) -> None:
@@ -53,13 +57,15 @@ def _reasoning(work: Work, backend: str | None) -> None:
     if samples % parts.value:
         message = f"{samples} samples ({name}) do not divide into {parts.said}: {samples % parts.value} are left over"
         work.notes.warn(DEMANDS, "actor", message, parts.span or prompts.span or work.top, "", _nearest(prompts, group.value, parts.value))
+    batch = prompted(work, prompts, group, parts)
     if backend == "fsdp":
+        on_processes(work, batch, micro)
         _fsdp(work, Amount(samples // parts.value, f"{name} // {parts.name}" if parts.value > 1 else name, prompts.scalar), micro)
     elif backend == "megatron":
-        _megatron(work, prompts, group)
+        _megatron(work, prompts, group, batch, micro)
 
 
-def _megatron(work: Work, prompts: Amount, group: Amount) -> None:
+def _megatron(work: Work, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
     """All samples divide among the data parallel replicas."""
     processes, parallel, actor = work.processes("actor"), trained(work.settings, "actor").parallel, work.component("actor")
     if parallel and actor and actor.runs is None:
@@ -69,6 +75,7 @@ def _megatron(work: Work, prompts: Amount, group: Amount) -> None:
     if not processes or not parallel or processes % parallel.replica:
         return
     replicas, samples = processes // parallel.replica, prompts.value * group.value
+    on_replicas(work, batch, micro, replicas)
     if samples % replicas:
         message = f"{samples} samples ({prompts.name} x {group.name}) do not divide among {replicas} replicas of `actor`"
         message += "; RLinf notices this only when the actor has started"
@@ -114,7 +121,7 @@ def _updates(work: Work, all_: Amount) -> None:
     chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
     if not total or not steps or not epochs or not chunk:
         return
-    samples = total.value * epochs.value * (steps.value // chunk.value)
+    samples = acted(work, total, epochs, steps, chunk, all_)
     if samples % all_.value:
         message = f"an epoch of rollouts gives {samples} samples ({total.value} environments x {epochs.value} epochs x "
         message += f"{steps.value // chunk.value} chunks), no multiple of {all_.said}; RLinf's actor fails at its first update"

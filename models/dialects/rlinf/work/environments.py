@@ -73,6 +73,7 @@ def _dealt_out(work: Work, phase: str, total: Amount, stages: Amount, decoupled:
     groups = work.settings.whole(f"env.{phase}.group_size", SHARES, 1)
     if groups is None:
         return
+    _staged(work, phase, total, stages)
     pipelined = phase == "train" and work.settings.flag("runner.use_training_pipeline", SHARES)
     named = [amount.name for amount in (stages, groups) if amount.value > 1]
     reason, proved = _verdict(work, total.value, stages.value, groups.value, bool(pipelined))
@@ -87,6 +88,14 @@ def _dealt_out(work: Work, phase: str, total: Amount, stages: Amount, decoupled:
         # RLinf lets stages of a given env that do not come out even pass; the first rollout still deals out those of one stage.
         one = Amount(total.value // stages.value, f"{total.name} // {stages.name}", total.scalar)
         work.share("rollout", one, 1, "", WHAT, "RLinf notices it only at the first rollout", _routed(work))
+
+
+def _staged(work: Work, phase: str, total: Amount, stages: Amount) -> None:
+    """How many environments of a process are stepped together, where they take turns."""
+    processes = work.processes("env")
+    if processes and stages.value > 1:
+        formula = f"{total.value} environments // {processes} processes // {stages.value} stages"
+        work.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
 
 
 def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:

@@ -7,12 +7,19 @@ from dataclasses import dataclass, field
 from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
+from ....derivation import Derivation, Figure
 from ....share import Share
 from ....span import Span
 from ..modes import Mode
 
 SHARES, DEMANDS = "PW401", "PW403"
 """The codes of what does not divide among processes, and of what does not go together otherwise."""
+
+
+def figure_of(amount: Amount) -> Figure:
+    """The amount as a part of a derivation; a default with the file of RLinf that it stands in."""
+    source = "rlinf/utils/placement.py" if amount.name.endswith("_parallel_size") else "rlinf/config.py"
+    return Figure(amount.name, amount.value, amount.span, "" if amount.scalar else f"RLinf, {source}")
 
 
 @dataclass
@@ -24,6 +31,7 @@ class Work:
     mode: Mode
     shares: list[Share] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
+    derivations: list[Derivation] = field(default_factory=list)
 
     def component(self, name: str) -> Component | None:
         """The component, if it could be read."""
@@ -38,6 +46,12 @@ class Work:
         """An amount must divide among the processes of a component."""
         if self.component(component):
             self.shares.append(Share(component, amount.value, multiple, what, amount.name, multiple_name, amount.span, reason, proved))
+
+    def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
+        """A number of a component, and how it comes about; the number. What the component has none of is not told."""
+        if self.component(component):
+            self.derivations.append(Derivation(component, name, value, formula, tuple(map(figure_of, amounts))))
+        return value
 
     def must_be_one(self, stages: Amount, why: str) -> None:
         """An error if there are several pipeline stages."""

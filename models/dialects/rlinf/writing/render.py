@@ -34,19 +34,21 @@ def render(problem: Problem) -> Rendering:
     groups = declared(problem.cluster, reasons)
     placed: Data = {}
     hints: Data = {}
+    open_: Data = {}
     for component in problem.components:
         name = names[component.name]
         if not name or "," in name or name != name.strip():
             reasons.append(refusal(component.name, f"`{name}` cannot be the name of a component of RLinf", "rename it"))
         said = shape(problem, component, names, losses)
         if component.runs is None:
-            hints[name] = asked(problem, component) | said
+            open_[name] = asked(problem, component) | said
             continue
         placed[name] = _placed(problem, component, component.runs, reasons)
         if said:
             hints[name] = said
     if reasons:
         raise UnusableInput(reasons)
+    hints |= open_
     section: Data = {"num_nodes": len(problem.cluster.nodes)}
     if groups:
         section["node_groups"] = groups

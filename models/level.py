@@ -1,0 +1,6 @@
+"""How much of a configuration is judged."""
+
+from __future__ import annotations
+
+PLACEMENT, TRAINING = LEVELS = ("placement", "training")
+"""Where things are, or the arithmetic of the batches as well."""

@@ -1,0 +1,91 @@
+"""What a configuration comes to, for a program: JSON with ``"schema": 1``."""
+
+from __future__ import annotations
+
+import json
+from typing import Iterable
+
+from ...models.derivation import Derivation, Figure
+from ...solver.explaining.explain import Explanation
+from ...solver.explaining.needs import Need
+from ...solver.explaining.sharing import Sharing
+from ..json import SCHEMA, finding_to_data
+
+
+def render(explanations: Iterable[Explanation]) -> str:
+    """The explanations as one JSON text."""
+    return json.dumps({"schema": SCHEMA, "files": [explanation_to_data(each) for each in explanations]}, indent=1)
+
+
+def explanation_to_data(explanation: Explanation) -> dict[str, object]:
+    """One explanation as JSON data; what is not known is null."""
+    report, needs, sharing = explanation.report, explanation.needs, explanation.sharing
+    return {
+        "file": report.file,
+        "dialect": report.dialect,
+        "verdict": report.verdict,
+        "errors": [finding_to_data(finding, report.file) for finding in report.errors],
+        "assumed_accelerators_per_node": explanation.assumed or None,
+        "needs": {
+            "accelerators": needs.accelerators,
+            "accelerators_to_solve": needs.open,
+            "nodes": needs.nodes,
+            "idle_accelerators": needs.idle if explanation.known else None,
+            "cluster": {"accelerators": needs.there, "nodes": needs.nodes_there},
+        }
+        if needs
+        else None,
+        "components": {need.name: _need(need) for need in needs.each} if needs else {},
+        "shared": _shared(sharing) if sharing else [],
+        "numbers": [_number(each) for each in explanation.derivations],
+    }
+
+
+def _need(need: Need) -> dict[str, object]:
+    return {
+        "kind": need.kind,
+        "processes": need.processes,
+        "accelerators": need.accelerators if need.processes is not None else None,
+        "layout": [{"nodes": nodes, "each": each} for nodes, each in need.layout],
+        "cpus": need.cpus or None,
+        "written": need.written or None,
+        "asks_for": {"least": need.asked[0], "most": need.asked[1]} if need.asked else None,
+    }
+
+
+def _shared(sharing: Sharing) -> list[dict[str, object]]:
+    """Every set of components on the same accelerators, with how it lies to the others that it meets."""
+    return [
+        {
+            "components": list(each.components),
+            "accelerators": each.accelerators,
+            "meets": [
+                {"kind": overlap.kind, "components": list(overlap.second.components), "accelerators": overlap.shared}
+                for overlap in sharing.overlaps
+                if overlap.first is each
+            ],
+        }
+        for each in sharing.together
+    ]
+
+
+def _number(derivation: Derivation) -> dict[str, object]:
+    return {
+        "component": derivation.component,
+        "name": derivation.name,
+        "value": derivation.value,
+        "formula": derivation.formula,
+        "figures": [_figure(figure) for figure in derivation.figures],
+    }
+
+
+def _figure(figure: Figure) -> dict[str, object]:
+    span = figure.span
+    return {
+        "name": figure.name,
+        "value": figure.value,
+        "file": span.file if span else None,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+        "default": figure.default or None,
+    }

@@ -1,0 +1,153 @@
+"""What a configuration comes to, for a person: the grid, the components, what they share, how every number comes about."""
+
+from __future__ import annotations
+
+from typing import Iterable
+
+from ...models.component import UNBOUNDED
+from ...models.derivation import Derivation
+from ...models.node_group import ACCELERATOR
+from ...models.report import UNUSABLE
+from ...solver.explaining.explain import Explanation
+from ...solver.explaining.needs import Layout, Need, Needs
+from ...solver.explaining.sharing import PARTLY, Sharing
+from ..grid import grid
+from ..table import resource_ranks, table
+from ..terminal import escape, paint
+from ..text import count_findings, plural, render_findings
+from .figures import Footnotes
+
+WIDTH = 100
+MAX_NODES = 16
+"""The grid is shown up to so many lines of nodes; a table says the same in less room."""
+MAX_SHARED = 20
+"""So many sentences say what is shared."""
+
+
+def render(explanation: Explanation, colour: bool = False) -> str:
+    """All that is told of one file, in at most WIDTH columns but for what is cut nowhere: names. The last line sums it up."""
+    report = explanation.report
+    if report.verdict == UNUSABLE:
+        return "\n\n".join([render_findings(report.errors, report.texts, colour), _verdict(explanation, colour)])
+    blocks = []
+    if explanation.needs and explanation.sharing and explanation.plan:
+        blocks += [_grid(explanation), _components(explanation, explanation.needs)]
+        blocks.append(_titled("shared", _shared(explanation.sharing, explanation.needs), colour))
+    notes = Footnotes(report.file)
+    numbers = _numbers(explanation.derivations, notes)
+    blocks += [numbers, notes.text()]
+    return "\n\n".join([*filter(None, blocks), _verdict(explanation, colour)])
+
+
+def _grid(explanation: Explanation) -> str:
+    plan = explanation.plan
+    if plan is None or not explanation.known or not any(plan.assignment.held(name) for name in plan.components):
+        return ""
+    shown = grid(plan)
+    return shown if shown.count("\n") <= MAX_NODES + 2 else ""
+
+
+def _components(explanation: Explanation, needs: Needs) -> str:
+    """One row a component: on how many nodes with how much on each, its accelerators, its processes, its ranks."""
+    plan = explanation.plan
+    if plan is None or not needs.each:
+        return ""
+    cpus = any(need.cpus for need in needs.each)
+    rows = [["component", "nodes x each", "accelerators", "processes", *(["CPUs"] if cpus else []), "ranks"]]
+    for need in needs.each:
+        if need.processes is None:
+            ranks = need.written or "to solve"
+            rows.append([need.name, "-", _asked(need), "-", *(["-"] if cpus else []), ranks])
+            continue
+        ranks = resource_ranks(plan, plan.assignment.of(need.name))
+        own = [str(need.cpus or "-")] if cpus else []
+        rows.append([need.name, layout(need.layout), str(need.accelerators or "-"), str(need.processes), *own, ranks])
+    return table(rows, right=(2, 3, 4) if cpus else (2, 3))
+
+
+def _asked(need: Need) -> str:
+    if need.asked is None or need.kind != ACCELERATOR:
+        return "-"
+    least, most = need.asked
+    return f"{least}" if least == most else f"{least} or more" if most >= UNBOUNDED else f"{least}-{most}"
+
+
+def layout(its: Layout) -> str:
+    """`2 x 8`, or `2 x 8 + 1 x 4`; many different ones as `5 x 1-8`."""
+    if len(its) > 3:
+        counts = [count for _, count in its]
+        return f"{sum(nodes for nodes, _ in its)} x {min(counts)}-{max(counts)}"
+    return " + ".join(f"{nodes} x {count}" for nodes, count in its)
+
+
+def _shared(sharing: Sharing, needs: Needs) -> list[str]:
+    """A sentence for every set of accelerators that several components hold, and for every two sets that meet."""
+    found, alike = [], dict[str, list[str]]()
+    for need in needs.each:
+        if need.written:
+            alike.setdefault(need.written, []).append(need.name)
+    found += [f"{_names(names)} name the same ranks" for names in alike.values() if len(names) > 1]
+    for each in sharing.together:
+        if len(each.components) > 1:
+            found.append(f"{_names(each.components)} hold the same {plural(each.accelerators, 'accelerator')}")
+    for overlap in sharing.overlaps:
+        one, other, shared = overlap.first, overlap.second, overlap.shared
+        if overlap.kind == PARTLY:
+            of = f"{shared} in common, of {one.accelerators} and {other.accelerators}"
+            found.append(f"{_names(one.components)} and {_names(other.components)} overlap in part: {of}")
+        else:
+            lie = "lies" if len(one.components) == 1 else "lie"
+            found.append(f"{_names(one.components)} {lie} within {_names(other.components)}: {shared} of {other.accelerators}")
+    for each in sharing.together if len(sharing.together) > 1 or len(needs.each) > 1 else ():
+        if sharing.alone(each) and len(each.components) == 1:
+            found.append(f"{_names(each.components)} shares none: {plural(each.accelerators, 'accelerator')} of its own")
+    if sharing.compared < len(sharing.together):
+        found.append(f"the first {sharing.compared} different sets of accelerators were compared, of {len(sharing.together)}")
+    more = len(found) - MAX_SHARED
+    return found if more <= 0 else [*found[:MAX_SHARED], f"and {more} more such sentences; JSON holds them all"]
+
+
+def _names(names: Iterable[str]) -> str:
+    *first, last = map(escape, names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _titled(title: str, lines: list[str], colour: bool) -> str:
+    return "\n".join([f"{paint(title, 'bold', colour)}:", *(f"  {line}" for line in lines)]) if lines else ""
+
+
+def _numbers(derivations: tuple[Derivation, ...], notes: Footnotes) -> str:
+    """One row a number: whose, what, how much, and the formula with references to where its figures stand."""
+    if not derivations:
+        return ""
+    rows, last = [["of", "number", "value", "formula"]], None
+    for each in derivations:
+        whose = each.component or "job"
+        formula = " ".join(filter(None, (each.formula, notes.marks(each.figures))))
+        rows.append([whose if whose != last else "", each.name, str(each.value), formula])
+        last = whose
+    return table(rows, right=(2,), width=WIDTH)
+
+
+def _verdict(explanation: Explanation, colour: bool) -> str:
+    report, needs = explanation.report, explanation.needs
+    found = [count_findings(report.errors), count_findings(each for each in report.findings if each not in report.errors)]
+    found[0] = paint(found[0], "red", colour) if found[0] else paint("no error", "green", colour)
+    finds = f"verify finds {', '.join(filter(None, found))}"
+    return f"{escape(report.file)}: {'; '.join([*(_told(explanation, needs) if needs else []), finds])}"
+
+
+def _told(explanation: Explanation, needs: Needs) -> list[str]:
+    """How much is needed, how much of what there is is idle, and what was assumed."""
+    if not explanation.known:
+        nodes = plural(needs.nodes_there, "node")
+        have = "it has" if needs.nodes_there == 1 else "they have"
+        return [f"runs on {nodes}; how many accelerators {have} is not said: name the machines, such as `--cluster x8`"]
+    told = [f"needs {plural(needs.accelerators, 'accelerator')} on {plural(needs.nodes, 'node')}"]
+    if needs.open:
+        told = [f"needs at least {plural(needs.accelerators + needs.open, 'accelerator')}, {needs.open} of them for what is to be solved"]
+    elif needs.there:
+        told[0] += f", {needs.idle or 'none'} of {needs.there} idle"
+    if explanation.assumed:
+        told.append(f"no machines were named: {explanation.assumed} on each node are assumed, the fewest that do")
+    return told

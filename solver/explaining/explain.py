@@ -1,0 +1,90 @@
+"""What a configuration comes to: how much it needs, what shares with what, and how every number comes about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Callable
+
+from ...models.derivation import ACCELERATORS_PER_NODE, Derivation
+from ...models.plan import VERIFIED, Plan
+from ...models.reading import Reading
+from ...models.report import Report
+from ...models.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
+from ...models.text.environment import Environment
+from ..verify import verify
+from .needs import Needs, needs_of
+from .numbers import numbers
+from .sharing import Sharing, sharing_of
+
+NOT_SHOWN = "not shown"
+USUAL = (1, 2, 4, 8, 16)
+"""Accelerators of a node, as machines have them."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is told of one file.
+
+    Attributes
+    ----------
+    report : what verifying it finds.
+    plan : where the components are whose place is known, though the file may have errors; None where nothing could be read.
+    needs, sharing : None where nothing could be read.
+    assumed : accelerators of each node that were assumed, since nobody named the machines; 0 if none were.
+    """
+
+    report: Report
+    plan: Plan | None = None
+    needs: Needs | None = None
+    sharing: Sharing | None = None
+    derivations: tuple[Derivation, ...] = ()
+    assumed: int = 0
+
+    @property
+    def known(self) -> bool:
+        """Is it known how many accelerators there are?"""
+        return self.needs is not None and self.needs.there is not None
+
+
+def explain(reading: Reading, again: Callable[[AsDeclared], Reading]) -> Explanation:
+    """What the file that was read comes to.
+
+    Where neither it nor the user says how many accelerators a node has, the fewest are assumed that do; `again` reads the file
+    on such machines.
+    """
+    if reading.problem is not None and not reading.problem.cluster.counted:
+        return _assuming(reading, again) or _explained(reading)
+    return _explained(reading)
+
+
+def _assuming(reading: Reading, again: Callable[[AsDeclared], Reading]) -> Explanation | None:
+    """On the fewest accelerators a node that hold all ranks, each process on one node if that can be; None if no ranks are written."""
+    least = next((int(each.value) for each in reading.derivations if each.name == ACCELERATORS_PER_NODE), 0)
+    if not 0 < least <= MAX_ACCELERATORS_PER_NODE:
+        return None
+    on_least = again(AsDeclared(least))
+    if on_least.problem is None or not on_least.problem.cluster.counted:
+        return None
+    first = _explained(on_least, least)
+    larger = (_explained(again(AsDeclared(count)), count) for count in USUAL if count > least and first.report.errors)
+    return next((each for each in larger if len(each.report.errors) < len(first.report.errors)), first)
+
+
+def _explained(reading: Reading, assumed: int = 0) -> Explanation:
+    problem, report = reading.problem, verify(reading)
+    secret = reading.document.environment
+    if problem is None:
+        return Explanation(report, derivations=tuple(_concealed(each, secret) for each in reading.derivations))
+    needs = needs_of(problem, reading.document)
+    told = numbers(problem, needs, reading.derivations, reading.document)
+    plan = Plan(problem.cluster, problem.given(), VERIFIED)
+    return Explanation(report, plan, needs, sharing_of(problem), tuple(_concealed(each, secret) for each in told), assumed)
+
+
+def _concealed(derivation: Derivation, secret: Environment) -> Derivation:
+    """The derivation, without a number that came from the environment."""
+    hidden = [figure.span in secret.places for figure in derivation.figures if figure.span]
+    if not any(hidden):
+        return derivation
+    figures = tuple(replace(f, value=NOT_SHOWN) if f.span and f.span in secret.places else f for f in derivation.figures)
+    return replace(derivation, value=NOT_SHOWN, formula="from a value of the environment", figures=figures)

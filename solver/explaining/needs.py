@@ -1,0 +1,119 @@
+"""How much a job needs: of each component where it is and how much it holds, and what that is in all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lcm
+
+from ...models.assignment import Assignment
+from ...models.component import Component
+from ...models.node_group import ACCELERATOR, CLUSTER_LABEL
+from ...models.problem import Problem
+from ...models.sharing import around, holders
+from ...models.text.document import Document
+from ..stretches import stretches
+
+Layout = tuple[tuple[int, int], ...]
+"""(number of nodes, resources on each of them), in the order of the nodes; as many on each come together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one component needs.
+
+    Attributes
+    ----------
+    kind : what it is placed on: ``Accelerator``, a hardware type, or ``node``.
+    processes : its world size; None where its place is not known yet.
+    layout : on how many nodes it is with how much on each: resources of its kind, or processes where nodes are the resource.
+    held : resources of its kind that it holds, one that its processes share counted once; 0 where nodes are the resource.
+    cpus : CPUs that are reserved for all its processes together; 0 if that is not known.
+    asked : (least, most) resources that it asks for where it is left to solve; None if it is not.
+    written : its ranks as they are written, where what they are cannot be told without the machines.
+    """
+
+    name: str
+    kind: str
+    processes: int | None
+    layout: Layout = ()
+    held: int = 0
+    cpus: int = 0
+    asked: tuple[int, int] | None = None
+    written: str = ""
+
+    @property
+    def accelerators(self) -> int:
+        """How many accelerators it holds."""
+        return self.held if self.kind == ACCELERATOR else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What all components need together, and what there is.
+
+    Attributes
+    ----------
+    accelerators : held by any component.
+    open : accelerators that those which are left to solve need besides, at the least.
+    nodes : on which any component is.
+    there, nodes_there : accelerators and nodes of the cluster; `there` is None where nobody said how many.
+    idle : accelerators that no component holds and no other job has taken.
+    """
+
+    each: tuple[Need, ...]
+    accelerators: int
+    nodes: int
+    open: int
+    there: int | None
+    nodes_there: int
+    idle: int
+
+
+def needs_of(problem: Problem, document: Document) -> Needs:
+    """What a job needs. Cost grows with runs and with nodes that differ."""
+    given = problem.given()
+    layouts: dict[str, dict[int, int]] = {}
+    used = touched = idle = 0
+    for nodes, node, held in stretches(problem, given):
+        mask = 0
+        for (name, kind), its in held.items():
+            mask |= its if kind == ACCELERATOR else 0
+            if its:
+                layout = layouts.setdefault(name, {})
+                layout[its.bit_count()] = layout.get(its.bit_count(), 0) + len(nodes)
+        used += mask.bit_count() * len(nodes)
+        touched += len(nodes) if held else 0
+        idle += (node.free(ACCELERATOR) & ~mask).bit_count() * len(nodes)
+    each = tuple(_need(problem, component, given, layouts.get(component.name, {}), document) for component in problem.components)
+    counted, cluster = problem.cluster.counted, problem.cluster
+    return Needs(each, used, touched, _open(problem), cluster.total() if counted else None, len(cluster.nodes), idle if counted else 0)
+
+
+def _need(problem: Problem, component: Component, given: Assignment, layout: dict[int, int], document: Document) -> Need:
+    name, kind = component.name, problem.kind(component)
+    span = component.spans.get("placement")
+    if component.runs is None and span:
+        groups = "" if component.node_groups == (CLUSTER_LABEL,) else f"{','.join(component.node_groups)} "
+        return Need(name, kind, None, written=groups + document.excerpt(span))
+    if component.runs is None:
+        return Need(name, kind, None, asked=(component.least, component.most))
+    processes = given.world_size(name)
+    if not layout:
+        for repeat in given.repeats(name):
+            layout[repeat.each_node] = layout.get(repeat.each_node, 0) + repeat.nodes
+    found = tuple((nodes, count) for count, nodes in layout.items())
+    return Need(name, kind, processes, found, given.held(name, kind), component.cpus * processes)
+
+
+def _open(problem: Problem) -> int:
+    """The fewest accelerators that the components which are left to solve need besides the given ones."""
+    sets = holders(problem)
+    within = around(problem, sets)
+    total = 0
+    for members in sets:
+        mine = [each for each in members if problem.kind(each) == ACCELERATOR]
+        if not mine or any(each.runs is not None for each in members) or within[members[0].name]:
+            continue
+        step, least = lcm(*(each.step for each in mine)), max(each.least for each in mine)
+        total += -(-least // step) * step
+    return total

@@ -1,0 +1,130 @@
+"""How the numbers of a job come about, as far as the problem alone tells: world sizes, replicas, shares of processes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Iterable, Iterator
+
+from ...models.component import Component
+from ...models.derivation import (
+    CPUS,
+    DATA_PARALLEL_SIZE,
+    PROCESSES_PER_NODE,
+    REPLICA_SIZE,
+    REPLICAS,
+    WORLD_SIZE,
+    Derivation,
+    Figure,
+)
+from ...models.node_group import NODE
+from ...models.problem import Problem
+from ...models.roles import ROLLOUT
+from ...models.share import Share
+from ...models.text.document import Document
+from ..wording import plural
+from .needs import Need, Needs
+
+SIZES = (WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, DATA_PARALLEL_SIZE, REPLICAS, CPUS)
+"""The sizes of a component, in the order of telling; what is dealt out to its processes comes after them."""
+
+SHOWN = 4
+"""So many different numbers of processes per node are told."""
+
+
+def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], document: Document) -> tuple[Derivation, ...]:
+    """Every derived number, those of a component together in the order of the components, those of the job as a whole last.
+
+    `known` are those of the dialect; one of them takes the place of that with the same name which follows from the problem,
+    as it is by the framework's own formula.
+    """
+    own = list(known)
+    found: list[Derivation] = []
+    for component, need in zip(problem.components, needs.each):
+        theirs = {each.name: each for each in own if each.component == component.name}
+        general = {each.name: each for each in _of(problem, component, need, document)}
+        sizes = {name: theirs.get(name) or general.get(name) for name in SIZES}
+        chain = {name: each for name, each in theirs.items() if name not in SIZES}
+        shares = {name: each for name, each in general.items() if name not in SIZES and name not in chain}
+        found += [each for each in (*sizes.values(), *chain.values(), *shares.values()) if each]
+    names = {component.name for component in problem.components}
+    return (*found, *(each for each in own if each.component not in names))
+
+
+def _of(problem: Problem, component: Component, need: Need, document: Document) -> Iterator[Derivation]:
+    if need.processes is None:
+        return
+    name, written = component.name, _written(component, "placement", document)
+    yield Derivation(name, WORLD_SIZE, need.processes, _world_size(component, need), written)
+    if need.processes > 1:
+        yield Derivation(name, PROCESSES_PER_NODE, *_per_node(problem, name, need), written)
+    replica = component.parallel.replica
+    amount = problem.given().amount(name)
+    if replica > 1 and need.accelerators:
+        degrees = (
+            ("tp", component.parallel.tp),
+            ("pp", component.parallel.pp),
+            ("cp", component.parallel.cp),
+            ("dp", component.parallel.dp),
+        )
+        formula = " x ".join(f"{degree} {size}" for degree, size in degrees if size > 1)
+        parallel = _written(component, "parallel", document)
+        yield Derivation(name, REPLICA_SIZE, replica, formula, parallel)
+        what = REPLICAS if (component.role or name) == ROLLOUT else DATA_PARALLEL_SIZE
+        yield Derivation(name, what, amount // replica, _divided(amount, "accelerators", replica, "a replica"), (*written, *parallel))
+    if component.cpus:
+        yield Derivation(name, CPUS, need.cpus, f"{need.processes} processes x {component.cpus}")
+    yield from _shares([share for share in problem.shares if share.component == name], need.processes)
+
+
+def _world_size(component: Component, need: Need) -> str:
+    processes, each = need.processes or 0, component.per_process
+    nodes = sum(count for count, _ in need.layout)
+    if need.kind == NODE:
+        return f"{processes} {plural('process', processes)} on {nodes} {plural('node', nodes)}"
+    noun = plural("accelerator" if need.accelerators else need.kind, need.held)
+    if need.held == processes * each:
+        return f"{need.held} {noun} // {each} a process"
+    if need.held and processes % need.held == 0:
+        return f"{need.held} {noun} x {processes // need.held} processes on each"
+    return f"{processes} {plural('process', processes)} are written for {need.held} {noun}"
+
+
+def _per_node(problem: Problem, name: str, need: Need) -> tuple[int | str, str]:
+    """(how many, how that comes about); a process on several nodes counts where its first resource is."""
+    counts: Counter[int] = Counter()
+    done = 0
+    for repeat in problem.given().repeats(name):
+        here = max(repeat.ranks.stop - max(repeat.ranks.start, done), 0) // repeat.nodes
+        done = max(done, repeat.ranks.stop)
+        for node in (repeat.node_ranks.start,) if repeat.nodes == 1 else repeat.node_ranks:
+            counts[node] += here
+    sizes = list(dict.fromkeys(count for count in counts.values() if count))
+    nodes = sum(1 for count in counts.values() if count)
+    formula = f"{need.processes} processes on {nodes} {plural('node', nodes)}"
+    if len(sizes) == 1:
+        return sizes[0], formula
+    told = ", ".join(map(str, sizes)) if len(sizes) <= SHOWN else f"{min(sizes)} to {max(sizes)}"
+    return told, formula
+
+
+def _shares(shares: list[Share], processes: int) -> Iterator[Derivation]:
+    """What each process gets of all that is dealt out to a component."""
+    whats = Counter(share.what for share in shares)
+    for share in shares:
+        name = f"{share.what} per process" + (f" of {share.amount_name}" if whats[share.what] > 1 else "")
+        figures = (Figure(share.amount_name, share.amount, share.span),)
+        yield Derivation(
+            share.component, name, share.amount // max(processes, 1), _divided(share.amount, share.what, processes, ""), figures
+        )
+
+
+def _divided(amount: int, what: str, among: int, of: str) -> str:
+    """`64 samples // 8`, and what is left over."""
+    left = amount % among if among else amount
+    return f"{amount} {what} // {among}" + (f" {of}" if of else "") + (f", {left} left over" if left else "")
+
+
+def _written(component: Component, field: str, document: Document) -> tuple[Figure, ...]:
+    """What the file says of a field of a component."""
+    span = component.spans.get(field)
+    return (Figure(field, document.excerpt(span), span),) if span else ()
