@@ -68,6 +68,8 @@ CODES = {
     "PW213": "components are not one after the other",
     "PW214": "a replica lies across nodes unevenly",
     "PW217": "weights do not reach the accelerators that need them",
+    "PW215": "the parts of a pool have no room on nodes",
+    "PW216": "the parts of a pool are not alike",
     "PW301": "a component is outside its node groups",
     "PW302": "a component is on the wrong kind of hardware",
     "PW401": "work does not divide among processes",
@@ -95,4 +97,5 @@ CODES = {
     "PW801": "accelerators are idle",
     "PW802": "components overlap in part",
     "PW803": "nothing starts a component",
+    "PW804": "accelerators are lost by rounding down",
 }

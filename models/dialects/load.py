@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
-DIALECTS = ("rlinf", "native")
+DIALECTS = ("rlinf", "verl", "native")
 """In the order of asking: native files need pydantic, which is not to be loaded for the others."""
 
 

@@ -1,0 +1,55 @@
+"""How the numbers of a job come about: world sizes, replicas, data parallel ranks."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ....component import Component
+from ....derivation import Derivation, Figure
+from ....pool import Pool
+from ..configuration import Configuration
+from ..setup import Setup
+from .parallel import engine, trained
+
+_OWNERS = {"actor": "actor_rollout_ref.actor", "ref": "actor_rollout_ref.ref", "critic": "critic"}
+
+
+def derived(setup: Setup) -> Iterator[Derivation]:
+    """The size of every pool, and what each component makes of it."""
+    for pool in setup.pools:
+        figures = _figures(setup.settings, pool)
+        yield Derivation("", pool.name, pool.size, f"{pool.sizes} accelerators", figures)
+        for component in setup.components:
+            if component.name in pool.components:
+                yield Derivation(component.name, "world size", pool.size, f"all {pool.size} accelerators of {pool.name}", figures)
+                yield from _degrees(setup.settings, component, pool)
+
+
+def _figures(settings: Configuration, pool: Pool) -> tuple[Figure, ...]:
+    """The two keys that say how large a pool is."""
+    keys = (pool.nodes_key, pool.accelerators_key)
+    amounts = [settings.whole(key, "PW215") for key in keys if key and not key.startswith("--")]
+    return tuple(amount.figure for amount in amounts if amount is not None)
+
+
+def _degrees(settings: Configuration, component: Component, pool: Pool) -> Iterator[Derivation]:
+    size, name = component.parallel.replica, component.name
+    if name == "rollout":
+        known = engine(settings) if settings.at("actor_rollout_ref") is not None else None
+        figures = tuple(amount.figure for amount in known[1].values()) if known else ()
+        yield Derivation(
+            name, "replica size", size, f"tp {component.parallel.tp} x dp {component.parallel.dp} x pp {component.parallel.pp}", figures
+        )
+        yield Derivation(name, "replicas", pool.size // size, f"{pool.size} // {size}", figures)
+        return
+    if name not in _OWNERS:
+        return
+    known = trained(settings, _OWNERS[name])
+    figures = tuple(amount.figure for amount in known[1].values()) if known else ()
+    if size > 1:
+        yield Derivation(name, "data parallel size", pool.size // size, f"{pool.size} // tp x pp x cp = {size}", figures)
+        return
+    parts = settings.whole(f"{_OWNERS[name]}.ulysses_sequence_parallel_size", "PW208", 1)
+    if parts is not None and known is not None:
+        formula = f"{pool.size} // {parts.value} sequence parallel" if parts.value > 1 else f"{pool.size}"
+        yield Derivation(name, "data parallel size", pool.size // parts.value, formula, (parts.figure,))

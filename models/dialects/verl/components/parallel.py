@@ -1,0 +1,47 @@
+"""The degrees of parallelism of each component, as its strategy or its engine takes them."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+from ....component import Parallel
+from ....configuration.settings import Amount
+from ....span import Span
+from ..configuration import Configuration
+
+DEGREES = "PW208"
+_MEGATRON = {
+    "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "cp": "context_parallel_size", "ep": "expert_model_parallel_size",
+}  # fmt: skip
+_ENGINE = {
+    "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "dp": "data_parallel_size", "ep": "expert_parallel_size",
+}  # fmt: skip
+
+
+def trained(settings: Configuration, owner: str) -> tuple[Parallel, dict[str, Amount]] | None:
+    """The degrees of something that is trained: those of Megatron, none with FSDP. None where they are not known."""
+    strategy = settings.word(f"{owner}.strategy", DEGREES)
+    if strategy is None:
+        return None
+    return _degrees(settings, f"{owner}.megatron", _MEGATRON) if strategy == "megatron" else (Parallel(), {})
+
+
+def engine(settings: Configuration, owner: str = "actor_rollout_ref.rollout") -> tuple[Parallel, dict[str, Amount]] | None:
+    """The degrees of an inference engine; None where they are not known."""
+    return _degrees(settings, owner, _ENGINE)
+
+
+def _degrees(settings: Configuration, owner: str, keys: Mapping[str, str]) -> tuple[Parallel, dict[str, Amount]] | None:
+    found: dict[str, Amount] = {}
+    for name, key in keys.items():
+        amount = settings.whole(f"{owner}.{key}", DEGREES, 1)
+        if amount is None:
+            return None
+        found[name] = amount
+    return Parallel(**{name: amount.value for name, amount in found.items()}), found
+
+
+def place_of(amounts: Mapping[str, Amount]) -> Span | None:
+    """Where the degrees are written: the first that is and is not 1, else the first that is."""
+    written = [amount for amount in amounts.values() if amount.span is not None]
+    return next((amount.span for amount in written if amount.value > 1), written[0].span if written else None)

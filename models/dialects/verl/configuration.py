@@ -1,0 +1,80 @@
+"""The settings of a verl configuration: what is written, else verl's own default, else what another key says."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+from ...configuration.notes import Notes
+from ...configuration.settings import Amount, Settings
+from ...span import Span
+from ...text.interpolation import Interpolator
+from ...text.tree import Value
+from .defaults import Table
+
+
+class Configuration(Settings):
+    """Values by their dotted path. A key that takes the value of another one is read as that one, so that its place is known.
+
+    `table` is where the defaults come from; None where nobody knows them: then what is not written is not known either.
+    `instead` are numbers that are tried in the place of what is written.
+    """
+
+    def __init__(self, notes: Notes, interpolator: Interpolator, table: Table | None, instead: Mapping[str, int] | None = None) -> None:
+        super().__init__(notes, interpolator, table.defaults if table else {})
+        self.table = table
+        self.notes = notes
+        self.instead = instead or {}
+        self._interpolates = interpolator
+
+    def tree(self, path: str) -> Value | None:
+        """The whole value at a path, every interpolation in it resolved; None if there is none."""
+        value = self.at(path)
+        return None if value is None else self._interpolates.tree(value, tuple(path.split(".")))
+
+    def place(self, path: str) -> Span:
+        """Where a value is written; the beginning of the file where it is not."""
+        value = self.at(path)
+        return self.top if value is None else value.span
+
+    def assigned(self, path: str, value: object) -> str:
+        """How a value is said in this file: ``key: value``, or ``key=value`` on a command line."""
+        return f"`{path}{'=' if self.notes.document.program else ': '}{value}`"
+
+    def meant(self, path: str) -> str:
+        """The key whose value holds: the first along its references that is written."""
+        seen: set[str] = set()
+        while self.table and self.at(path) is None and path in self.table.same and path not in seen:
+            seen.add(path)
+            path = self.table.same[path]
+        return path
+
+    def is_open(self, path: str, rule: str) -> bool:
+        """Is it not known here what the value is? Then `rule` is noted as unchecked. Without a table nothing unwritten is known."""
+        path = self.meant(path)
+        if self.table is None and self.at(path) is None:
+            self.notes.unsure(rule, path, f"`{path}` is not written, and the defaults of its configuration are not known")
+            return True
+        return super().is_open(path, rule)
+
+    def whole(
+        self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
+    ) -> Amount | None:
+        """See `Settings.whole`."""
+        if path in self.instead:
+            return Amount(self.instead[path], path)
+        return super().whole(self.meant(path), rule, default, least, fits, exact)
+
+    def said(self, path: str, rule: str) -> bool:
+        """Is there a value, written or by default, that is not null?"""
+        path = self.meant(path)
+        if self.at(path) is not None:
+            return self.has(path)
+        return self.table is not None and path in self._defaults and self._defaults[path].value is not None
+
+    def flag(self, path: str, rule: str, default: bool = False) -> bool | None:
+        """See `Settings.flag`."""
+        return super().flag(self.meant(path), rule, default)
+
+    def word(self, path: str, rule: str) -> str | None:
+        """See `Settings.word`."""
+        return super().word(self.meant(path), rule)

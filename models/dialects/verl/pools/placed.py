@@ -1,0 +1,38 @@
+"""Pools on the nodes of a cluster: where each part goes, and why it cannot go anywhere."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+from ....assignment import Runs
+from ....cluster import Cluster
+from ....pool_layout import Layout, lay_out, rooms_of
+from ....shorthand import AsDeclared
+from ..configuration import Configuration
+from ..entries import Entry
+from .declared import FIT, Declared
+from .machines import assumed
+from .room import Suits, judge_room
+
+
+def placed(
+    settings: Configuration, entry: Entry, declared: Declared, machines: Cluster | AsDeclared | None, suits: Suits
+) -> tuple[Cluster, Mapping[str, Runs]]:
+    """The cluster, and the ranks of every component of the pools.
+
+    `suits` tells whether other values of keys are right in all respects. Where the parts have no room on the given machines, that is said, and the rest is judged on those that the file speaks of.
+    """
+    given = machines if isinstance(machines, Cluster) else assumed(declared, machines)
+    if machines is None and declared.pools:
+        settings.notes.unsure(FIT, "", "no cluster is named: every part of a pool is taken to have a node of its own")
+    layout = lay_out(declared.pools, rooms_of(given), entry.reserves)
+    if layout.short is not None:
+        layout = judge_room(settings, entry, declared, given, layout, suits)
+        if layout.short is not None:
+            given = assumed(declared)
+            layout = lay_out(declared.pools, rooms_of(given))
+    return given, _runs(declared, layout)
+
+
+def _runs(declared: Declared, layout: Layout) -> dict[str, Runs]:
+    return {name: runs for pool in declared.pools for runs in (layout.runs(pool.name),) for name in pool.components}

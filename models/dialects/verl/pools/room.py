@@ -1,0 +1,149 @@
+"""Why the parts of pools have no room on the nodes, and which other sizes would have.
+
+Source: verl, verl/single_controller/ray/base.py: the sum of all accelerators is checked at once (_check_resource_available), and
+nothing else; a placement group that no node can hold is waited for without a limit (RayResourcePool.get_placement_groups).
+"""
+
+from __future__ import annotations
+
+from typing import Callable, Iterator, Mapping, Sequence
+
+from ....cluster import Cluster
+from ....pool import Pool
+from ....pool_fit import can_fit
+from ....pool_layout import UNLIMITED, Layout, Room, Short, lay_out, rooms_of
+from ....span import Edit
+from ..configuration import Configuration
+from ..entries import Entry
+from .declared import FIT, Declared
+
+CPUS = "PW502"
+AT_ONCE = "verl compares these sums as soon as Ray is up"
+NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
+MOST_OFFERED = 2
+Changes = Mapping[str, int]
+Suits = Callable[[Changes], bool]
+
+
+def judge_room(settings: Configuration, entry: Entry, declared: Declared, cluster: Cluster, layout: Layout, suits: Suits) -> Layout:
+    """Says what is wrong with a layout in which a part found no room; a layout that has room for all, where there is one."""
+    rooms = rooms_of(cluster)
+    possible = can_fit(declared.pools, rooms, entry.reserves)
+    if possible is not False:
+        pools = sorted(declared.pools, key=lambda pool: -max(parts.size for parts in pool.parts))
+        other = lay_out(pools, rooms)
+        if possible is None or other.short is not None:
+            settings.notes.unsure(
+                FIT, layout.short.pool.name if layout.short else "", "whether its parts fit onto the nodes was not decided"
+            )
+            return layout
+        _by_chance(settings, layout, cluster)
+        return other
+    short = layout.short
+    if short is not None:
+        pool = short.pool
+        code, message, note = _fault(declared, entry, cluster, rooms, short)
+        offers = list(_offers(settings, entry, pool, rooms, suits))
+        help_ = "; or ".join(" and ".join(settings.assigned(key, value) for key, value in offer.items()) for offer in offers)
+        at = pool.span("size" if short.part < len(cluster.nodes) else "count") or settings.top
+        settings.notes.error(
+            code,
+            pool.name,
+            message,
+            at,
+            _label(pool),
+            f"set {help_}" if help_ else "name a larger cluster",
+            _edit(settings, offers),
+            (note,),
+        )
+    return layout
+
+
+def _label(pool: Pool) -> str:
+    return f"{pool.name} is {pool.sizes}"
+
+
+def _by_chance(settings: Configuration, layout: Layout, cluster: Cluster) -> None:
+    short = layout.short
+    if short is None:
+        return
+    message = f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}` has room only if Ray puts the parts before it onto the right nodes"
+    note = "nothing tells Ray which nodes to take; by its own preference it would wait for this part for ever"
+    at = short.pool.span("size") or settings.top
+    settings.notes.warn(FIT, short.pool.name, message, at, _label(short.pool), "give all parts the size of a node", None, (note,))
+
+
+def _fault(declared: Declared, entry: Entry, cluster: Cluster, rooms: Sequence[Room], short: Short) -> tuple[str, str, str]:
+    """(code, message, when verl notices)."""
+    pool, size = short.pool, short.size
+    need, have = sum(each.size for each in declared.pools), sum(len(room.nodes) * room.free.bit_count() for room in rooms)
+    if need > have:
+        parts = f"{pool.size} accelerators ({pool.sizes})" if len(declared.pools) == 1 else f"{need} accelerators in all"
+        names = f"`{pool.name}` needs" if len(declared.pools) == 1 else f"{_listed(declared.pools)} need"
+        return FIT, f"{names} {parts}, the cluster has {have}{_missing(short, cluster)}", AT_ONCE
+    which = f"part {short.part + 1} of {pool.count}" if pool.count > 1 else "its one part"
+    asked = f"{which} of `{pool.name}`" if pool.count > 1 else f"`{pool.name}`"
+    if short.best is not None and any(room.free.bit_count() >= size for room in rooms) and short.best.cpus < UNLIMITED:
+        with_accelerators = [room for room in rooms if room.free.bit_count() >= size]
+        room = max(with_accelerators, key=lambda each: each.cpus)
+        has = f"{cluster.name(room.nodes.start)} has {room.cpus}"
+        others = "".join(f" + {each.cpus} of {each.name}" for each in entry.reserves if size * pool.cpus <= room.cpus)
+        wanted = f"{size * pool.cpus} CPUs of one node (verl reserves {pool.cpus} with each of {size} accelerators){others}"
+        return CPUS, f"{asked} needs {wanted}, but {has}", NEVER
+    left = "no node has any left" if short.best is None or not short.best.free else _best(cluster, short.best)
+    return FIT, f"{asked} needs {size} accelerators of one node, but {left}", NEVER
+
+
+def _best(cluster: Cluster, room: Room) -> str:
+    name, has = cluster.name(room.nodes.start), room.free.bit_count()
+    largest = max(len(each.node.accelerators) for each in cluster.alike)
+    return f"the largest node, {name}, has {has}" if has == largest else f"of what is left {name} has most, {has}"
+
+
+def _missing(short: Short, cluster: Cluster) -> str:
+    """Which nodes are missing, where every node holds one part."""
+    first, count = short.part + 1, short.pool.count
+    if short.part != len(cluster.nodes) or count == 1:
+        return ""
+    return f": node {count} of {count} is missing" if first == count else f": nodes {first} to {count} of {count} are missing"
+
+
+def _listed(pools: Sequence[Pool]) -> str:
+    names = [f"`{pool.name}` ({pool.sizes})" for pool in pools]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _offers(settings: Configuration, entry: Entry, pool: Pool, rooms: Sequence[Room], suits: Suits) -> Iterator[Changes]:
+    """Other sizes of the pool that were tried: first as many parts that are smaller, then fewer parts, then one as large as a node."""
+    if not pool.nodes_key or not pool.accelerators_key or pool.nodes_key.startswith("--"):
+        return
+    count, size, offered = pool.count, pool.parts[0].size, 0
+    sizes = sorted({room.largest(pool.cpus) for room in rooms} | set(range(1, min(size, 16) + 1)), reverse=True)
+    smaller = ((count, each) for each in sizes if each < size)
+    fewer = ((each, size) for each in range(min(count - 1, sum(len(room.nodes) for room in rooms)), 0, -1))
+    single = ((1, each) for each in sizes)
+    done: set[tuple[int, int]] = set()
+    for candidates in (smaller, fewer, single):
+        for nodes, each in _limited(candidates):
+            changes = {
+                key: now for key, now, before in ((pool.nodes_key, nodes, count), (pool.accelerators_key, each, size)) if now != before
+            }
+            if changes and (nodes, each) not in done and suits(changes):
+                done.add((nodes, each))
+                offered += 1
+                yield changes
+                break
+        if offered == MOST_OFFERED:
+            return
+
+
+def _limited(candidates: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for _, candidate in zip(range(16), candidates):
+        yield candidate
+
+
+def _edit(settings: Configuration, offers: Sequence[Changes]) -> Edit | None:
+    if not offers or len(offers[0]) > 1:
+        return None
+    (key, value) = next(iter(offers[0].items()))
+    return settings.becomes(key, str(value))

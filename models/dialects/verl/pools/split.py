@@ -1,0 +1,46 @@
+"""Half of the accelerators for actor, rollout and reference, the other half for the critic.
+
+Source: verl, examples/split_placement/main_ppo_split.py (main_task).
+"""
+
+from __future__ import annotations
+
+from ....pool import Parts, Pool
+from ....span import Span
+from ..components.roles import has_reference, has_reward_model
+from ..configuration import Configuration
+from ..entries import Entry
+from .declared import FIT, Declared
+from .main_ppo import ACCELERATORS, NODES
+
+MODE = "PW123"
+
+
+def halves(settings: Configuration, entry: Entry) -> Declared:
+    """Half of each node where there is one node, half of the nodes where there are several."""
+    count, size = settings.whole(NODES, FIT, exact=True), settings.whole(ACCELERATORS, FIT, exact=True)
+    if count is None or size is None:
+        return Declared(())
+    within = count.value // 2 == 0 and size.value // 2 > 0
+    part = Parts(size.value // 2, count.value) if within else Parts(size.value, count.value // 2)
+    machines = (Parts(size.value, count.value),)
+    halved = size if within else count
+    at = halved.span or settings.top
+    if not part.count:
+        message = f"one accelerator ({count.said}, {size.said}) cannot be split: both pools would be empty, and verl raises an IndexError"
+        settings.notes.error(MODE, entry.trained, message, at, "", f"set `{ACCELERATORS}=2`", size.becomes(2))
+        return Declared((), machines)
+    if halved.value % 2:
+        lost = f"{size.value} accelerators of a node" if halved is count else f"an accelerator of each of {count.value} nodes"
+        message = f"{halved.said} is halved and rounded down: {lost} belong to no pool"
+        settings.notes.warn("PW804", entry.trained, message, at, "odd", f"set `{halved.name}` to an even number")
+    spans: dict[str, Span] = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
+    if spans:
+        spans["name"] = next(iter(spans.values()))
+    first = ("actor", "rollout", *(("ref",) if has_reference(settings) else ()))
+    second = ("critic", *(("reward_model",) if has_reward_model(settings) else ()))
+    pools = tuple(
+        Pool(name, (part,), entry.slots, roles, size.name, count.name, spans)
+        for name, roles in ((entry.trained, first), (entry.rolled, second))
+    )
+    return Declared(pools, machines)

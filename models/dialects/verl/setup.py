@@ -1,0 +1,44 @@
+"""What is known of a verl job while it is read: its program, its settings, its pools and its components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...component import Component, Relation
+from ...configuration.notes import Notes
+from ...derivation import Derivation
+from ...pool import Pool
+from ...share import Share
+from .configuration import Configuration
+from .entries import Entry
+
+
+@dataclass
+class Setup:
+    """The job; `work` adds relations, shares and derivations to it.
+
+    `components` have their ranks where these could be told. `accelerators` are those that verl counts in its own checks:
+    `trainer.nnodes` x `trainer.n_gpus_per_node`.
+    """
+
+    notes: Notes
+    settings: Configuration
+    entry: Entry
+    pools: tuple[Pool, ...]
+    components: tuple[Component, ...]
+    relations: list[Relation] = field(default_factory=list)
+    shares: list[Share] = field(default_factory=list)
+    derivations: list[Derivation] = field(default_factory=list)
+
+    def component(self, name: str) -> Component | None:
+        """The component of this name, if the job has one."""
+        return next((each for each in self.components if each.name == name), None)
+
+    def pool(self, component: str) -> Pool | None:
+        """The pool that a component runs on, if its size is known."""
+        return next((pool for pool in self.pools if component in pool.components), None)
+
+    def world_size(self, component: str) -> int | None:
+        """How many processes a component has: the size of its pool; None where that is not known."""
+        pool = self.pool(component)
+        return pool.size if pool else None
