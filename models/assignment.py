@@ -52,6 +52,19 @@ class Assignment:
             return sum(mask.bit_count() for (_, its), mask in self.masks(component).items() if its == kind)
         return sum(repeat.mask(kind).bit_count() * repeat.nodes for repeat in repeats)
 
+    def processes_on(self, component: str) -> dict[int, int]:
+        """Node rank -> how many of its processes begin there: one that lies on several nodes is where its first resource is."""
+        found: dict[int, int] = {}
+        done = 0
+        for repeat in self.repeats(component):
+            # Where there are several runs or nodes, every process lies in one run (see Repeat).
+            for node in repeat.node_ranks:
+                count = repeat.each_node if len(repeat) > 1 else repeat.ranks.stop - max(repeat.ranks.start, done)
+                if count > 0:
+                    found[node] = found.get(node, 0) + count
+            done = max(done, repeat.ranks.stop)
+        return found
+
     def amount(self, component: str) -> int:
         """How many resources its processes hold, one that is shared by several counted for each of them."""
         return sum(run.amount * repeat.nodes for repeat in self.repeats(component) for run in repeat.runs)

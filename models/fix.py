@@ -9,7 +9,11 @@ from .span import Edit
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that was itself verified. `edit` is None where the text that it changes stands elsewhere."""
+    """A change that was itself verified. `edit` is None where the text that it changes stands elsewhere.
+
+    `notes` are what the dialect knows of the cause, such as which number is the framework's default.
+    """
 
     help: str
     edit: Edit | None = None
+    notes: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ class Capabilities:
     `nodes_in_order`: a component's processes must be on nodes of ascending rank (RLinf refuses any other order at launch).
     `groups_may_cross`: tensor parallel groups of given ranks may lie on several nodes: slow, but not refused.
     `processes_may_cross`: a process of given ranks may hold accelerators of several nodes: slow, but not refused.
-    `whole_replicas`: a replica lies on whole nodes, or inside one; else the framework gives it the wrong accelerators.
+    `whole_replicas`: a replica of an engine lies on whole nodes, or inside one; else the framework gives it the wrong accelerators.
     `packs`: a contiguous component is a range of the whole cluster, and its processes follow from it, so that neither groups nor process
     ranks are written.
     `notices`: code of a rule -> when the framework itself would notice, for rules that it checks late or never.

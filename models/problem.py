@@ -13,10 +13,11 @@ from .component import COLOCATED, IN_ORDER, UNBOUNDED, Component, Relation
 from .demand import Demand
 from .job import Job
 from .node_group import ACCELERATOR, CLUSTER_LABEL
+from .roles import SERVED
 from .share import Share
 
 AMOUNT = "amount"
-_FIELDS = ("node_groups", "per_process", "parallel", "memory", "accelerator_model", "contiguous", "stride")
+_FIELDS = ("node_groups", "per_process", "parallel", "memory", "accelerator_model", "contiguous", "stride", "cpus")
 _NEUTRAL = {f.name: f.default for f in fields(Component) if f.name in _FIELDS}
 
 
@@ -51,6 +52,11 @@ class Problem:
     def shares(self) -> tuple[Share, ...]:
         """What is dealt out to the components of this problem."""
         return tuple(share for share in self.job.shares if share.component in self._by_name)
+
+    def whole_replica(self, component: Component) -> int:
+        """Accelerators of a replica that must lie inside one node or on whole nodes; 1 where replicas may lie as they like."""
+        served = self.job.capabilities.whole_replicas and component.role in SERVED
+        return component.parallel.replica if served else 1
 
     def range_in(self, component: Component) -> tuple[str, ...]:
         """The node groups in whose numbering a contiguous component is one solid range.

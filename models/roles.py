@@ -23,4 +23,7 @@ STUDENT = "student"
 TEACHER = "teacher"
 """Is distilled from. ROLL `teacher`."""
 
+SERVED = (ROLLOUT, REWARD)
+"""What inference engines do: their replicas are servers, each started for the accelerators of its nodes."""
+
 ROLES = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, CRITIC, REWARD, ENVIRONMENT, AGENT, STUDENT, TEACHER)

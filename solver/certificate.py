@@ -7,6 +7,7 @@ from typing import Iterable, Mapping
 from ..models.component import Component
 from ..models.node_group import ACCELERATOR
 from ..models.problem import Problem
+from .cpu_row import cpu_row
 from .layout import Bundle, Cell, Layout
 from .own_rows import amount_row, memory_row, node_row, range_row
 from .pools import Pool
@@ -44,7 +45,7 @@ def counting_row(problem: Problem) -> Row | None:
             needs = {bundle: bundle.unit // size * bundle.least for bundle in may if bundle.unit % size == 0}
             if row := _shortage(layout, pool, size, needs, may):
                 return row
-    return None
+    return next(filter(None, (cpu_row(layout, bundle) for bundle in layout.searched)), None)
 
 
 def _shortage(layout: Layout, pool: Pool, size: int, needs: Mapping[Bundle, int], may: Mapping[Bundle, frozenset[Cell]]) -> Row | None:

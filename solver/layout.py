@@ -22,12 +22,13 @@ class Bundle:
     """Components that share their resources: one thing to place, in units that one node holds whole.
 
     Two bundles are the same only if they are the same object. `solid_in` names the node groups in whose numbering it must
-    be one solid range; None if it need not.
+    be one solid range; None if it need not. `whole` is what one node must hold together beside its groups: whole replicas.
     """
 
     components: tuple[Component, ...]
     kind: str
     solid_in: tuple[str, ...] | None = None
+    whole: int = 1
 
     @cached_property
     def name(self) -> str:
@@ -37,7 +38,7 @@ class Bundle:
     @cached_property
     def unit(self) -> int:
         """Resources that are placed as one piece: what every member's groups divide."""
-        return lcm(*(component.unit for component in self.components))
+        return lcm(self.whole, *(component.unit for component in self.components))
 
     @cached_property
     def least(self) -> int:
@@ -101,7 +102,7 @@ class Layout:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         placed = [members for members in problem.colocated_sets if problem.kind(members[0]) != NODE]
-        self.bundles = tuple(Bundle(members, problem.kind(members[0]), problem.solid_in(members)) for members in placed)
+        self.bundles = tuple(self._bundle(members) for members in placed)
         self.bundle_of = {component.name: bundle for bundle in self.bundles for component in bundle.components}
         self.on_nodes = self._on_nodes()
         self.fixed = {bundle: self._masks(bundle) for bundle in self.bundles if bundle.fixed}
@@ -111,6 +112,10 @@ class Layout:
         self.pool_of = {bundle: pool for pool in self.pools for bundle in pool.bundles}
         self.cells = self._cells()
         self.cell_of = {node.rank: cell for cell in self.cells for node in cell.nodes}
+
+    def _bundle(self, members: tuple[Component, ...]) -> Bundle:
+        problem = self.problem
+        return Bundle(members, problem.kind(members[0]), problem.solid_in(members), lcm(*map(problem.whole_replica, members)))
 
     @property
     def searched(self) -> tuple[Bundle, ...]:
@@ -164,18 +169,42 @@ class Layout:
     def _cells(self) -> tuple[Cell, ...]:
         """Nodes with the same place in the topology, hardware and memberships.
 
-        Each node alone where group sizes form no chain, or where something lies within what is itself searched.
+        Each node alone where group sizes form no chain, where something lies within what is itself searched, or where the
+        CPUs might not do.
         """
         chain = all(_is_chain({b.unit for b in pool.bundles if not b.contiguous}) and pool.host is None for pool in self.pools)
         groups = sorted({c.node_groups for c in self.problem.components})
         members = [self.problem.cluster.members(labels) for labels in groups]
         keyed: dict[tuple[object, ...], list[Node]] = {}
         for node in self.problem.cluster.nodes:
-            alone = -1 if chain else node.rank
             belongs = tuple(node.rank in its for its in members)
+            alone = -1 if chain and not self._may_lack_cpus(node) else node.rank
             key = (path(node), node.accelerator_model, node.accelerator_memory, belongs, alone)
             keyed.setdefault(key, []).append(node)
         return tuple(Cell(index, tuple(nodes)) for index, nodes in enumerate(keyed.values()))
+
+    def _may_lack_cpus(self, node: Node) -> bool:
+        """Could what is placed on the node reserve more CPUs than it has, if all that it has were used?"""
+        return (
+            node.cpus is not None
+            and self._reserved
+            and sum(self._most_cpus(members, node) for members in self.problem.colocated_sets) > node.cpus
+        )
+
+    @cached_property
+    def _reserved(self) -> bool:
+        return any(component.cpus for component in self.problem.components)
+
+    def _most_cpus(self, members: tuple[Component, ...], node: Node) -> int:
+        found = 0
+        for component in members if any(component.cpus for component in members) else ():
+            runs = component.runs if component.runs is not None else self.on_nodes.get(component.name)
+            if runs is None:
+                most = node.count(self.problem.kind(component)) // component.per_process
+            else:
+                most = Assignment({component.name: runs}).processes_on(component.name).get(node.rank, 0)
+            found = max(found, component.cpus * most)
+        return found
 
 
 def _is_chain(sizes: set[int]) -> bool:

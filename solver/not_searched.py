@@ -34,6 +34,7 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
         yield from _grounds(one, other)
     for bundle in layout.searched:
         yield from _either(layout, bundle)
+        yield from _whole(layout, bundle)
     for relation in layout.problem.related(NOT_FEWER):
         for component in (layout.problem[name] for name in relation.components):
             if layout.problem.kind(component) == NODE and component.runs is None and component.least < component.most:
@@ -70,6 +71,16 @@ def _either(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
             if any(mask & pool.free.get(node, 0) for node, mask in theirs.items()) and theirs != pool.free:
                 why = f"{bundle.name} may share with {other.name} all or nothing"
                 yield bundle.name, why, f"say that {bundle.name} and {other.name} are colocated, or that they are disjoint"
+
+
+def _whole(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
+    """Replicas that no node holds."""
+    largest = max((node.count(bundle.kind) for node in layout.problem.cluster.nodes), default=0)
+    for component in bundle.components:
+        if largest < layout.problem.whole_replica(component):
+            size = component.parallel.replica
+            why = f"a replica of {component.name} is {size} accelerators, the largest node has {largest}; replicas over whole nodes are not searched"
+            yield component.name, why, f"give {component.name} ranks, or smaller replicas"
 
 
 def _said(problem: Problem, subject: str, why: str, advice: str) -> Finding:

@@ -23,10 +23,10 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
         if bundle.fixed:
             if masks[0] != layout.fixed[bundle]:
                 return None
-            if any(_is_cut(assignment, component) for component in bundle.components if component is not bundle.fixed):
+            if any(_is_cut(layout, assignment, component) for component in bundle.components if component is not bundle.fixed):
                 return None
             continue
-        if any(_is_cut(assignment, component) for component in bundle.components):
+        if any(_is_cut(layout, assignment, component) for component in bundle.components):
             return None
         counts = _amounts(assignment, bundle.components[0])
         if any(count % bundle.unit for count in counts.values()):
@@ -52,11 +52,11 @@ def _amounts(assignment: Assignment, component: Component) -> dict[int, int]:
     return counts
 
 
-def _is_cut(assignment: Assignment, component: Component) -> bool:
-    """Is some group of the component, or some process, on two nodes?"""
+def _is_cut(layout: Layout, assignment: Assignment, component: Component) -> bool:
+    """Is some group of the component, some process, or some replica that must be whole, on two nodes?"""
     held = [node for _, its in seats(assignment.of(component.name)) for (node, _), _, _ in its]
-    size = component.group_size
-    return any(len(set(held[start : start + size])) > 1 for start in range(0, len(held), size))
+    sizes = (component.group_size, layout.problem.whole_replica(component))
+    return any(len(set(held[start : start + size])) > 1 for size in sizes for start in range(0, len(held), size))
 
 
 def _counts(layout: Layout, bundle: Bundle, counts: dict[int, int]) -> Values:

@@ -12,6 +12,7 @@ from .contiguous import Contiguous
 from .disjoint import Disjoint
 from .divisibility import Divisibility
 from .even_shares import EvenShares
+from .fits_cpus import FitsCpus
 from .fits_memory import FitsMemory
 from .group_in_node import GroupInNode
 from .hardware_kind import HardwareKind
@@ -21,6 +22,7 @@ from .node_group import NodeGroup
 from .node_order import NodeOrder
 from .not_fewer import NotFewer
 from .process_on_one_node import ProcessOnOneNode
+from .replica_on_whole_nodes import ReplicaOnWholeNodes
 from .strided import Strided
 from .subset import Subset
 
@@ -30,6 +32,7 @@ RULES: tuple[Rule[Any], ...] = (
     NoOverlap(),
     ProcessOnOneNode(),
     GroupInNode(),
+    ReplicaOnWholeNodes(),
     Colocated(),
     Disjoint(),
     ColocatedOrDisjoint(),
@@ -43,4 +46,5 @@ RULES: tuple[Rule[Any], ...] = (
     EvenShares(),
     NotFewer(),
     FitsMemory(),
+    FitsCpus(),
 )

@@ -1,4 +1,4 @@
-"""Whole replicas: the accelerators of a component divide into tp x pp x cp, and into its processes."""
+"""Whole replicas: the accelerators of a component divide into tp x pp x cp (x dp), and into its processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Divisibility:
-    """The accelerators of a component are a multiple of tp x pp x cp, of the accelerators per process, and of a block of its stride.
+    """The accelerators of a component are a multiple of tp x pp x cp (in an engine x dp), of the accelerators per process, and of a block of its stride.
 
     Source: Megatron-LM, core/parallel_state.py, initialize_model_parallel (world size must be divisible by
     tp x pp x cp); RLinf, rlinf/scheduler/placement/placement.py (processes and resources are multiples), packed.py (blocks).
@@ -35,8 +35,9 @@ class Divisibility:
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         placed = assignment.amount(component.name)
         replica, each, block = component.parallel.replica, component.per_process, component.block
+        inside = " x dp" if component.parallel.dp > 1 else ""
         for divisor, what in (
-            (replica, f"tp x pp x cp = {replica}"),
+            (replica, f"tp x pp x cp{inside} = {replica}"),
             (each, f"{each} accelerators per process"),
             (block, f"blocks of {block}, in which {component.stride} groups interleave"),
         ):
@@ -45,8 +46,11 @@ class Divisibility:
                 lower, upper = placed - placed % divisor, placed - placed % divisor + divisor
                 fit = f"{lower} or {upper}" if lower else str(upper)
                 span = component.span("placement" if component.runs is not None else "parallel")
-                help_text = f"give {component.name} {fit} accelerators"
-                yield error(self.code, component.name, message, span, help=help_text, witnesses=(placed, divisor), amount=placed % divisor)
+                advice = component.fix(self.code, f"give {component.name} {fit} accelerators")
+                yield error(
+                    self.code, component.name, message, span, help=advice.help, edit=advice.edit, notes=advice.notes,
+                    witnesses=(placed, divisor), amount=placed % divisor,
+                )  # fmt: skip
                 return
 
     def explain(self, problem: Problem, component: Component) -> Clause:

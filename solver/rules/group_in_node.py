@@ -41,11 +41,13 @@ class GroupInNode:
         cut = self._cut(tp, assignment.repeats(component.name))
         if not cut:
             return
+        # Where the framework lets groups cross, that is slow and no failure; but nothing that is searched is placed so.
+        may = problem.job.capabilities.groups_may_cross and component.runs is not None
+        if may and problem.job.capabilities.processes_may_cross and component.per_process % tp == 0:
+            return  # the process around the group lies on several nodes too, which says it all
         group, nodes = next(iter(cut.items()))
         more = f" ({len(cut)} groups do)" if len(cut) > 1 else ""
         message = f"tp group {group} of {component.name} ({tp} accelerators) lies on nodes {nodes[0]} and {nodes[1]}{more}"
-        # Where the framework lets groups cross, that is slow and no failure; but nothing that is searched is placed so.
-        may = problem.job.capabilities.groups_may_cross and component.runs is not None
         tell = warning if may else error
         yield tell(
             self.code, component.name, message + (": slow, but not refused" if may else ""), component.span("placement"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ...models.assignment import Assignment
 from ...models.component import Component
 from ...models.demand import Clause, Demand
-from ...models.finding import Finding, error
+from ...models.finding import Finding, error, warning
 from ...models.node_group import NODE
 from ...models.problem import Problem
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class ProcessOnOneNode:
     """All resources of one process are on one node and of one kind.
 
+    Where the framework starts an engine of its own that reaches other nodes, a given process may lie on several: that is slow.
     Source: RLinf, rlinf/scheduler/placement/flexible.py (one node per process, noticed only at launch).
     """
 
@@ -35,21 +36,26 @@ class ProcessOnOneNode:
                 variables.require(mask.bit_count() % component.per_process == 0, f"processes of {component.name} do not fit node {node}")
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        torn: dict[int, tuple[int, int]] = {}
+        torn, mixed = dict[int, tuple[int, int]](), False
         last_rank, last_node, last_kind = -1, -1, ""
         for repeat in assignment.repeats(component.name):
             for run in repeat.runs:
                 if run.ranks.start == last_rank and (run.node, run.kind) != (last_node, last_kind):
                     torn.setdefault(last_rank, (last_node, run.node))
+                    mixed |= run.kind != last_kind
                 last_rank, last_node, last_kind = run.ranks.stop - 1, run.node, run.kind
             last_rank, last_node = repeat.ranks.stop - 1, repeat.node_ranks.stop - 1
         if torn:
             rank, nodes = next(iter(torn.items()))
             more = f" ({len(torn)} processes do)" if len(torn) > 1 else ""
-            message = f"process {rank} of {component.name} lies on nodes {nodes[0]} and {nodes[1]}{more}; a process runs on one node"
+            # What is searched is never placed so, whatever the framework lets given ranks do.
+            may = problem.job.capabilities.processes_may_cross and component.runs is not None and not mixed
+            message = f"process {rank} of {component.name} lies on nodes {nodes[0]} and {nodes[1]}{more}"
+            message += ": slow, but not refused" if may else "; a process runs on one node"
+            tell = warning if may else error
             on_nodes = problem.kind(component) == NODE
             fix = component.fix(self.code, "name one node for each process" if on_nodes else "give each process accelerators of one node")
-            yield error(
+            yield tell(
                 self.code, component.name, message, component.span("placement"), label="crosses nodes",
                 help=fix.help, edit=fix.edit, witnesses=(rank, *nodes), amount=len(torn),
             )  # fmt: skip

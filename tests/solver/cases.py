@@ -26,11 +26,20 @@ from placewright.models.share import Share
 GIB = 1024
 
 
-def node(rank: int, count: int, model: str = "GPU", gib: int | None = None, rack: str = "", taken: int = 0, robots: int = 0) -> Node:
+def node(
+    rank: int,
+    count: int,
+    model: str = "GPU",
+    gib: int | None = None,
+    rack: str = "",
+    taken: int = 0,
+    robots: int = 0,
+    cpus: int | None = None,
+) -> Node:
     """A node with `count` accelerators of `gib` GiB."""
     devices = accelerators(count, model, None if gib is None else gib * GIB)
     hardware = tuple(Hardware("Franka") for _ in range(robots))
-    return Node(rank, f"node-{rank}", devices, hardware, topology={"rack": rack} if rack else {}, taken=taken)
+    return Node(rank, f"node-{rank}", devices, hardware, cpus, topology={"rack": rack} if rack else {}, taken=taken)
 
 
 def cluster(*nodes: dict[str, Any], **groups: tuple[int, ...]) -> Cluster:
@@ -61,6 +70,7 @@ def problem(
     shares: bool = False,
     in_order: bool = False,
     crossing: bool = False,
+    whole: bool = False,
     dealt: tuple[Share, ...] = (),
     **pairs: str,
 ) -> Problem:
@@ -68,7 +78,9 @@ def problem(
     relations = [Relation(KINDS[word], (pair.split("+")[0], pair.split("+")[1])) for word, text in pairs.items() for pair in text.split()]
     if in_sequence:
         relations.append(Relation(IN_ORDER, tuple(in_sequence.split())))
-    can = Capabilities(shares_accelerators=shares, nodes_in_order=in_order, groups_may_cross=crossing)
+    can = Capabilities(
+        shares_accelerators=shares, nodes_in_order=in_order, groups_may_cross=crossing, processes_may_cross=crossing, whole_replicas=whole
+    )
     return Problem(where, Job(components, tuple(relations), can, shares=dealt))
 
 

@@ -29,7 +29,7 @@ from placewright.solver.rules import RULES
 
 PACKING = tuple(rule for rule in RULES if rule.packs)
 COUNTING = tuple(rule for rule in RULES if not rule.packs)
-SHAPE = {"PW202", "PW203", "PW204"}
+SHAPE = {"PW202", "PW203", "PW204", "PW214"}
 """Rules that the shape of the variables holds: what they refuse of a searched component, no values can say."""
 
 Key = frozenset[tuple[str, object]]

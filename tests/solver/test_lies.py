@@ -22,6 +22,7 @@ from placewright.solver.rules.contiguous import Contiguous
 from placewright.solver.rules.disjoint import Disjoint
 from placewright.solver.rules.divisibility import Divisibility
 from placewright.solver.rules.even_shares import EvenShares
+from placewright.solver.rules.fits_cpus import FitsCpus
 from placewright.solver.rules.fits_memory import FitsMemory
 from placewright.solver.rules.group_in_node import GroupInNode
 from placewright.solver.rules.hardware_kind import HardwareKind
@@ -31,6 +32,7 @@ from placewright.solver.rules.node_group import NodeGroup
 from placewright.solver.rules.node_order import NodeOrder
 from placewright.solver.rules.not_fewer import NotFewer
 from placewright.solver.rules.process_on_one_node import ProcessOnOneNode
+from placewright.solver.rules.replica_on_whole_nodes import ReplicaOnWholeNodes
 from placewright.solver.rules.strided import Strided
 from placewright.solver.rules.subset import Subset
 from placewright.solver.variables import Variables
@@ -83,6 +85,11 @@ def proved(original: Any) -> Any:
     return lambda self, problem, share, variables: original(self, problem, replace(share, proved=True), variables)
 
 
+def each_for_itself(original: Any) -> Any:
+    """CPUs of colocated components as if each had processes of its own."""
+    return lambda self, members, cell, variables: variables.total(original(self, (each,), cell, variables) for each in members)
+
+
 def with_severity(severity: Severity) -> Callable[[Any], Any]:
     """The same findings, as bad as that."""
     return lambda original: lambda *arguments: (replace(finding, severity=severity) for finding in original(*arguments))
@@ -129,6 +136,12 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "groups pass over two nodes": (GroupInNode, "check", instead(silent), "sizes of a chain"),
     "given parts cut no group": (GroupInNode, "encode", instead(silent), "given, uneven"),
     "processes pass over two nodes": (ProcessOnOneNode, "check", instead(silent), "processes around tp groups"),
+    "replicas pass over two nodes": (ReplicaOnWholeNodes, "check", instead(silent), "replicas in one node"),
+    "given parts cut no replica": (ReplicaOnWholeNodes, "encode", instead(silent), "given, replicas over nodes"),
+    "CPUs never end": (FitsCpus, "encode", instead(silent), "CPUs"),
+    "CPUs pass whatever they are": (FitsCpus, "check", instead(silent), "CPUs"),
+    "nodes differ in no CPUs": (Layout, "_may_lack_cpus", instead(lambda *arguments: False), "CPUs"),
+    "fused processes reserve for each": (FitsCpus, "_need", each_for_itself, "CPUs of fused processes"),
     "nothing is ever cut": (project, "_is_cut", instead(lambda *arguments: False), "two groups in one cell"),
     "colocated ones pass apart": (Colocated, "check", instead(silent), "colocated"),
     "given ones may be colocated apart": (Colocated, "encode", instead(silent), "given apart, colocated"),

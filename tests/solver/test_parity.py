@@ -116,6 +116,53 @@ CASES: dict[str, Problem] = {
     "robots": problem(
         ROBOTS, component("env", 2, node_groups=("robots",)), component("a", 2, tp=2), component("agent", 3, node_groups=("node",))
     ),
+    "replicas in one node": problem(LARGE, component("a", 3, 6, tp=1, pp=3, role="rollout"), component("b", 1), whole=True),
+    "replicas in one node, of tp groups": problem(
+        cluster({"count": 4}, {"count": 3}), component("a", 4, tp=2, pp=2, role="rollout"), component("b", 2, tp=2), whole=True
+    ),
+    "replicas in one node, colocated": problem(
+        FIVE, component("a", 2, 4, role="actor"), component("b", 2, 4, tp=1, pp=2, role="rollout"), together="b+a", whole=True
+    ),
+    "replicas in one node, contiguous": problem(
+        FIVE, component("a", 2, 4, pp=2, contiguous=True, role="rollout"), component("b", 1), whole=True
+    ),
+    "given, replicas over nodes": problem(
+        TWO,
+        given("a", Run(range(1), 0, first=1), Run(range(1, 2), 1, first=1)),
+        component("b", 2, pp=2, role="rollout"),
+        together="b+a",
+        whole=True,
+    ),
+    "given, replicas on whole nodes": problem(
+        TWO,
+        given("a", Run(range(2), 0), Run(range(2, 4), 1), parallel=component("a", 4, pp=4).parallel, role="rollout"),
+        component("b", 1),
+        whole=True,
+    ),
+    "CPUs": problem(
+        cluster({"count": 3, "cpus": 4}, {"count": 3}, {"count": 1, "cpus": 9}), component("a", 2, 4, cpus=3), component("b", 2)
+    ),
+    "CPUs of processes": problem(
+        cluster({"count": 4, "cpus": 5}, {"count": 2, "cpus": 3}),
+        component("a", 2, 4, per_process=2, cpus=2),
+        component("b", 1, 2, cpus=1),
+        component("agent", 2, node_groups=("node",), cpus=1),
+    ),
+    "CPUs of fused processes": problem(
+        cluster({"count": 3, "cpus": 4}, {"count": 2, "cpus": 9}),
+        component("a", 2, 3, cpus=2),
+        component("b", 2, 3, cpus=1),
+        together="b+a",
+    ),
+    "CPUs beside given": problem(
+        cluster({"count": 3, "cpus": 4}, {"count": 2, "cpus": 2}), given("a", Run(range(2), 0), cpus=1), component("b", 1, 2, cpus=2)
+    ),
+    "CPUs with given": problem(
+        cluster({"count": 3, "cpus": 4}), given("a", Run(range(2), 0)), component("b", 1, 2, cpus=3), together="b+a"
+    ),
+    "CPUs, contiguous": problem(
+        cluster({"count": 3, "cpus": 4}, {"count": 2, "cpus": 9}), component("a", 2, 3, cpus=2, contiguous=True), component("b", 1, cpus=1)
+    ),
     **RELATION_CASES,
     "robots, too many": problem(ROBOTS, component("env", 3, 4, node_groups=("robots",)), component("a", 1)),
 }
@@ -140,6 +187,7 @@ def random_problem(source: random.Random, most: int = 2_500) -> Problem:
             for _ in range(source.choice([2, 2, 3]))
         ]
         for each in nodes:
+            each["cpus"] = source.choice([None, 2, 3, 8])
             each["taken"] = source.choice([0, 0, 0, 0, 1, 2]) & ((1 << each["count"]) - 1)
         where = cluster(*nodes, g=tuple(sorted(source.sample(range(len(nodes)), source.choice([1, 2])))))
         components, pairs, dealt = list[Component](), dict.fromkeys(("together", "apart", "within", "either", "not_fewer"), ""), []
@@ -157,6 +205,7 @@ def random_problem(source: random.Random, most: int = 2_500) -> Problem:
                     name, least, least + source.choice([0, 0, 0, 1, tp]), tp=tp, pp=source.choice([1, 1, 1, 2]), gib=source.choice([0, 0, 30, 40, 50]),
                     phase=source.choice(["", "", "p", "q"]), per_process=each, contiguous=contiguous, stride=stride,
                     node_groups=source.choice([("cluster",), ("cluster",), ("g",)]), accelerator_model=source.choice(["", "", "", "X"]),
+                    cpus=source.choice([0, 0, 0, 1, 2]), role=source.choice(["", "rollout"]),
                 )
             )  # fmt: skip
             if len(components) > 1 and (
@@ -166,7 +215,7 @@ def random_problem(source: random.Random, most: int = 2_500) -> Problem:
             if source.random() < 0.2:
                 dealt.append(share(name, source.choice([4, 6, 8]), source.choice([1, 1, 2])))
         in_sequence = " ".join(each.name for each in components) if source.random() < 0.05 else ""
-        found = problem(where, *components, in_sequence=in_sequence, shares=True, dealt=tuple(dealt), **pairs)
+        found = problem(where, *components, in_sequence=in_sequence, shares=True, dealt=tuple(dealt), whole=source.random() < 0.3, **pairs)
         ranged = [{c.node_groups for c in members if c.contiguous} for members in found.colocated_sets]
         if all(len(groups) <= 1 for groups in ranged) and parity.space(found) <= most and not not_searched(found):
             return found
@@ -190,5 +239,5 @@ def test_random_problems_agree_and_every_rule_is_exercised(record_property: pyte
     record_property("parity", dict(counts))
     for rule in parity.COUNTING:
         assert counts[f"{rule.code} alone"], f"{rule.code} never refused anything on top of the packing rules"
-    for code in ("PW201", "PW202", "PW203", "PW204", "PW205", "PW206", "PW207", "PW211", "PW212", "PW213"):
+    for code in ("PW201", "PW202", "PW203", "PW204", "PW205", "PW206", "PW207", "PW211", "PW212", "PW213", "PW214"):
         assert counts[f"{code} refused"], f"{code} never refused anything"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.assignment import Run
-from placewright.models.component import Component
+from placewright.models.assignment import Assignment, Run
+from placewright.models.component import Component, Parallel
 from placewright.models.finding import Finding, Severity
+from placewright.models.fix import Fix
 from placewright.models.job import Capabilities
 from placewright.models.problem import Problem
 from placewright.models.span import Edit, Span
@@ -172,6 +173,73 @@ def test_groups_over_nodes_are_a_warning_where_the_framework_lets_them() -> None
     plan = solve(problem(cluster({"count": 3}, {"count": 3}), component("a", 4, tp=2), crossing=True)).plan
     assert plan is not None
     assert [mask.bit_count() for mask in plan.assignment.masks("a").values()] == [2, 2]
+
+
+def test_a_process_over_nodes_is_a_warning_where_the_framework_lets_it_and_says_that_of_its_groups_too() -> None:
+    torn = given("a", Run(range(1), 0, first=6, each=2), Run(range(1), 1, each=2), per_process=4, parallel=component("a", 4, tp=4).parallel)
+    assert {finding.code for finding in check_given(problem(TWO_NODES, torn))} == {"PW202", "PW203"}
+    finding = only(problem(TWO_NODES, torn, crossing=True))
+    assert (finding.code, finding.severity) == ("PW203", Severity.WARNING)
+    assert finding.message == "process 0 of a lies on nodes 0 and 1: slow, but not refused"
+
+
+def engine(size: int, *runs: Run) -> Component:
+    """A rollout whose replicas have `size` accelerators."""
+    return given("rollout", *runs, role="rollout", parallel=component("rollout", 1, tp=size).parallel)
+
+
+THREE_NODES = cluster({"count": 9}, {"count": 9}, {"count": 9})
+
+
+@pytest.mark.parametrize(
+    ("size", "held", "message"),
+    [
+        (6, (8, 8, 8), "replica 1 of rollout (tp 6: 6 accelerators) has 2 on node 0 and 4 on node 1 (2 replicas do)"),
+        (6, (9, 9, 6), "replica 1 of rollout (tp 6: 6 accelerators) has 3 on node 0 and 3 on node 1"),  # even, but not on whole nodes
+        (12, (8, 8, 8), "replica 0 of rollout (tp 12: 12 accelerators) has 8 on node 0 and 4 on node 1 (2 replicas do)"),
+        (5, (6, 4), "replica 1 of rollout (tp 5: 5 accelerators) has 1 on node 0 and 4 on node 1"),
+        (8, (8, 8, 8), ""),
+        (16, (8, 8), ""),
+        (8, (4, 4), ""),
+        (4, (8, 4), ""),
+    ],
+)
+def test_a_replica_lies_inside_one_node_or_on_whole_nodes(size: int, held: tuple[int, ...], message: str) -> None:
+    starts = [sum(held[:position]) for position in range(len(held))]
+    runs = [Run(range(start, start + count), node) for node, (start, count) in enumerate(zip(starts, held))]
+    found = check_given(problem(THREE_NODES, engine(size, *runs), crossing=True, whole=True))
+    told = [finding.message for finding in found if finding.code == "PW214"]
+    assert told == ([f"{message}; it must lie inside one node or on whole nodes"] if message else [])
+    assert not [finding for finding in check_given(problem(THREE_NODES, engine(size, *runs), crossing=True)) if finding.code == "PW214"]
+
+
+def test_replicas_that_are_searched_are_whole_on_one_node() -> None:
+    plan = solve(problem(THREE_NODES, component("rollout", 18, tp=3, pp=2, role="rollout"), whole=True)).plan
+    assert plan is not None
+    assert [mask.bit_count() for mask in plan.assignment.masks("rollout").values()] == [6, 6, 6]
+    answer = solve(problem(THREE_NODES, component("rollout", 18, tp=3, pp=6, role="rollout"), whole=True))
+    assert [finding.message for finding in answer.findings] == [
+        "not searched: a replica of rollout is 18 accelerators, the largest node has 9; replicas over whole nodes are not searched"
+    ]
+
+
+def test_data_parallel_ranks_inside_a_replica_are_named() -> None:
+    odd = given("a", Run(range(6), 0), parallel=Parallel(tp=2, dp=2))
+    assert only(problem(EIGHT, odd)).message == "the 6 accelerators of a cannot be divided by tp x pp x cp x dp = 4: 2 would be left"
+
+
+def test_what_a_dialect_knows_of_the_cause_is_said() -> None:
+    fix = Fix("write `tp: 1`", notes=("2 is the default",))
+    finding = only(problem(EIGHT, given("a", Run(range(1), 0), parallel=Parallel(tp=2), fixes={"PW208": fix})))
+    assert (finding.help, finding.notes) == ("write `tp: 1`", ("2 is the default",))
+
+
+def test_processes_that_reserve_cpus_are_counted_where_they_begin() -> None:
+    where = cluster({"count": 4, "cpus": 4}, {"count": 4, "cpus": 4}, {"count": 4})
+    runs = (Run(range(1), 0, first=2, each=2), Run(range(1), 1, each=2), Run(range(1, 2), 1, first=2, each=2), Run(range(2, 4), 2))
+    torn = given("a", *runs, cpus=4)
+    assert torn.runs is not None and Assignment({"a": torn.runs}).processes_on("a") == {0: 1, 1: 1, 2: 2}
+    assert not [finding for finding in check_given(problem(where, torn, crossing=True)) if finding.code == "PW502"]
 
 
 def test_findings_say_once_when_the_framework_would_notice() -> None:
