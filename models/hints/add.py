@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 from typing import Mapping as MappingType
 
 from ..cluster import Cluster
@@ -13,7 +13,7 @@ from ..node_group import NODE
 from ..roles import ROLES
 from ..text.forms import fill
 from ..text.interpolation import UNRESOLVED
-from ..text.tree import Mapping, Scalar, Sequence, Value, kind_of
+from ..text.tree import Mapping, Sequence, Value, kind_of, leaves
 from .amount import amount
 from .consistent import consistent
 from .forms import ComponentForm
@@ -62,7 +62,7 @@ def add_hints(
     found, relations, choices = dict(known), list(further), dict[str, tuple[Parallel, ...]]()
     for entry in inner:
         name = entry.key.text
-        if open_values := [value for value in _scalars(entry.value) if value.tag == UNRESOLVED]:
+        if open_values := [value for value in leaves(entry.value) if value.tag == UNRESOLVED]:
             message = f"the hints of `{name}` need a value that is not known here: `{open_values[0].text}`"
             findings.append(error("PW120", name, message, open_values[0].span, help="write the value"))
             continue
@@ -158,11 +158,3 @@ def _relations(form: ComponentForm, name: str, value: Value) -> list[Relation]:
             its = written.items[position] if isinstance(written, Sequence) else written
             found.append(Relation(kind, (name, other), its.span if its else None))
     return found
-
-
-def _scalars(value: Value) -> Iterator[Scalar]:
-    """Every leaf of a value."""
-    if isinstance(value, Scalar):
-        yield value
-    for inner in (entry.value for entry in value) if isinstance(value, Mapping) else value.items if isinstance(value, Sequence) else ():
-        yield from _scalars(inner)

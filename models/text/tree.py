@@ -100,6 +100,14 @@ def find(value: Value | None, path: str) -> Value | None:
     return value
 
 
+def leaves(value: Value) -> Iterator[Scalar]:
+    """Every scalar in a value."""
+    if isinstance(value, Scalar):
+        yield value
+    for inner in (entry.value for entry in value) if isinstance(value, Mapping) else value.items if isinstance(value, Sequence) else ():
+        yield from leaves(inner)
+
+
 def plain(value: Value) -> object:
     """The value as ordinary dicts, lists and Python scalars, without spans."""
     if isinstance(value, Mapping):

@@ -14,7 +14,7 @@ from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range
 
 __all__ = [
     "LIST", "TEXT", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers", "StrictBool", "Word",
-    "text_or_list", "whole", "whole_schema",
+    "several", "text_or_list", "whole", "whole_schema",
 ]  # fmt: skip
 
 TEXT, LIST = TAGS = "(text)", "(list)"
@@ -70,7 +70,8 @@ def _memory(value: object) -> object:
     return read_memory(str(value))
 
 
-def _several(value: object) -> object:
+def several(value: object) -> object:
+    """The items of a list, or one value as the only one."""
     return value if isinstance(value, (list, tuple)) else [value]
 
 
@@ -105,7 +106,7 @@ Amount = Annotated[
 ]
 """(least, most) of a number or a range such as ``8-32``."""
 Degrees = Annotated[
-    tuple[Count, ...], BeforeValidator(_several), Field(min_length=1, max_length=MAX_DEGREES), _or_list(_COUNT, minItems=1, maxItems=MAX_DEGREES)
+    tuple[Count, ...], BeforeValidator(several), Field(min_length=1, max_length=MAX_DEGREES), _or_list(_COUNT, minItems=1, maxItems=MAX_DEGREES)
 ]  # fmt: skip
 """A whole number, or several to choose from."""
 Mebibytes = Annotated[
@@ -124,11 +125,11 @@ Name = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string", "pattern": NAME_PATTERN}, {"type": "number"}]}),
 ]
 """A name of letters, digits and `_ . : -`."""
-Names = Annotated[tuple[Word, ...], BeforeValidator(_several), _or_list(_WORD)]
+Names = Annotated[tuple[Word, ...], BeforeValidator(several), _or_list(_WORD)]
 """A name, or several."""
 Labels = Annotated[tuple[Word, ...], BeforeValidator(_labels), Field(min_length=1), _or_list(_WORD, minItems=1)]
 """A label, several with commas, or a list of labels."""
 Numbers = Annotated[
-    tuple[Word, ...], BeforeValidator(_several), Field(min_length=1, max_length=1024), _or_list(_WORD, minItems=1, maxItems=1024)
+    tuple[Word, ...], BeforeValidator(several), Field(min_length=1, max_length=1024), _or_list(_WORD, minItems=1, maxItems=1024)
 ]
 """Numbers in order: one, a text such as ``0-3,6``, or a list of numbers and texts."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...cluster import Cluster
 from ...cluster_file import ClusterForm
+from ...component import Component
 from ...finding import Finding, UnusableInput, error, warning
 from ...hints import add_hints
 from ...job import Job
@@ -18,33 +19,36 @@ from ...text.forms import fill
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.source import Source
-from ...text.tree import Mapping, Scalar, Value
+from ...text.tree import Mapping, Scalar, Sequence, Value
 from ..dialect import Machines
 from .allowed import read_allowed
+from .form import NativeForm
+from .listed import listed
 from .placement import placed
+from .sections import read_relations, read_work
 
 NAME = "native"
-KEYS = ("cluster", "allow", "components")
+KEYS = tuple(NativeForm.model_fields)
 
 
 def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
-    """The problem that a native file states; it says nothing that `level` would add. Raises UnusableInput where nothing is left."""
+    """The problem that a native file states; with the work that `level` judges. Raises UnusableInput where nothing is left."""
     root, source, findings = document.root, document.source, list(document.findings)
     for entry in root:
         if entry.key.text not in KEYS:
             close = nearest(entry.key.text, KEYS)
             edit = Edit(entry.key.span, close) if close else None
-            advice = f"write `{close}`" if close else "a native file has `cluster`, `allow` and `components`"
+            advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{key}`" for key in KEYS)
             message = f"`{entry.key.text}` is no key of a native file"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
     interpolator = Interpolator.of(document)
     resolved = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
     cluster = _cluster(resolved.get("cluster"), machines, source, findings)
-    problem = None if cluster is None else _problem(resolved, cluster, source, findings)
+    problem = None if cluster is None else _problem(resolved, cluster, source, level, findings)
     return Reading(document, NAME, problem, (*interpolator.findings, *findings), (*document.unchecked, *interpolator.unchecked))
 
 
-def _problem(values: dict[str, Value], cluster: Cluster, source: Source, findings: list[Finding]) -> Problem:
+def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: str, findings: list[Finding]) -> Problem:
     written = values.get("components")
     if not isinstance(written, Mapping):
         span = source.whole() if written is None else written.span
@@ -52,22 +56,28 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, finding
             error("PW105", "", "`components` must be a map of components", span, help="write `components: {actor: {accelerators: 8}}`")
         )
         return Problem(cluster, Job(()))
-    components, relations, choices = add_hints(written, cluster, (), findings)
+    every = [entry.key.text for entry in written]
+    further = tuple(read_relations(values.get("relations"), every, findings))
+    work = tuple(read_work(values.get("work"), every, level, findings))
+    components, relations, choices = add_hints(written, cluster, (), findings, further)
     kept = []
     for component in components:
+        found: Component | None = component
         hints = written.get(component.name)
         placement = hints.get("placement") if isinstance(hints, Mapping) else None
-        found = (
-            placed(component, choices.get(component.name, (component.parallel,)), placement, source, cluster, findings)
-            if isinstance(placement, Scalar)
-            else component
-        )
+        if isinstance(placement, Scalar) and not placement.is_null:
+            found = placed(component, choices.get(component.name, (component.parallel,)), placement, source, cluster, findings)
+        elif isinstance(placement, Sequence):
+            found = listed(component, placement, cluster, findings)
         if found is not None:
             kept.append(found)
     # Ranks with a stride were dealt out for certain degrees, so that these are not open any more.
     names = {component.name for component in kept if component.runs is None or component.stride == 1}
     open_ = {name: its for name, its in choices.items() if name in names}
-    return Problem(cluster, Job(tuple(kept), relations, read_allowed(values.get("allow"), findings), open_))
+    there = {component.name for component in kept}
+    relations = tuple(relation for relation in relations if there.issuperset(relation.components))
+    shares = tuple(share for share in work if share.component in there)
+    return Problem(cluster, Job(tuple(kept), relations, read_allowed(values.get("allow"), findings), open_, shares))
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:

@@ -48,6 +48,8 @@ def _component(problem: Problem, component: Component, names: dict[str, str], lo
     data = ({} if labels == (CLUSTER_LABEL,) else {"node_group": ",".join(labels)}) | data | {"placement": placement}
     if {"amount", "per_process"} & component.spans.keys():
         data = asked(problem, component) | data
+    elif component.unit > component.group_size and component.per_process > 1:
+        data = {"accelerators_per_process": component.per_process} | data  # the stride is dealt out in processes of this size
     return data
 
 

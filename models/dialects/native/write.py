@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Sequence
 
 from ...assignment import Assignment, Run, seats
 from ...component import Component
 from ...finding import UnusableInput, error
+from ...notation.runs_list import placement_list
 from ...notation.runs_text import placement_text
 from ...problem import Problem
 from ...ranks import merge, write_ranks
 from ...reading import Reading
 from ...span import Edit, apply_edits
-from ...text.scalar_text import plain_or_quoted
+from ...text.scalar_text import in_flow_map, plain_or_quoted
 from ...text.source import Source
 from ...text.splice import at_line_end, indent_of, line_end, point, quotes_keys
 from ...text.tree import Mapping, find, plain
@@ -22,8 +24,8 @@ from .read import read
 def write(reading: Reading, assignment: Assignment) -> list[Edit]:
     """The edits that give every component of the assignment its place, where the file gives it none.
 
-    Raises UnusableInput (PW603) where a placement text cannot say the place of one, and where the text, read back,
-    would not give the same Assignment.
+    What a placement text cannot say is written node by node. Raises UnusableInput (PW603) where the file cannot be edited so that
+    it gives this Assignment when it is read back, and no other value of it changes.
     """
     problem, written = reading.problem, reading.source.root.get("components")
     if problem is None or not isinstance(written, Mapping):
@@ -33,8 +35,12 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
         hints = written.get(component.name)
         if not isinstance(hints, Mapping):
             raise _refused(component.name, "its hints are written elsewhere, through an interpolation")
-        text = plain_or_quoted(text_of(problem, component, assignment.of(component.name), component.node_groups))
-        edits.append(_edit(reading.source, hints, text))
+        runs = assignment.of(component.name)
+        try:
+            text = plain_or_quoted(text_of(problem, component, runs, component.node_groups))
+            edits.append(_edit(reading.source, hints, text))
+        except UnusableInput:
+            edits.append(_edit_list(reading.source, hints, placement_list(runs, grouped=len(component.node_groups) > 1)))
     _check(reading, assignment, edits)
     return edits
 
@@ -61,6 +67,25 @@ def _edit(source: Source, hints: Mapping, text: str) -> Edit:
     if not hints.entries:
         return Edit(point(source, hints.span.start + 1), f"{key}: {shown}")
     return Edit(point(source, hints.entries[-1].value.span.end), f", {key}: {shown}")
+
+
+def _edit_list(source: Source, hints: Mapping, entries: list[dict[str, object]]) -> Edit:
+    quoted = hints.flow and quotes_keys(source, hints)
+    if quoted:
+        shown = [json.dumps(entry) for entry in entries]
+    else:
+        shown = ["{" + ", ".join(f"{key}: {_in_flow(value)}" for key, value in entry.items()) + "}" for entry in entries]
+    if not hints.flow:
+        end, indent = line_end(source), indent_of(source, hints.entries[0].key.span)
+        return at_line_end(source, hints.span.end, f"{end}{indent}placement:" + "".join(f"{end}{indent}  - {entry}" for entry in shown))
+    text = ('"placement"' if quoted else "placement") + f": [{', '.join(shown)}]"
+    if not hints.entries:
+        return Edit(point(source, hints.span.start + 1), text)
+    return Edit(point(source, hints.entries[-1].value.span.end), f", {text}")
+
+
+def _in_flow(value: object) -> str:
+    return str(value) if isinstance(value, (int, list)) else in_flow_map(str(value))
 
 
 def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:

@@ -1,0 +1,90 @@
+"""A component of a native file whose ranks are given node by node: `placement: [{ranks: 0-3, node: 0, accelerators: 0-3}]`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterator
+
+from ...cluster import Cluster
+from ...component import UNBOUNDED, Component
+from ...finding import Finding, error
+from ...node_group import ACCELERATOR, NODE
+from ...notation.placement_list import Entry, ListFault, read_list
+from ...span import Edit
+from ...text.scalar_text import in_flow_map
+from ...text.tree import Mapping, Sequence, Value, find, plain
+
+
+def listed(component: Component, written: Sequence, cluster: Cluster, findings: list[Finding]) -> Component | None:
+    """The component with its runs; None, and findings, where the list cannot be. `written` has the right form (`PlacedForm`)."""
+    faults: list[ListFault] = []
+    entries = list(_entries(component, written, cluster, faults))
+    runs = read_list(entries, cluster, faults) if not faults else ()
+    for fault in faults:
+        item = written.items[fault.entry]
+        value = find(item, fault.key) if fault.key else None
+        edit = Edit(value.span, in_flow_map(fault.better)) if value and fault.better else None
+        advice = f"write `{edit.text}`" if edit else fault.help or "write entries such as `{ranks: 0-3, node: 0, accelerators: 0-3}`"
+        findings.append(
+            error(
+                fault.code,
+                component.name,
+                f"`{component.name}`: {fault.message}",
+                (value or item).span,
+                label=fault.label,
+                help=advice,
+                edit=edit,
+            )
+        )
+    if faults:
+        return None
+    processes = max(run.ranks.stop for run in runs)
+    held: dict[int, int] = {}
+    for run in runs:
+        held[run.ranks.start] = held.get(run.ranks.start, 0) + run.each
+    sizes = set(held.values())
+    each = sizes.pop() if len(sizes) == 1 else 1
+    amount = processes * max(each, 1)
+    if "amount" not in component.spans and component.most == UNBOUNDED:
+        component = replace(component, least=amount, most=amount)
+    if "per_process" not in component.spans:
+        component = replace(component, per_process=max(each, 1))
+    return replace(component, runs=runs, spans={**component.spans, "placement": written.span})
+
+
+def _entries(component: Component, written: Sequence, cluster: Cluster, faults: list[ListFault]) -> Iterator[Entry]:
+    """The entries, each with its node group and the kind of resource that it names."""
+    for position, item in enumerate(written.items):
+        data = {entry.key.text: entry.value for entry in item} if isinstance(item, Mapping) else {}
+        label = _text(data["node_group"]) if "node_group" in data else component.node_groups[0]
+        if label not in component.node_groups:
+            exist = ", ".join(f"`{each}`" for each in component.node_groups)
+            faults.append(
+                ListFault(
+                    "PW107",
+                    f"`{label}` is none of its node groups",
+                    position,
+                    "node_group",
+                    "not one of its groups",
+                    f"name one of {exist}",
+                )
+            )
+            continue
+        if {"accelerators", "hardware"} <= data.keys():
+            faults.append(ListFault("PW302", "an entry holds accelerators or hardware, not both", position, "hardware", "both are named"))
+            continue
+        key = next((key for key in ("accelerators", "hardware") if key in data), "")
+        kind = {"": NODE, "accelerators": ACCELERATOR}.get(key, cluster.groups[label].kind)
+        if key == "hardware" and kind in (ACCELERATOR, NODE):
+            message = f"`{label}` numbers {kind.lower()}s, so an entry in it names no hardware"
+            faults.append(ListFault("PW302", message, position, "hardware", "no hardware"))
+            continue
+        yield Entry(_text(data["ranks"]), _text(data["node"]), label, kind, _texts(data[key]) if key else None)
+
+
+def _text(value: Value) -> str:
+    return str(plain(value))
+
+
+def _texts(value: Value) -> tuple[str, ...]:
+    return tuple(map(_text, value.items)) if isinstance(value, Sequence) else (_text(value),)
