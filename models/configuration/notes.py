@@ -75,7 +75,7 @@ class Notes:
         label: str = "",
         help: str = "",
         edit: Edit | None = None,
-        notes: tuple[str, ...] = (),
+        *notes: str,
     ) -> None:
         """Add an error: failure is proved."""
         self._add(Severity.ERROR, code, subject, message, at, label, help, edit, notes)
@@ -89,7 +89,7 @@ class Notes:
         label: str = "",
         help: str = "",
         edit: Edit | None = None,
-        notes: tuple[str, ...] = (),
+        *notes: str,
     ) -> None:
         """Add a warning."""
         self._add(Severity.WARNING, code, subject, message, at, label, help, edit, notes)
@@ -103,7 +103,7 @@ class Notes:
         label: str = "",
         help: str = "",
         edit: Edit | None = None,
-        notes: tuple[str, ...] = (),
+        *notes: str,
     ) -> None:
         """Add something worth knowing."""
         self._add(Severity.INFO, code, subject, message, at, label, help, edit, notes)

@@ -31,13 +31,13 @@ def asynchronous(setup: Setup) -> None:
     level = settings.whole(LEVEL, CODE, 1, least=-(10**9))
     if level and level.value != 1:
         message = f"`{RATIO}: {shown(its)}` needs `{LEVEL}: 1`, but it is {level.value}"
-        setup.notes.error(CODE, ACTOR_INFER, message, level.span or settings.top, "", f"write `{LEVEL}: 1`", level.becomes(1), (AT_LOAD,))
+        setup.notes.error(CODE, ACTOR_INFER, message, level.span or settings.top, "", f"write `{LEVEL}: 1`", level.becomes(1), AT_LOAD)
     if setup.pipeline.agentic or its < 0:
         return
     if its < 1:
         edit = settings.becomes(RATIO, "1")
         message = f"`{RATIO}: {shown(its)}` is neither 0 nor at least 1, which the rlvr pipelines demand"
-        setup.notes.error(CODE, ACTOR_INFER, message, at, "below 1", "write `1`, or `0` to generate and train in turn", edit, (AT_LOAD,))
+        setup.notes.error(CODE, ACTOR_INFER, message, at, "below 1", "write `1`, or `0` to generate and train in turn", edit, AT_LOAD)
     _shared(setup, its, isinstance(at, Scalar))
 
 
@@ -54,4 +54,4 @@ def _shared(setup: Setup, its: float, said: bool) -> None:
                 message += f" {infer.key} generates while {role.key} works"
                 help = f"give {role.key} other GPUs, or write `{RATIO}: 0`"
                 why = "ROLL warns of it as it reads the configuration, without naming the roles"
-                setup.notes.warn(CODE, infer.key, message, role.place, f"shared with {infer.key}", help, None, (why,))
+                setup.notes.warn(CODE, infer.key, message, role.place, f"shared with {infer.key}", help, None, why)

@@ -59,7 +59,7 @@ def _empty(setup: Setup, role: Role) -> None:
     noticed = AT_LOAD if role.part == ACTOR_TRAIN and role.strategy in ("megatron_train", *FSDP2) else AFTER_MODELS
     setup.notes.error(
         NOTHING, role.key, f"`{role.key}.device_mapping` names no GPU, so `{role.key}` has no workers to hand weights over", role.place,
-        "no ids", "name at least one GPU, such as `list(range(0, 8))`", None, (noticed,),
+        "no ids", "name at least one GPU, such as `list(range(0, 8))`", None, noticed,
     )  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def _experts(setup: Setup, role: Role, its: Degrees) -> None:
     lower = count // size * size
     fit = f"{lower} or {lower + size}" if lower else str(size)
     at = its.ep.span or role.place
-    setup.notes.error(DIVIDES, role.key, message, at, f"no divisor of {count}", f"give {role.key} {fit} GPUs", None, (IN_WORKERS,))
+    setup.notes.error(DIVIDES, role.key, message, at, f"no divisor of {count}", f"give {role.key} {fit} GPUs", None, IN_WORKERS)
 
 
 def _vllm(setup: Setup, role: Role) -> None:
@@ -86,4 +86,4 @@ def _vllm(setup: Setup, role: Role) -> None:
         message = f"{dp.said}, but {role.key} has {role.world_size} workers, and each is one data parallel rank"
         better = dp.becomes(role.world_size)
         help = f"write `{role.world_size}`" if better else f"set `{dp.name}: {role.world_size}`"
-        setup.notes.error(MATCHES, role.key, message, dp.span or role.place, f"{role.world_size} workers", help, better, (IN_WORKERS,))
+        setup.notes.error(MATCHES, role.key, message, dp.span or role.place, f"{role.world_size} workers", help, better, IN_WORKERS)

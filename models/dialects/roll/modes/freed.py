@@ -29,7 +29,7 @@ def freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
     if each * infer.world_size != infer.ids.distinct:
         message = f"`partial_gpu_mode` counts tp x pp x workers = {each} x {infer.world_size} = {each * infer.world_size} GPUs of {infer.key}, which has {infer.ids.distinct}"
         help = f"set `{infer.config('tensor_parallel_size')}`: where it is not written the mode takes 1, whatever a worker has"
-        setup.notes.error(DEGREES, infer.key, message, infer.place, f"{infer.ids.distinct} GPUs", help, None, (AFTER_MODELS,))
+        setup.notes.error(DEGREES, infer.key, message, infer.place, f"{infer.ids.distinct} GPUs", help, None, AFTER_MODELS)
         return
     twice = train.ids.count + (critic.ids.count if critic and critic.ids else 0) - ids.distinct
     if twice:
@@ -47,7 +47,7 @@ def freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
 
 def _none_left(setup: Setup, infer: Role, message: str, notice: str) -> None:
     help = f"leave at least one worker of {infer.key} without GPUs of training and critic, or write `partial_gpu_mode: false`"
-    setup.notes.error(CODE, infer.key, message, infer.place, "no worker is left", help, None, (notice,))
+    setup.notes.error(CODE, infer.key, message, infer.place, "no worker is left", help, None, notice)
 
 
 def _counted(setup: Setup, infer: Role) -> int | None:
@@ -72,4 +72,4 @@ def _come_back(setup: Setup, infer: Role, each: int, taken: tuple[range, ...], c
         message = f"worker {lost[0]} of {infer.key} shares only some of its GPUs with training{more}: it gives way at the first step and is"
         message += " sent no request again"
         help = f"let {critic.key if critic else 'training'} take whole workers of {infer.key}"
-        setup.notes.warn(CODE, infer.key, message, (critic or infer).place, "part of a worker", help, None, (NEVER,))
+        setup.notes.warn(CODE, infer.key, message, (critic or infer).place, "part of a worker", help, None, NEVER)

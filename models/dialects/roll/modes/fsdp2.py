@@ -24,7 +24,7 @@ def fsdp2(setup: Setup, role: Role, its: Degrees) -> None:
         better = its.cp.value if ranks % its.cp.value == 0 else ranks
         help = f"set `{fsdp.name}: {better}`, or `{its.cp.name}: 1`"
         at = fsdp.span or its.cp.span or role.place
-        setup.notes.error(MATCHES, role.key, message, at, "", help, fsdp.becomes(better), (IN_WORKERS,))
+        setup.notes.error(MATCHES, role.key, message, at, "", help, fsdp.becomes(better), IN_WORKERS)
     elif fsdp and 1 < fsdp.value < ranks and ranks % fsdp.value:
         _divides(setup, role, ranks, fsdp.value, fsdp, f"groups of {fsdp.said}")
     ep, each = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
@@ -38,4 +38,4 @@ def _divides(setup: Setup, role: Role, ranks: int, size: int, at: Amount, what: 
     works = ranks % (size // at.value * better) == 0
     help = f"give {role.key} a multiple of {size} GPUs" + (f", or set `{at.name}: {better}`" if works else "")
     edit = at.becomes(better) if works else None
-    setup.notes.error(DIVIDES, role.key, message, at.span or role.place, f"no divisor of {ranks}", help, edit, (IN_WORKERS,))
+    setup.notes.error(DIVIDES, role.key, message, at.span or role.place, f"no divisor of {ranks}", help, edit, IN_WORKERS)

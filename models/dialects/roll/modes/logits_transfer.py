@@ -60,9 +60,7 @@ def _backend(setup: Setup) -> str | None:
         message = f"`{BACKEND}` is `{word}`, which is none of {', '.join(f'`{way}`' for way in WAYS)}"
         at = setup.settings.at(BACKEND)
         edit = setup.settings.becomes(BACKEND, WAYS[0])
-        setup.notes.error(
-            MODE, STUDENTS, message, at or setup.top, "not a backend", f"write `{WAYS[0]}`, the default", edit, (AFTER_MODELS,)
-        )
+        setup.notes.error(MODE, STUDENTS, message, at or setup.top, "not a backend", f"write `{WAYS[0]}`, the default", edit, AFTER_MODELS)
     return word
 
 
@@ -78,13 +76,13 @@ def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: i
     if receives > sends and receives % sends:
         message = f"{student.key} has {receives} data parallel ranks and {teacher.key} {sends}: some get no logits"
         help = f"give {student.key} a multiple of {sends} data parallel ranks"
-        setup.notes.error(NUMBERS, student.key, message, student.place, f"dp {receives}", help, None, (AFTER_MODELS,))
+        setup.notes.error(NUMBERS, student.key, message, student.place, f"dp {receives}", help, None, AFTER_MODELS)
         return None
     if sends > receives and sends % receives:
         unused = sends - sends // receives * receives
         message = f"{teacher.key} has {sends} data parallel ranks and {student.key} {receives}: the logits of {unused} go nowhere"
         help = f"give {teacher.key} a multiple of {receives} data parallel ranks"
-        setup.notes.warn(NUMBERS, teacher.key, message, teacher.place, f"dp {sends}", help, None, (NEVER,))
+        setup.notes.warn(NUMBERS, teacher.key, message, teacher.place, f"dp {sends}", help, None, NEVER)
     if sends >= receives:
         ratio = sends // receives
         return [(its * ratio + index, its) for its in range(receives) for index in range(ratio)]
@@ -103,7 +101,7 @@ def _by_nccl(setup: Setup, student: Role, sender: Side, receiver: Side, pairs: l
     value = setup.settings.at(BACKEND)
     at_ = value if isinstance(value, Scalar) else student.place
     edit = setup.settings.becomes(BACKEND, WAYS[0])
-    setup.notes.error(MODE, student.key, message, at_, "", f"write `{BACKEND}: {WAYS[0]}`", edit, (AFTER_MODELS,))
+    setup.notes.error(MODE, student.key, message, at_, "", f"write `{BACKEND}: {WAYS[0]}`", edit, AFTER_MODELS)
 
 
 def _same_gpu(sender: Side, receiver: Side, pairs: list[tuple[int, int]], offset: int, other_tp: int) -> Iterator[int]:

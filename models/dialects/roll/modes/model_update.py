@@ -51,7 +51,7 @@ def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
             )
             message += f" of the {each} GPUs of a worker of {infer.key}"
             help = f"let {train.key} share whole workers of {infer.key}, or no GPU"
-            setup.notes.error(CODE, train.key, message, train.place, f"{what} inside a worker", help, None, (AFTER_MODELS,))
+            setup.notes.error(CODE, train.key, message, train.place, f"{what} inside a worker", help, None, AFTER_MODELS)
     if trains.count % each:
         found = False
         message = (
@@ -59,7 +59,7 @@ def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
         )
         message += f", though they share GPUs: {trains.count % each} would be left"
         help = f"give {train.key} a multiple of {each} GPUs"
-        setup.notes.error(CODE, train.key, message, train.place, f"no multiple of {each}", help, None, (AFTER_MODELS,))
+        setup.notes.error(CODE, train.key, message, train.place, f"no multiple of {each}", help, None, AFTER_MODELS)
     return found
 
 
@@ -76,11 +76,11 @@ def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> No
     message += f" {infer.key} on {_place(theirs, setup.per_node)}" + (f" ({found.count} ranks meet a wrong GPU)" if found.count > 1 else "")
     if seen:
         help = f"write the ids of {train.key} and {infer.key} in ascending order, each once"
-        setup.notes.error(CODE, train.key, message, train.place, f"rank {found.position} is on id {mine}", help, None, (AT_UPDATE,))
+        setup.notes.error(CODE, train.key, message, train.place, f"rank {found.position} is on id {mine}", help, None, AT_UPDATE)
     else:
         setup.notes.warn(
             CODE, train.key, f"{message}: slow, but not refused", train.place, f"rank {found.position} is on id {mine}",
-            "write both in the same order", None, (NEVER,),
+            "write both in the same order", None, NEVER,
         )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def _reached(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
         more = f" ({len(missed)} workers do not)" if len(missed) > 1 else ""
         message = f"worker {missed[0]} of {infer.key} never gets new weights{more}: it goes on with those it started with"
         help = "write every id once"
-        setup.notes.error(CODE, infer.key, message, infer.place, "is not reached", help, None, (NEVER,))
+        setup.notes.error(CODE, infer.key, message, infer.place, "is not reached", help, None, NEVER)
 
 
 def _place(id_: int, per_node: int) -> str:

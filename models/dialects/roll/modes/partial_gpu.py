@@ -15,7 +15,7 @@ from ..roles.setup import Setup
 from .asynchronous import RATIO, ratio
 from .freed import freed
 from .notices import AFTER_MODELS
-from .numbers import shown
+from .numbers import number, shown
 from .pairing import common
 
 CODE, MODE = "PW123", "partial_gpu_mode"
@@ -55,12 +55,16 @@ def _references(setup: Setup, train: Role) -> None:
     message = f"`{train.key}.model_args.lora_target` is set, so ROLL starts no reference, but `{MODE}` wants one on the GPUs of {train.key}"
     at = setup.settings.at(f"{train.key}.model_args.lora_target") or train.span
     help = f"write `{MODE}: false`, or turn the reference off with `init_kl_coef: 0` and without `use_kl_loss` and `enable_reference`"
-    setup.notes.error(CODE, REFERENCES, message, at, "no reference", help, setup.settings.becomes(MODE, "false"), (AFTER_MODELS,))
+    setup.notes.error(CODE, REFERENCES, message, at, "no reference", help, setup.settings.becomes(MODE, "false"), AFTER_MODELS)
 
 
 def _adapters_with_reference(setup: Setup) -> bool:
-    """Is a reference declared or demanded that is not started because the actor trains adapters alone?"""
-    return any(not role.created and role.created is not None and "lora" in role.reason for role in setup.declared(REFERENCES))
+    """Is a reference switched on that is not started because the actor trains adapters alone?"""
+    settings, train = setup.settings, setup.role(ACTOR_TRAIN)
+    if train is None or not settings.has(train.path("model_args.lora_target")):
+        return False
+    flags = [settings.flag(key, CODE) for key in ("enable_reference", "use_kl_loss", "use_opd")]
+    return any(flags) or setup.pipeline.pure_opd or (number(settings, "init_kl_coef", CODE, 0.2) or 0) > 0
 
 
 def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
@@ -78,7 +82,7 @@ def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
         at = setup.settings.at(RATIO)
         help = f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
         setup.notes.error(
-            CODE, infer.key, message, at or infer.place, "not above 0", help, setup.settings.becomes(RATIO, "1"), (AFTER_MODELS, OFF)
+            CODE, infer.key, message, at or infer.place, "not above 0", help, setup.settings.becomes(RATIO, "1"), AFTER_MODELS, OFF
         )
     critic = setup.role(CRITICS)
     if critic is not None and critic.key in setup.components:
@@ -109,11 +113,11 @@ def _colocated(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids)
         message += f" so `{RATIO}` must be 0, but it is {shown(its)}"
         at = setup.settings.at(RATIO) or train.place
         help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
-        setup.notes.error(CODE, infer.key, message, at, "not 0", help, setup.settings.becomes(RATIO, "0"), (AFTER_MODELS, OFF))
+        setup.notes.error(CODE, infer.key, message, at, "not 0", help, setup.settings.becomes(RATIO, "0"), AFTER_MODELS, OFF)
 
 
 def _error(setup: Setup, role: Role, message: str, label: str, help: str, why: str) -> None:
-    setup.notes.error(CODE, role.key, message, role.place, label, help, None, (AFTER_MODELS, why, OFF))
+    setup.notes.error(CODE, role.key, message, role.place, label, help, None, AFTER_MODELS, why, OFF)
 
 
 def _open(setup: Setup, train: Role, infer: Role) -> None:

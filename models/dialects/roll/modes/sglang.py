@@ -32,7 +32,7 @@ def sglang(setup: Setup, role: Role, its: Degrees) -> None:
             message = f"worker {rank} of {role.key} {why}: its engine has tp {its.tp.value} x pp {its.pp.value} = {size} parts"
             help = f"set `{role.key}.num_gpus_per_worker: {size}`, with all GPUs of a worker on one node"
             at = its.tp.span or role.per_worker_span or role.place
-            setup.notes.error(CODE, role.key, message, at, f"{size} parts", help, None, (IN_WORKERS,))
+            setup.notes.error(CODE, role.key, message, at, f"{size} parts", help, None, IN_WORKERS)
             return
 
 
