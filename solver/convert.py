@@ -20,6 +20,9 @@ from .verify import verify
 MAX_KEYS = 24
 """So many keys that were left behind are named."""
 
+_OF_PLACES = ("PW013", "PW102", "PW107", "PW120", "PW122", "PW202", "PW208")
+"""What a reading could not tell of where components are and of their degrees; the rest is not carried over anyway."""
+
 
 def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
     """The file in the dialect of this name; with `strict` a loss is a refusal. Raises ValueError if there is no such dialect."""
@@ -59,8 +62,8 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
         more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
         named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
         yield dropped("", f"only what they say of placement is carried over: {named}", "add the settings that the job needs")
-    for unread in dict.fromkeys((each.subject, each.why) for each in reading.unchecked):
-        yield moved(unread[0], f"what is not known here is not carried over: {unread[1]}")
+    for subject, why in dict.fromkeys((each.subject, each.why) for each in reading.unchecked if each.rule in _OF_PLACES):
+        yield moved(subject, f"what is not known here is not carried over: {why}")
 
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:

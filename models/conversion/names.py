@@ -20,15 +20,14 @@ def role_of(component: Component) -> str:
 def renamed(problem: Problem, known: Mapping[str, str]) -> dict[str, str]:
     """Every component's name in another dialect, which knows these roles by these names.
 
-    A component keeps its name where it has no such role, where several have it, and where another one is called so already.
+    A component keeps its name where it has no such role, where several have it, and where another one keeps that name.
     """
     roles = Counter(map(role_of, problem.components))
-    taken = {component.name for component in problem.components}
-    names = {}
-    for component in problem.components:
-        role, own = role_of(component), component.name
-        name = known.get(role, own)
-        names[own] = name if roles[role] == 1 and name not in taken else own
+    own = {component.name: component.name for component in problem.components}
+    names = {c.name: known.get(role_of(c), c.name) if roles[role_of(c)] == 1 else c.name for c in problem.components}
+    while len(set(names.values())) < len(names):
+        claims = Counter(names.values())
+        names = {name: its if claims[its] == 1 else own[name] for name, its in names.items()}
     return names
 
 

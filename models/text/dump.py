@@ -16,7 +16,7 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)  # type: ignore[no-untyped-call]
+        super().increase_indent(flow, False)
 
 
 def to_yaml(data: dict[str, Any]) -> str:

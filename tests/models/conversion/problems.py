@@ -1,0 +1,119 @@
+"""Random problems: any cluster, any place, any hint."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import strategies as st
+from placewright.models.accelerators import accelerators
+from placewright.models.assignment import Run, compress
+from placewright.models.cluster import Cluster, Hardware, Node
+from placewright.models.component import COLOCATED, DISJOINT, SUBSET, Component, Parallel, Relation
+from placewright.models.job import Capabilities, Job
+from placewright.models.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
+from placewright.models.notation.mapping import runs_of
+from placewright.models.notation.placement_text import Pair
+from placewright.models.problem import Problem
+from placewright.models.roles import ROLES
+
+NAMES = ("actor", "rollout", "env", "critic", "a b", "x.y", "123", "on", "ünï", "rewards.math")
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> Cluster:
+    """Nodes with as many accelerators as may be, robots and CPU nodes among them, and groups that overlap as they like."""
+    nodes = []
+    for rank in range(draw(st.integers(1, 4))):
+        model = draw(st.sampled_from(("H100", "A100", "GPU", "AMD_GPU:MI300X")))
+        devices = accelerators(draw(st.sampled_from((0, 1, 2, 4, 8))), model, draw(st.sampled_from((None, None, 40960))))
+        robots = tuple(Hardware("Turtle2") for _ in range(draw(st.sampled_from((0, 0, 1)))))
+        name = draw(st.sampled_from((f"node-{rank}", f"node-{rank}", f"gpu{rank}")))
+        cpus, topology = draw(st.sampled_from((None, 64))), draw(st.sampled_from(({}, {"rack": "a"})))
+        nodes.append(Node(rank, name, devices, robots, cpus, topology=topology))
+    bare = Cluster(tuple(nodes))
+    groups = []
+    for label in draw(st.sampled_from(((), (), ("a",), ("late", "4090")))):
+        ranks = tuple(sorted(draw(st.sets(st.integers(0, len(nodes) - 1), min_size=1))))
+        robots_too = all(node.hardware for node in (nodes[rank] for rank in ranks)) and not groups
+        kinds = [bare.default_kind(ranks), NODE, *(["Turtle2"] if robots_too else [])]
+        software = (EnvConfig(ranks[:1], (("A", "1"),)),) if draw(st.booleans()) else ()
+        groups.append(NodeGroup(label, ranks, draw(st.sampled_from(kinds)), software))
+    return bare.with_groups(groups)
+
+
+def labels_of(cluster: Cluster) -> list[tuple[str, ...]]:
+    """Groups, alone and in pairs of one kind, that have something to place on."""
+    alone = [(label,) for label in (CLUSTER_LABEL, NODE_LABEL, *(group.label for group in cluster.declared))]
+    pairs = [one + other for one, other in product(alone, alone) if cluster.kind(one) == cluster.kind(other) and one != other]
+    apart = [pair for pair in pairs if not set(cluster.groups[pair[0]].node_ranks) & set(cluster.groups[pair[1]].node_ranks)]
+    return [labels for labels in (*alone, *apart) if cluster.numbering(labels).size]
+
+
+@st.composite
+def in_a_text(draw: st.DrawFn, cluster: Cluster, labels: tuple[str, ...]) -> tuple[Run, ...]:
+    """Runs that a placement text says: shared, divided, with holes."""
+    size, start, pairs = cluster.numbering(labels).size, 0, []
+    for _ in range(draw(st.integers(1, 3))):
+        start += draw(st.integers(0, 2))
+        count = draw(st.integers(1, 4))
+        if start + count > size:
+            break
+        divisors = [each for each in range(1, count + 1) if count % each == 0] if cluster.kind(labels) != NODE else [count]
+        pairs.append(Pair(start, start + count, draw(st.sampled_from((*divisors, count * 2)))))
+        start += count
+    return tuple(runs_of(pairs or [Pair(0, 1, 1)], cluster, labels))
+
+
+@st.composite
+def anywhere(draw: st.DrawFn, cluster: Cluster, label: str) -> tuple[Run, ...]:
+    """Processes on any resources of a group, in any order, also on several nodes."""
+    stretches = cluster.numbering((label,)).stretches
+    places = [(stretch.node_rank, index) for stretch in stretches for index in range(stretch.count)]
+    held = st.lists(st.sampled_from(places), min_size=1, max_size=3, unique=True)
+    return compress(enumerate(draw(st.lists(held, min_size=1, max_size=5))), cluster.groups[label].kind, label)
+
+
+@st.composite
+def components(draw: st.DrawFn, cluster: Cluster, name: str, odd: bool) -> tuple[Component, tuple[Parallel, ...]]:
+    """One component, given or open, and the degrees that it leaves open."""
+    labels = draw(st.sampled_from(labels_of(cluster)))
+    kind = cluster.kind(labels)
+    phase = draw(st.sampled_from(("", "", "train")))
+    role = draw(st.sampled_from(("", "", *ROLES[:3])))
+    parallel = Parallel(draw(st.sampled_from((1, 2))), draw(st.sampled_from((1, 1, 2)))) if kind != NODE else Parallel()
+    memory = draw(st.sampled_from((0, 1024, 1500))) if kind != NODE else 0
+    if draw(st.booleans()):
+        elsewhere = odd and kind != NODE and len(labels) == 1 and draw(st.booleans())
+        runs = draw(anywhere(cluster, labels[0])) if elsewhere else draw(in_a_text(cluster, labels))
+        size = sum(run.amount for run in runs)
+        return Component(name, labels, size, size, 1, parallel, memory, phase, runs=runs, role=role), (parallel,)
+    if kind == NODE:
+        return Component(name, labels, 2, 2, phase=phase, role=role, cpus=draw(st.sampled_from((0, 3)))), (Parallel(),)
+    choices = (parallel,)
+    if draw(st.booleans()):
+        choices = tuple(Parallel(*each) for each in product((2, 4), (1,), (1,), draw(st.sampled_from(((1,), (1, 2))))))
+    least = draw(st.sampled_from((4, 8)))
+    contiguous = draw(st.booleans())
+    model = draw(st.sampled_from(("", "H100")))
+    return Component(
+        name, labels, least, least * draw(st.sampled_from((1, 2))), draw(st.sampled_from((1, 2))), choices[0], memory, phase, model, contiguous,
+        2 if contiguous and draw(st.booleans()) else 1, any_order=contiguous and draw(st.booleans()), role=role,
+    ), choices  # fmt: skip
+
+
+@st.composite
+def problems(draw: st.DrawFn, odd: bool = True) -> Problem:
+    """Up to four components on a cluster, with relations between those on accelerators. `odd`: places that no text can say too."""
+    cluster = draw(clusters())
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
+    drawn = [draw(components(cluster, name, odd)) for name in names]
+    found = tuple(component for component, _ in drawn)
+    choices = {component.name: degrees for component, degrees in drawn if len(degrees) > 1}
+    on_accelerators = [c for c in found if {cluster.groups[label].kind for label in c.node_groups} == {ACCELERATOR}]
+    relations = []
+    if len(on_accelerators) > 1 and draw(st.booleans()):
+        kind, (one, other) = draw(st.sampled_from((COLOCATED, DISJOINT, SUBSET))), on_accelerators[:2]
+        if not (one.contiguous and other.contiguous and one.node_groups != other.node_groups):  # such hints contradict each other
+            relations.append(Relation(kind, (one.name, other.name)))
+    capabilities = Capabilities(shares_accelerators=True, groups_may_cross=True, processes_may_cross=True)
+    return Problem(cluster, Job(found, tuple(relations), capabilities, choices))

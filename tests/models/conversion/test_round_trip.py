@@ -1,0 +1,70 @@
+"""A problem, rendered and read again, is the same problem: every process is where it was, every hint says what it said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from placewright.models.conversion.differences import differences
+from placewright.models.conversion.losses import LOSS, REFUSAL
+from placewright.models.dialects.dialect import Rendering
+from placewright.models.dialects.load import dialect_named, read
+from placewright.models.finding import Severity, UnusableInput
+from placewright.models.problem import Problem
+from placewright.models.text.source import Source
+
+from .problems import problems
+
+CASES = 200
+QUIET = settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def again(problem: Problem, rendering: Rendering, dialect: str) -> Problem:
+    """What the new text states."""
+    machines = None if dialect == "native" else replace(problem.cluster, declared=())
+    reading = read(Source("new.yaml", rendering.text), machines, dialect)
+    assert reading.problem is not None, (rendering.text, reading.findings)
+    return reading.problem
+
+
+@QUIET
+@given(problems())
+def test_a_native_file_says_everything(problem: Problem) -> None:
+    rendering = dialect_named("native").render(problem)
+    found = again(problem, rendering, "native")
+    assert rendering.losses == ()
+    assert list(differences(problem, found, rendering.names)) == [], rendering.text
+    assert found.cluster == problem.cluster
+    assert [component.role or component.name for component in found.components] == [c.role or c.name for c in problem.components]
+
+
+@QUIET
+@given(problems(odd=False))
+def test_what_an_rlinf_file_says_otherwise_is_announced(problem: Problem) -> None:
+    try:
+        rendering = dialect_named("rlinf").render(problem)
+    except UnusableInput as refused:
+        assert {finding.code for finding in refused.findings} == {REFUSAL}
+        return
+    found = again(problem, rendering, "rlinf")
+    assert {loss.code for loss in rendering.losses} <= {LOSS}
+    assert not any(loss.severity is Severity.WARNING for loss in rendering.losses)
+    assert list(differences(problem, found, rendering.names)) == [], rendering.text
+
+
+@pytest.mark.parametrize("dialect", ["native", "rlinf"])
+def test_the_same_text_comes_out_of_the_text_itself(dialect: str) -> None:
+    @QUIET
+    @given(problems(odd=False))
+    def check(problem: Problem) -> None:
+        try:
+            first = dialect_named(dialect).render(problem)
+        except UnusableInput:
+            return
+        once = again(problem, first, dialect)
+        second = dialect_named(dialect).render(once)
+        # Node by node the same place can be said in several ways.
+        assert second.text == first.text or "- {ranks:" in first.text
+
+    check()
