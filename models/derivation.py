@@ -7,7 +7,7 @@ from typing import Union
 
 from .span import Span
 
-WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE = "world size", "processes per node", "accelerators per replica"
+WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE = "world size", "processes per node", "replica size"
 DATA_PARALLEL_SIZE, REPLICAS, CPUS = "data parallel size", "replicas", "CPUs"
 """Names of numbers that follow from any problem (see solver/explaining/numbers.py). A dialect that derives one of them itself,
 by the framework's own formula, uses its name: then that is shown instead."""

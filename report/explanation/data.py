@@ -37,6 +37,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         else None,
         "components": {need.name: _need(need) for need in needs.each} if needs else {},
         "shared": _shared(sharing) if sharing else [],
+        "asked": [{"kind": each.kind, "components": list(each.components)} for each in sharing.asked] if sharing else [],
         "numbers": [_number(each) for each in explanation.derivations],
     }
 

@@ -34,6 +34,8 @@ class Footnotes:
         span = figure.span
         if span is None:
             return "default" if figure.default else "-"
+        if span.file.startswith("--"):  # an option of the command line, which is one line
+            return span.file
         name = span.file if len(span.file) <= MAX_PLACE else PurePath(span.file).name
         return f"{name}:{span.line}"
 

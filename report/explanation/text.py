@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable
 
-from ...models.component import UNBOUNDED
+from ...models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, UNBOUNDED
 from ...models.derivation import Derivation
 from ...models.node_group import ACCELERATOR
 from ...models.report import UNUSABLE
@@ -22,6 +22,12 @@ MAX_NODES = 16
 """The grid is shown up to so many lines of nodes; a table says the same in less room."""
 MAX_SHARED = 20
 """So many sentences say what is shared."""
+_ASKED = {
+    COLOCATED: "is to hold the same accelerators as",
+    SUBSET: "is to lie within",
+    DISJOINT: "is to share none with",
+    COLOCATED_OR_DISJOINT: "is to share all or none with",
+}
 
 
 def render(explanation: Explanation, colour: bool = False) -> str:
@@ -92,15 +98,20 @@ def _shared(sharing: Sharing, needs: Needs) -> list[str]:
             found.append(f"{_names(each.components)} hold the same {plural(each.accelerators, 'accelerator')}")
     for overlap in sharing.overlaps:
         one, other, shared = overlap.first, overlap.second, overlap.shared
+        many = len(one.components) > 1
         if overlap.kind == PARTLY:
             of = f"{shared} in common, of {one.accelerators} and {other.accelerators}"
-            found.append(f"{_names(one.components)} and {_names(other.components)} overlap in part: {of}")
+            found.append(f"{_names(one.components)} overlap{'' if many else 's'} {_names(other.components)} in part: {of}")
         else:
-            lie = "lies" if len(one.components) == 1 else "lie"
-            found.append(f"{_names(one.components)} {lie} within {_names(other.components)}: {shared} of {other.accelerators}")
+            found.append(
+                f"{_names(one.components)} {'lie' if many else 'lies'} within {_names(other.components)}: {shared} of {other.accelerators}"
+            )
     for each in sharing.together if len(sharing.together) > 1 or len(needs.each) > 1 else ():
         if sharing.alone(each) and len(each.components) == 1:
             found.append(f"{_names(each.components)} shares none: {plural(each.accelerators, 'accelerator')} of its own")
+    found += [
+        f"{escape(each.components[0])} {_ASKED[each.kind]} {_names(each.components[1:])}" for each in sharing.asked if each.kind in _ASKED
+    ]
     if sharing.compared < len(sharing.together):
         found.append(f"the first {sharing.compared} different sets of accelerators were compared, of {len(sharing.together)}")
     more = len(found) - MAX_SHARED
@@ -149,5 +160,5 @@ def _told(explanation: Explanation, needs: Needs) -> list[str]:
     elif needs.there:
         told[0] += f", {needs.idle or 'none'} of {needs.there} idle"
     if explanation.assumed:
-        told.append(f"no machines were named: {explanation.assumed} on each node are assumed, the fewest that do")
+        told.append(f"no machines were named: {explanation.assumed} on each node are assumed, enough for all ranks")
     return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from ...models.component import Relation
 from ...models.problem import Problem
 from ..stretches import held_alike
 
@@ -36,12 +37,13 @@ class Sharing:
     """Every set of components on the same accelerators, and every two of these sets that meet.
 
     Those that lie within a set which lies within a third are not said to lie within the third. `compared` is how many of the
-    sets were looked at for that.
+    sets were looked at for that. `asked` are the relations that components which are left to solve must have.
     """
 
     together: tuple[Together, ...]
     overlaps: tuple[Overlap, ...]
     compared: int
+    asked: tuple[Relation, ...] = ()
 
     def alone(self, together: Together) -> bool:
         """Has it nothing in common with any other set?"""
@@ -66,7 +68,9 @@ def sharing_of(problem: Problem) -> Sharing:
     found = [_overlap(sets[one], sets[other], shared) for (one, other), shared in met.items()]
     inner = {(overlap.first, overlap.second) for overlap in found if overlap.kind == WITHIN}
     kept = [o for o in found if o.kind != WITHIN or not any((o.first, each) in inner and (each, o.second) in inner for each in sets[:MOST])]
-    return Sharing(tuple(sets), tuple(kept), min(len(sets), MOST))
+    pending = {component.name for component in problem.hinted if "placement" not in component.spans}
+    asked = tuple(dict.fromkeys(relation for relation in problem.job.relations if pending.intersection(relation.components)))
+    return Sharing(tuple(sets), tuple(kept), min(len(sets), MOST), asked)
 
 
 def _overlap(one: Together, other: Together, shared: int) -> Overlap:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import placewright
 import pytest
 from placewright.cli.main import run
 from placewright.models.codes import CODES
 
+ASSUMED = "no machines were named: 8 on each node are assumed, enough for all ranks"
 HEAVY = ("ortools", "ray", "networkx", "rich", "pydantic", "yaml")
 
 
@@ -51,6 +53,64 @@ def test_the_front_door_explains_too() -> None:
     assert placewright.explain("PW102").startswith(f"PW102: {CODES['PW102']}\n")
     with pytest.raises(ValueError, match="did you mean PW102"):
         placewright.explain("PW1O2")
+
+
+TRAIN = "cluster:\n  num_nodes: 2\n  component_placement:\n    actor: 0-15\n    rollout: 0-7\n"
+
+
+@pytest.fixture
+def train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.yaml").write_text(TRAIN)
+    return "train.yaml"
+
+
+def test_files_are_explained_one_after_the_other_and_the_worst_decides(train: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad.yaml").write_text(TRAIN.replace("0-7", "0-17"))
+    assert run(["explain", train, "--cluster", "x8"]) == 0
+    assert run(["explain", train, "bad.yaml", "none.yaml", "--cluster", "x8"]) == 2
+    out = capsys.readouterr().out
+    assert out.count("train.yaml: needs 16 accelerators on 2 nodes, none of 16 idle; verify finds no error\n") == 2
+    assert "bad.yaml: needs 16 accelerators on 2 nodes, none of 16 idle; verify finds 1 error\n" in out
+    assert out.endswith("none.yaml: verify finds 1 error\n")
+
+
+def test_a_file_may_be_called_like_anything_but_a_code(train: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("memory").write_text(TRAIN)
+    assert run(["explain", "memory"]) == 0
+    Path("PW102").write_text(TRAIN)
+    capsys.readouterr()
+    assert run(["explain", "PW102"]) == 0
+    assert capsys.readouterr().out.startswith("PW102: ")
+    assert run(["explain", "./PW102"]) == 0
+    assert capsys.readouterr().out.endswith(
+        "./PW102: needs 16 accelerators on 2 nodes, none of 16 idle; " + ASSUMED + "; verify finds no error\n"
+    )
+
+
+def test_settings_count(train: str, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["explain", train, "--set", "cluster.component_placement.rollout=8-11", "--cluster", "x8", "--format", "json"]
+    assert run(asked) == 0
+    (file,) = json.loads(capsys.readouterr().out)["files"]
+    (placed,) = [each for each in file["numbers"] if (each["component"], each["name"]) == ("rollout", "world size")]
+    assert placed["value"] == 4
+    assert placed["figures"][0]["file"].startswith("--set")
+
+
+def test_the_front_door_explains_files_too(train: str) -> None:
+    assert placewright.explain(train, "x8").splitlines()[-1].startswith("train.yaml: needs 16 accelerators")
+    found = placewright.explanation(train)
+    assert (found.assumed, found.needs.accelerators) == (8, 16)
+    assert placewright.explanation(placewright.load(train)).assumed == 0  # it was read: nothing can be assumed any more
+
+
+def test_a_file_is_explained_without_what_only_solving_needs(train: str) -> None:
+    code = (
+        "import sys\nfrom placewright.cli.main import run\nrun(['explain', 'train.yaml'])\n"
+        f"print(*[name for name in {HEAVY[:-1]!r} if name in sys.modules], file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == []
 
 
 def test_nothing_heavy_is_loaded() -> None:

@@ -51,4 +51,5 @@ def _engines(work: Work) -> None:
     engine = f"tp {its.tp.value}" + (f" x pp {its.pp.value}" if each > its.tp.value else "")
     degrees = (its.tp, its.pp) if each > its.tp.value else (its.tp,)
     work.derive("rollout", WORLD_SIZE, processes, f"{processes * each} accelerators // {each} a process ({engine})", *degrees)
-    work.derive("rollout", REPLICAS, processes, f"{processes} processes, an engine in each", *degrees)
+    work.derive("rollout", REPLICA_SIZE, each, engine, *degrees)
+    work.derive("rollout", REPLICAS, processes, f"{processes} process{'es' * (processes != 1)}, an engine in each")

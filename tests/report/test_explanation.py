@@ -1,0 +1,108 @@
+"""What a configuration comes to, as text and as data: no line too long, every figure once, nothing that moves a cursor."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+
+from placewright.models.derivation import Derivation, Figure
+from placewright.models.dialects import native
+from placewright.models.report import Report
+from placewright.models.span import Span
+from placewright.models.text.document import Document
+from placewright.models.text.source import Source
+from placewright.report.explanation.data import render as to_json
+from placewright.report.explanation.figures import Footnotes
+from placewright.report.explanation.text import WIDTH, layout, render
+from placewright.solver.explaining.explain import Explanation, explain
+
+
+def explained(components: str, cluster: str = "2x8xH100") -> Explanation:
+    reading = native.read(Document.of(Source("job.yaml", f"cluster: {cluster}\ncomponents:\n{components}")), None)
+    return explain(reading, lambda machines: reading)
+
+
+SHARED = "  actor: {placement: 0-7}\n  rollout: {placement: 0-7}\n  critic: {placement: 2-3}\n  env: {placement: 6-9}\n  agent: {placement: 12}\n"
+
+
+def test_what_is_shared_is_told_in_sentences() -> None:
+    block = next(each for each in render(explained(SHARED)).split("\n\n") if each.startswith("shared:"))
+    assert block.split("\n  ")[1:] == [
+        "actor and rollout hold the same 8 accelerators",
+        "critic lies within actor and rollout: 2 of 8",
+        "actor and rollout overlap env in part: 2 in common, of 8 and 4",
+        "agent shares none: 1 accelerator of its own",
+    ]
+
+
+def test_colour_changes_nothing_but_the_colour() -> None:
+    found = explained(SHARED)
+    painted = render(found, colour=True)
+    assert "\x1b[1;31m" in painted
+    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == render(found)
+
+
+def test_on_how_many_nodes_with_how_much_on_each() -> None:
+    assert layout(((2, 8),)) == "2 x 8"
+    assert layout(((1, 4), (2, 8))) == "1 x 4 + 2 x 8"
+    assert layout(((1, 4), (2, 8), (1, 1), (1, 2))) == "5 x 1-8"
+
+
+def test_a_figure_has_one_number_and_its_place_or_default() -> None:
+    notes = Footnotes("train.yaml")
+    written, default = Figure("data.size", 8, Span("train.yaml", 0, 1, 3, 7)), Figure("n", 2, default="verl, rollout.yaml")
+    given, elsewhere = (
+        Figure("k", 1, Span("--set k=1", 0, 1, 1, 1)),
+        Figure("z", 1, Span("/very/long/name/of/a/folder/of/groups/base.yaml", 0, 1, 9, 1)),
+    )
+    assert notes.marks((written, default)) == "[1, 2]"
+    assert notes.marks((default, given, elsewhere)) == "[2, 3, 4]"
+    assert notes.marks(()) == ""
+    assert notes.text().splitlines() == [
+        "[1]  train.yaml:3  data.size: 8",
+        "[2]  default       n: 2 (verl, rollout.yaml)",
+        "[3]  --set k=1     k: 1",
+        "[4]  base.yaml:9   z: 1",
+    ]
+
+
+def test_long_formulas_go_on_below_themselves() -> None:
+    long = Derivation("actor", "samples", 4, " x ".join(f"{each} parts" for each in range(40)), (Figure("a.b", 1),))
+    shown = render(Explanation(Report("train.yaml", "verl"), derivations=(long,)))
+    assert all(len(line) <= WIDTH for line in shown.splitlines())
+    assert re.sub(r"\s+", " ", shown).count(long.formula) == 1
+
+
+def test_names_cannot_move_the_cursor() -> None:
+    shown = render(
+        Explanation(Report("train.yaml", "rlinf"), derivations=(Derivation("a\x1b[2J", "n\n", 1, "f\r", (Figure("k\x1b", 1),)),))
+    )
+    assert "\x1b" not in shown and "\r" not in shown
+    assert r"a\x1b[2J" in shown
+
+
+def test_of_what_cannot_be_read_only_the_errors_are_told() -> None:
+    reading = partial(native.read, Document.of(Source("job.yaml", "components: {actor: {placement: 0-7}}\n")), None)
+    found = explain(reading(), lambda machines: reading())
+    assert found.needs is None
+    assert render(found) == "job.yaml: verify finds 1 error"
+    assert json.loads(to_json([found]))["files"][0]["needs"] is None
+
+
+def test_a_program_gets_every_field_by_name() -> None:
+    (data,) = json.loads(to_json([explained(SHARED)]))["files"]
+    assert data["needs"] == {
+        "accelerators": 11, "accelerators_to_solve": 0, "nodes": 2, "idle_accelerators": 5, "cluster": {"accelerators": 16, "nodes": 2},
+    }  # fmt: skip
+    assert data["components"]["env"]["layout"] == [{"nodes": 2, "each": 2}]
+    assert data["shared"][1] == {
+        "components": ["critic"],
+        "accelerators": 2,
+        "meets": [{"kind": "within", "components": ["actor", "rollout"], "accelerators": 2}],
+    }
+    (number, *_) = data["numbers"]
+    assert (number["component"], number["name"], number["value"]) == ("actor", "world size", 8)
+    assert (number["figures"][0]["file"], number["figures"][0]["line"]) == ("job.yaml", 3)
+    assert data["verdict"] == "faulty"  # native components that are not colocated must not meet
+    assert {finding["code"] for finding in data["errors"]} == {"PW201"}
