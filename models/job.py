@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Mapping
+from typing import Callable, Mapping
 
 from .component import Component, Parallel, Relation
+from .ranks import write_range
 from .share import Share
 
 
@@ -20,6 +21,7 @@ class Capabilities:
     `whole_replicas`: a replica of an engine lies on whole nodes, or inside one; else the framework gives it the wrong accelerators.
     `packs`: a contiguous component is a range of the whole cluster, and its processes follow from it, so that neither groups nor process
     ranks are written.
+    `range_text`: how a solid range of ranks is written where a component names one rank a process.
     `notices`: code of a rule -> when the framework itself would notice, for rules that it checks late or never.
     """
 
@@ -29,6 +31,7 @@ class Capabilities:
     processes_may_cross: bool = False
     whole_replicas: bool = False
     packs: bool = False
+    range_text: Callable[[range], str] = write_range
     notices: Mapping[str, str] = field(default_factory=dict)
 
 

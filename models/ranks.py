@@ -75,6 +75,11 @@ def write_ranks(ranges: tuple[range, ...]) -> str:
     return ",".join(str(each.start) if len(each) == 1 else f"{each.start}-{each.stop - 1}" for each in ranges)
 
 
+def write_range(ranks: range) -> str:
+    """`0-3` for ranks that go on from each other."""
+    return write_ranks((ranks,))
+
+
 def merge(ranges: list[range]) -> tuple[range, ...]:
     """Ranges in any order as ascending, disjoint, non-adjacent ones."""
     merged: list[range] = []

@@ -11,8 +11,8 @@ from ..models.node_group import NODE
 from ..models.notation.mapping import runs_of
 from ..models.notation.placement_text import Pair
 from ..models.problem import Problem
-from ..models.ranks import write_ranks
 from ..models.span import Edit
+from ..models.text.scalar_text import in_flow_map
 from .wording import listed, lowest
 
 
@@ -70,9 +70,15 @@ def given_ranges(problem: Problem, ranges: Mapping[str, range]) -> Mend:
             component = replace(component, runs=runs, least=len(ranks), most=len(ranks))
         components.append(component)
     changed = replace(problem, job=replace(problem.job, components=tuple(components)))
+    written = problem.job.capabilities.range_text
     texts = {its: [name for name in ranges if ranges[name] == its] for its in ranges.values()}
-    text = "give " + ", ".join(f"{listed(names)} `{write_ranks((its,))}`" for its, names in texts.items())
+    text = "give " + ", ".join(f"{listed(names)} `{written(its)}`" for its, names in texts.items())
     moved = [(name, its) for name, its in ranges.items() if held_range(problem, problem[name]) != its]
     spans = {span: its for name, its in moved if (span := problem[name].spans.get("placement"))}
-    edits = tuple(Edit(span, write_ranks((its,))) for span, its in spans.items())
+    edits = tuple(Edit(span, _scalar(written(its))) for span, its in spans.items())
     return Mend(text, changed, edits)
+
+
+def _scalar(text: str) -> str:
+    """In quotes where it has a comma: it may stand in a flow map."""
+    return in_flow_map(text) if "," in text else text
