@@ -12,7 +12,7 @@ from ....span import Span
 from ..configuration import Configuration
 from ..entries import Entry, Kind
 from ..setup import Setup
-from .parallel import engine, place_of, trained
+from .parallel import engine, owner_of, place_of, trained
 
 REASON = "verl runs all roles of a pool in the same processes"
 _ROLES = {
@@ -43,7 +43,7 @@ def _degrees(settings: Configuration, entry: Entry, name: str) -> tuple[Parallel
     if name == "env" or entry.kind in (Kind.TUNING, Kind.PROCESSES):
         return None
     if name == "rollout":
-        return engine(settings, "rollout" if entry.kind is Kind.GENERATION else "actor_rollout_ref.rollout")
+        return engine(settings, owner_of(entry))
     if name == "reward_model" and settings.flag("reward_model.use_reward_loop", "PW208"):
         return engine(settings, "reward_model.rollout")
     return trained(settings, _OWNERS[name])

@@ -8,8 +8,9 @@ from ....component import Component
 from ....derivation import Derivation, Figure
 from ....pool import Pool
 from ..configuration import Configuration
+from ..entries import Entry, Kind
 from ..setup import Setup
-from .parallel import engine, trained
+from .parallel import engine, owner_of, trained
 
 _OWNERS = {"actor": "actor_rollout_ref.actor", "ref": "actor_rollout_ref.ref", "critic": "critic"}
 
@@ -22,7 +23,7 @@ def derived(setup: Setup) -> Iterator[Derivation]:
         for component in setup.components:
             if component.name in pool.components:
                 yield Derivation(component.name, "world size", pool.size, f"all {pool.size} accelerators of {pool.name}", figures)
-                yield from _degrees(setup.settings, component, pool)
+                yield from _degrees(setup.settings, setup.entry, component, pool)
 
 
 def _figures(settings: Configuration, pool: Pool) -> tuple[Figure, ...]:
@@ -32,24 +33,28 @@ def _figures(settings: Configuration, pool: Pool) -> tuple[Figure, ...]:
     return tuple(amount.figure for amount in amounts if amount is not None)
 
 
-def _degrees(settings: Configuration, component: Component, pool: Pool) -> Iterator[Derivation]:
+def _degrees(settings: Configuration, entry: Entry, component: Component, pool: Pool) -> Iterator[Derivation]:
     size, name = component.parallel.replica, component.name
     if name == "rollout":
-        known = engine(settings) if settings.at("actor_rollout_ref") is not None else None
-        figures = tuple(amount.figure for amount in known[1].values()) if known else ()
+        known = engine(settings, owner_of(entry))
+        if known is None:
+            return
+        figures = tuple(amount.figure for amount in known[1].values())
         yield Derivation(
             name, "replica size", size, f"tp {component.parallel.tp} x dp {component.parallel.dp} x pp {component.parallel.pp}", figures
         )
         yield Derivation(name, "replicas", pool.size // size, f"{pool.size} // {size}", figures)
         return
-    if name not in _OWNERS:
+    if name not in _OWNERS or entry.kind in (Kind.TUNING, Kind.PROCESSES):
         return
     known = trained(settings, _OWNERS[name])
-    figures = tuple(amount.figure for amount in known[1].values()) if known else ()
+    if known is None:
+        return
+    figures = tuple(amount.figure for amount in known[1].values())
     if size > 1:
         yield Derivation(name, "data parallel size", pool.size // size, f"{pool.size} // tp x pp x cp = {size}", figures)
         return
     parts = settings.whole(f"{_OWNERS[name]}.ulysses_sequence_parallel_size", "PW208", 1)
-    if parts is not None and known is not None:
+    if parts is not None:
         formula = f"{pool.size} // {parts.value} sequence parallel" if parts.value > 1 else f"{pool.size}"
         yield Derivation(name, "data parallel size", pool.size // parts.value, formula, (parts.figure,))

@@ -8,6 +8,7 @@ from ....component import Parallel
 from ....configuration.settings import Amount
 from ....span import Span
 from ..configuration import Configuration
+from ..entries import Entry, Kind
 
 DEGREES = "PW208"
 _MEGATRON = {
@@ -24,6 +25,11 @@ def trained(settings: Configuration, owner: str) -> tuple[Parallel, dict[str, Am
     if strategy is None:
         return None
     return _degrees(settings, f"{owner}.megatron", _MEGATRON) if strategy == "megatron" else (Parallel(), {})
+
+
+def owner_of(entry: Entry) -> str:
+    """Below which key the settings of rollout stand."""
+    return "rollout" if entry.kind is Kind.GENERATION else "actor_rollout_ref.rollout"
 
 
 def engine(settings: Configuration, owner: str = "actor_rollout_ref.rollout") -> tuple[Parallel, dict[str, Amount]] | None:

@@ -1,6 +1,6 @@
 """Which defaults go with which configuration: by the name that the program, `--config-name` or `defaults:` says.
 
-Source: verl, verl/trainer/config/, verl/experimental/*/config/, examples/split_placement/config/; verl-recipe, */config/.
+Source: verl, verl/trainer/config/, verl/experimental/*/config/, examples/*/config/; verl-recipe, */config/.
 """
 
 from __future__ import annotations
@@ -62,6 +62,19 @@ _DISTILL = {
     "rollout.n_gpus_per_node": Default(4, _GKD), "actor_rollout_ref.rollout.tensor_model_parallel_size": Default(1, _GKD),
 }  # fmt: skip
 
+_TURNS = (
+    "gsm8k_multiturn_grpo", "gsm8k_multiturn_grpo_server", "gsm8k_multiturn_grpo_w_interaction", "geo3k_multiturn_grpo", "retool_multiturn_grpo",
+    "search_multiturn_grpo", "search_multiturn_grpo_one_step_off", "deepeyes_multiturn_grpo",
+)  # fmt: skip
+_MEGATRON_TURNS = ("gsm8k_multiturn_megatron_grpo", "geo3k_multiturn_megatron_grpo")
+
+
+def _turns(name: str) -> dict[str, Default]:
+    folder = "verl-recipe, deepeyes/configs" if name.startswith("deepeyes") else "verl, examples/sglang_multiturn/config"
+    source = f"{folder}/{name}.yaml"
+    return {"data.train_batch_size": Default(256, source), "actor_rollout_ref.rollout.name": Default("sglang", source)}
+
+
 _TABLES = (
     Table("ppo_trainer", PPO, PPO_SAME),
     Table("ppo_megatron_trainer", MEGATRON, MEGATRON_SAME),
@@ -119,6 +132,8 @@ _TABLES = (
     Table("prime_trainer", {**PPO, **_PRIME}, PPO_SAME),
     Table("spin_trainer", {**PPO, **_SPIN}, PPO_SAME),
     Table("sppo_trainer", {**PPO, **_SPPO}, PPO_SAME),
+    *(Table(name, {**PPO, **_turns(name)}, PPO_SAME) for name in _TURNS),
+    *(Table(name, {**MEGATRON, **_turns(name)}, MEGATRON_SAME) for name in _MEGATRON_TURNS),
     Table("on_policy_distill_trainer", {**MEGATRON, **_DISTILL}, MEGATRON_SAME),
 )
 KNOWN: Mapping[str, Table] = {table.name: table for table in _TABLES}

@@ -20,7 +20,7 @@ from .declared import FIT, Declared
 CPUS = "PW502"
 AT_ONCE = "verl compares these sums as soon as Ray is up"
 NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
-MOST_OFFERED = 2
+MOST_OFFERED, MOST_TRIED = 2, 24
 Changes = Mapping[str, int]
 Suits = Callable[[Changes], bool]
 
@@ -114,16 +114,18 @@ def _listed(pools: Sequence[Pool]) -> str:
 
 
 def _offers(settings: Configuration, entry: Entry, pool: Pool, rooms: Sequence[Room], suits: Suits) -> Iterator[Changes]:
-    """Other sizes of the pool that were tried: first as many parts that are smaller, then fewer parts, then one as large as a node."""
+    """Other sizes of the pool that were tried: first as many parts that are smaller, then fewer parts."""
     if not pool.nodes_key or not pool.accelerators_key or pool.nodes_key.startswith("--"):
         return
-    count, size, offered = pool.count, pool.parts[0].size, 0
+    count, size, offered, nodes_there = pool.count, pool.parts[0].size, 0, sum(len(room.nodes) for room in rooms)
     sizes = sorted({room.largest(pool.cpus) for room in rooms} | set(range(1, min(size, 16) + 1)), reverse=True)
-    smaller = ((count, each) for each in sizes if each < size)
-    fewer = ((each, size) for each in range(min(count - 1, sum(len(room.nodes) for room in rooms)), 0, -1))
-    single = ((1, each) for each in sizes)
+    smaller = ((count, each) for each in sizes if each < size and count <= nodes_there)
+    fewer = ((nodes, each) for nodes in range(min(count - 1, nodes_there), 0, -1) for each in sizes if each)
+    anything = ((count, each) for each in sizes if each < size)
     done: set[tuple[int, int]] = set()
-    for candidates in (smaller, fewer, single):
+    for candidates in (smaller, fewer, anything):
+        if candidates is anything and offered:
+            return
         for nodes, each in _limited(candidates):
             changes = {
                 key: now for key, now, before in ((pool.nodes_key, nodes, count), (pool.accelerators_key, each, size)) if now != before
@@ -138,7 +140,7 @@ def _offers(settings: Configuration, entry: Entry, pool: Pool, rooms: Sequence[R
 
 
 def _limited(candidates: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    for _, candidate in zip(range(16), candidates):
+    for _, candidate in zip(range(MOST_TRIED), candidates):
         yield candidate
 
 

@@ -1,0 +1,124 @@
+"""Every recorded configuration of verl: pools, world sizes and replicas as they were derived from its rules, apart from one table."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any, Iterator
+
+import pytest
+import yaml
+from placewright.models.dialects import verl
+from placewright.models.reading import Reading
+from placewright.models.text.document import Document
+from placewright.models.text.program import Program
+from placewright.models.text.source import Source
+
+CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl"
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
+
+NULL = (
+    "its script writes nothing for `trainer.nnodes`: verl multiplies a list by None, which raises a TypeError; the record takes the default"
+)
+OTHER_KEYS = "`main_generation` reads `rollout.tensor_model_parallel_size`; the record takes the default of `actor_rollout_ref.rollout`"
+UNKNOWN = "its configuration is not among verl's, so what it does not write is not known; the record takes the defaults of `ppo_trainer`"
+TWO_POOLS = "the recipe makes two pools (gkd/main_gkd.py: actor_pool and rollout_pool); the record takes it for one"
+DELIBERATE = {
+    "examples/slurm/ray_on_slurm.slurm": NULL,
+    "examples/sapo_trainer/run_qwen30b_sapo.sh": NULL,
+    "examples/gspo_trainer/run_qwen30b_gspo.sh": NULL,
+    "examples/gspo_trainer/test_gspo_3b_math.sh": NULL,
+    "examples/gspo_trainer/test_gspo_3b_math_slurm.sh": NULL,
+    "examples/grpo_trainer/run_qwen3_4b_grpo_vllm_1k_npu.sh": "its record is a reading by patterns: `trainer.nnodes` is `$trainer_nnodes` in it",
+    "examples/generation/run_deepseek7b_mutli_node.sh": OTHER_KEYS,
+    "recipe/r1/run_r1_distill_qwen.sh": OTHER_KEYS,
+    "verl/experimental/fully_async_policy/shell/dapo_30b_a3b_base_math_fsdp.sh": UNKNOWN,
+    "tests/special_e2e/run_gsm8k_fsdp_sgl_multiturn_sf_tool.sh": UNKNOWN,
+    "recipe/gkd/run_moonlight_dsv3_training.sh": TWO_POOLS,
+    "recipe/gkd/test_qwen.sh": TWO_POOLS,
+    "recipe/gkd/test_qwen_sglang.sh": TWO_POOLS,
+}
+"""Records that differ on purpose, and why."""
+
+
+def records() -> Iterator[dict[str, Any]]:
+    if CORPUS.is_dir():
+        with gzip.open(CORPUS / "golden" / "overrides.jsonl.gz", "rt", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+
+def document_of(record: dict[str, Any]) -> Document:
+    """The overrides of a record as a configuration, and the program that was started with them."""
+    tree: dict[str, Any] = {}
+    for key, value in record["overrides"].items():
+        if key.startswith("--"):
+            continue
+        owner = tree
+        *path, last = key.split(".")
+        for name in path:
+            owner = owner.setdefault(name, {})
+            if not isinstance(owner, dict):
+                break
+        if isinstance(owner, dict):
+            owner[last] = value
+    source = Source("run.yaml", yaml.safe_dump(tree) if tree else "{}\n")
+    overrides = record["overrides"]
+    options = tuple((key, "$1" if value is None else str(value)) for key, value in overrides.items() if key.startswith("--n"))
+    name = record.get("entry") or record["derived"].get("entry")
+    program = Program(name, source.whole(), "", "", str(overrides.get("--config-name", "")), options) if name else None
+    document = Document.of(source)
+    return Document(source, source.root, program=program) if program else document
+
+
+def read(record: dict[str, Any]) -> Reading:
+    return verl.read(document_of(record), None, "training")
+
+
+def numbers(reading: Reading, component: str) -> dict[str, object]:
+    return {each.name: each.value for each in reading.derivations if each.component == component}
+
+
+@pytest.mark.parametrize("record", [pytest.param(each, id=each["file"]) for each in records() if each["derived"]])
+def test_what_a_script_starts_is_what_was_derived_from_it(record: dict[str, Any]) -> None:
+    assert bool(wrong(record["derived"], read(record))) == (record["file"] in DELIBERATE), wrong(record["derived"], read(record))
+
+
+def test_what_was_recorded_without_numbers_is_read_too() -> None:
+    plain = [record for record in records() if not record["derived"]]
+    assert len(plain) == 89
+    for record in plain:
+        assert read(record).dialect == "verl"
+
+
+def wrong(derived: dict[str, Any], reading: Reading) -> list[str]:
+    """What differs."""
+    assert reading.problem is not None
+    pools = {each.name: each.value for each in reading.derivations if not each.component}
+    rollout, actor = numbers(reading, "rollout"), numbers(reading, "actor")
+    expected, found = [], []
+
+    def compare(what: str, theirs: object, ours: object) -> None:
+        expected.append((what, theirs))
+        found.append((what, ours))
+
+    if derived["mode"] == "sft/torchrun":
+        compare("world size", derived.get("world_size"), actor.get("world size"))
+    elif derived["mode"] == "standalone_generation":
+        compare("accelerators", sum(map(sum, derived["pools"].values())), sum(pools.values()))  # type: ignore[arg-type]
+        compare("replicas", derived["num_replicas"], rollout.get("replicas"))
+    else:
+        theirs = {name: sum(sizes) for name, sizes in derived["pools"].items()}
+        compare(
+            "pools",
+            theirs if "main_generation" not in derived["entry"] else sum(theirs.values()),
+            pools if "main_generation" not in derived["entry"] else sum(pools.values()),
+        )  # type: ignore[arg-type]
+        compare("accelerators", derived["total_gpus"], sum(pools.values()))  # type: ignore[arg-type]
+        compare("replica size", derived["infer_world_size"], rollout.get("replica size"))
+        compare("replicas", derived["num_replicas"], rollout.get("replicas"))
+        compare("rollout world size", derived["rollout_world_size"], rollout.get("world size"))
+        if "main_generation" not in derived["entry"]:
+            compare("world size", derived["world_size"], actor.get("world size"))
+            compare("data parallel size", derived["actor_dp"], actor.get("data parallel size"))
+    return [f"{what}: {theirs} recorded, {ours} here" for (what, theirs), (_, ours) in zip(expected, found) if theirs != ours]
