@@ -21,7 +21,7 @@ _SET = "Set a value or choose a group, as on the command line of Hydra; may be g
 _CONFIG_ROOT = "Look for the groups of `defaults` here too; nothing is read outside of these folders and that of the file."
 _ALLOW_ENV = "Let interpolations read this environment variable; its text is never shown."
 
-DIALECTS = ("auto", "rlinf", "verl", "native")
+DIALECTS = ("auto", "rlinf", "roll", "verl", "native")
 
 
 def read_machines(text: str) -> Cluster | AsDeclared:

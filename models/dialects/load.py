@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Iterator, cast
+from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
 
 from ..composition import Composer
-from ..finding import Finding, UnusableInput, error
+from ..finding import Finding, UnusableInput, error, warning
 from ..reading import Reading
 from ..text.document import Document
 from ..text.source import Source
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
-DIALECTS = ("rlinf", "verl", "native")
+DIALECTS = ("rlinf", "roll", "verl", "native")
 """In the order of asking: native files need pydantic, which is not to be loaded for the others."""
 
 
@@ -43,28 +44,94 @@ def load(
     level : ``placement``, or ``training`` to judge the batch arithmetic too.
     composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.
     """
+    readings = load_all(path, machines, dialect, level, composer)
+    return _first(readings)
+
+
+def load_all(
+    path: str | Path, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+) -> list[Reading]:
+    """A file, read: one Reading, or one for each program that a script starts; see `load`."""
     if dialect != "auto":
         dialect_named(dialect)
     try:
         source = Source.read(path)
     except UnusableInput as problem:
-        return Reading(Document.unread(str(path)), "unknown", None, problem.findings)
-    return read(source, machines, dialect, level, composer)
+        return [Reading(Document.unread(str(path)), "unknown", None, problem.findings)]
+    return read_all(source, machines, dialect, level, composer)
+
+
+def load_settings(
+    texts: Sequence[str], machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+) -> Reading:
+    """The settings `key=value` of one command line, read as a configuration; see `load`."""
+    from ..script.listed import NAME, document_of_arguments
+
+    source = Source(NAME, "\n".join(texts))
+    return _read(source, lambda: document_of_arguments(texts, composer or Composer()), machines, dialect, level)
 
 
 def read(
     source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
 ) -> Reading:
     """A text, read; see `load`."""
-    document = Document(source, Mapping((), source.whole()))
+    return _first(read_all(source, machines, dialect, level, composer))
+
+
+def read_all(
+    source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
+) -> list[Reading]:
+    """A text, read: one Reading, or one for each program that a script starts; see `load`."""
     try:
-        document = (composer or Composer()).compose(source)
+        made = _documents(source, composer or Composer())
+    except UnusableInput as problem:
+        return [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
+    return [_read(source, partial(_same, document), machines, dialect, level) for document in made]
+
+
+def _documents(source: Source, composer: Composer) -> Sequence[Document]:
+    """The configurations of a text. Raises UnusableInput."""
+    from ..script.recognise import is_script, is_settings
+
+    if is_script(source):
+        from ..script.document import documents_of
+
+        return documents_of(source, composer)
+    if is_settings(source):
+        from ..script.listed import document_of_settings
+
+        return [document_of_settings(source, composer)]
+    return [composer.compose(source)]
+
+
+def _read(source: Source, compose: Callable[[], Document], machines: Machines, dialect: str, level: str) -> Reading:
+    document = _empty(source)
+    try:
+        document = compose()
         found = _recognised(document) if dialect == "auto" else dialect_named(dialect)
         reading = found.read(document, machines, level)
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
     return replace(reading, findings=document.environment.concealed(_naming_files(reading)))
+
+
+def _same(document: Document) -> Document:
+    return document
+
+
+def _empty(source: Source) -> Document:
+    return Document(source, Mapping((), source.whole()))
+
+
+def _first(readings: Sequence[Reading]) -> Reading:
+    """The first of several, which says that it is not the only one."""
+    reading, program = readings[0], readings[0].document.program
+    if len(readings) == 1 or program is None:
+        return reading
+    message = f"`{reading.source.name}` starts {len(readings)} programs; this is about the first, `{program.name}`"
+    told = warning("PW122", "", message, program.span, label="the first", help="give each a script of its own")
+    return replace(reading, findings=(*reading.findings, told))
 
 
 def _naming_files(reading: Reading) -> Iterator[Finding]:
@@ -81,7 +148,7 @@ def _recognised(document: Document) -> Dialect:
     root = document.root
     for name in DIALECTS:
         found = dialect_named(name)
-        if found.recognises(root):
+        if found.recognises(root) or (document.program is not None and document.program.name.startswith(found.PROGRAMS)):
             return found
     keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
     message = f"this is no configuration that is known here (its top-level keys: {keys})"

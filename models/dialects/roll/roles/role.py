@@ -27,6 +27,7 @@ class Role:
     strategy : the name of its strategy; "" without `strategy_args`, None where it is not known.
     span : where its key stands; where the reason for it stands if it has no block.
     mapping : what is written as `device_mapping`; None if nothing is.
+    counts : whether its devices count for the number of nodes that ROLL reserves; those of a role that is not started do too.
     per_worker_span, world_span : where the number of devices per worker and the number of workers come from.
     """
 
@@ -44,6 +45,7 @@ class Role:
     mapping: Value | None = None
     per_worker_span: Span | None = None
     world_span: Span | None = None
+    counts: bool = True
 
     @property
     def on_devices(self) -> bool:

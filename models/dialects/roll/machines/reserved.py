@@ -1,0 +1,103 @@
+"""The nodes that ROLL reserves: whole ones, with as many devices as the driver's machine has.
+
+Source: ROLL, roll/distributed/scheduler/resource_manager.py, ResourceManager.__init__.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Sequence
+
+from ....accelerators import GENERIC, accelerators
+from ....cluster import Cluster, Node, Nodes
+from ....configuration.notes import Notes
+from ....configuration.settings import Settings
+from ....node_group import ACCELERATOR
+from ....nodes import Alike, numbered_nodes
+from ....shorthand import AsDeclared
+from ..mapping.evaluate import AT_CREATION
+from ..roles.role import Role
+from .counts import NODES, PerNode
+
+_WAITS = "ROLL waits for whole nodes without a limit and says nothing"
+
+
+@dataclass(frozen=True)
+class Reserving:
+    """What is reserved for a job: `num_nodes` nodes of `per_node` devices, for these roles."""
+
+    notes: Notes
+    settings: Settings
+    roles: Sequence[Role]
+    per_node: PerNode
+    num_nodes: int
+
+    def cluster(self, machines: Cluster | AsDeclared | None, all_of_them: bool) -> Cluster:
+        """The nodes of the job in rank order, each with as many devices as ROLL counts.
+
+        Nodes with fewer devices do not count, surplus devices are not used. Where the machines are too few, that is an error, and the
+        rest is judged as if there were enough. `all_of_them`: something is left to solve, which may use any node that can be reserved.
+        """
+        if not isinstance(machines, Cluster):
+            return self._assumed(machines.model if machines else GENERIC)
+        large = [its for its in _stretches(machines) if its.node.count(ACCELERATOR) >= self.per_node.count]
+        if not large and not any(role.on_devices for role in self.roles):
+            return replace(machines, nodes=machines.nodes[: max(self.num_nodes, 1)], declared=())
+        found = [its for its in large if its.node.free(ACCELERATOR).bit_count() >= self.per_node.count]
+        has, free = sum(its.count for its in large), sum(its.count for its in found)
+        if has < self.num_nodes:
+            self._too_few(machines, has)
+        elif free < self.num_nodes:
+            self._not_free(has, free)
+        if free < self.num_nodes:
+            return self._assumed(machines.nodes[0].accelerator_model or GENERIC)
+        if self.num_nodes > 1 and any(its.node.count(ACCELERATOR) >= 2 * self.per_node.count for its in found):
+            self._two_on_one()
+        return Cluster(self._numbered(found, free if all_of_them else self.num_nodes))
+
+    def _assumed(self, model: str) -> Cluster:
+        return Cluster(Nodes([numbered_nodes(Node(0, "", accelerators(self.per_node.count, model)), self.num_nodes)]))
+
+    def _numbered(self, found: list[Alike], most: int) -> Nodes:
+        """The first nodes, with ranks from 0 on and without surplus devices."""
+        nodes: list[Alike] = []
+        rank = 0
+        for its in found:
+            count = min(its.count, most - rank)
+            if count > 0:
+                node = replace(its.node, rank=rank, accelerators=its.node.accelerators[: self.per_node.count])
+                nodes.append(Alike(node, count, its.prefix, its.number))
+                rank += count
+        return Nodes(nodes)
+
+    def _too_few(self, machines: Cluster, has: int) -> None:
+        each = self.per_node.count
+        total = len(machines.nodes)
+        exist = f"{has} node{'s' * (has != 1)} of {each} devices" + f" ({total - has} others have fewer)" * (total > has)
+        ids = f"ids 0-{has * each - 1}" if has * each > 1 else "id 0 alone" if has else "no id"
+        beyond = [role for role in self.roles if role.counts and role.ids is not None and role.ids.highest >= has * each]
+        for role in beyond:
+            highest = role.ids.highest if role.ids else 0
+            message = f"`{role.key}` names device {highest}, which is on node {highest // each}; the cluster has {exist}: {ids}"
+            help = f"name devices that exist, or give a cluster of {self.num_nodes} nodes of {each}: `--cluster {self.num_nodes}x{each}`"
+            self.notes.error("PW102", role.key, message, role.place, f"{ids} exist" if has else "none exists", help, None, AT_CREATION)
+        if not beyond:
+            message = f"ROLL needs {self.num_nodes} nodes; the cluster has {exist}"
+            at = self.settings.at(NODES)
+            self.notes.error(
+                "PW114", "", message, at or self.settings.top, f"{has} exist", f"give a cluster of {self.num_nodes} nodes", None
+            )
+
+    def _not_free(self, has: int, free: int) -> None:
+        message = f"ROLL reserves {self.num_nodes} whole nodes; of {has} only {free} have {self.per_node.count} devices free"
+        self.notes.error("PW114", "", message, self.settings.top, "", "wait for the other jobs, or use fewer nodes", None, _WAITS)
+
+    def _two_on_one(self) -> None:
+        each = self.per_node.count
+        message = f"a node has {2 * each} devices or more: ROLL may reserve {each} of them twice, and use the first {each} for both"
+        help = "start ROLL on one of the larger nodes, or on nodes that are alike"
+        self.notes.warn("PW114", "", message, self.settings.top, "", help)
+
+
+def _stretches(machines: Cluster) -> Sequence[Alike]:
+    return machines.nodes.alike if isinstance(machines.nodes, Nodes) else [Alike(node) for node in machines.nodes]

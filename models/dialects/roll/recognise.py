@@ -1,0 +1,37 @@
+"""Is this a ROLL configuration?"""
+
+from __future__ import annotations
+
+from ...text.nearest import nearest
+from ...text.tree import Entry, Mapping, Value
+from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
+from .roles.parts import REWARDS, TEACHERS
+
+HINTS = "placewright"
+_SIGNS = (DEVICES, PER_WORKER, STRATEGY)
+
+
+def recognises(root: Mapping) -> bool:
+    """Has it a block of workers with `device_mapping`, also misspelt, or one that ROLL knows and that is left to hints?"""
+    if any(is_worker(entry.value, DEVICES) for entry in root):
+        return True
+    for group in (REWARDS, TEACHERS):
+        inner = root.get(group)
+        if isinstance(inner, Mapping) and any(is_worker(entry.value, DEVICES) for entry in inner):
+            return True
+    known = [entry for entry in root if entry.key.text in ALL_BLOCKS]
+    return any(is_worker(entry.value, STRATEGY) for entry in known) and (root.get(HINTS) is not None or bool(dotted(root)))
+
+
+def is_worker(value: Value | None, *signs: str) -> bool:
+    """Does a block describe workers: has it one of these keys (by default any that only such blocks have), also misspelt?"""
+    wanted = signs or _SIGNS
+    if not isinstance(value, Mapping):
+        return False
+    return any(entry.key.text in wanted or nearest(entry.key.text, wanted) for entry in value)
+
+
+def dotted(root: Mapping) -> list[Entry]:
+    """Keys such as `actor_train.device_mapping` at the top level, as they are written on a command line; ROLL drops them."""
+    ends = (DEVICES, WORLD_SIZE, PER_WORKER)
+    return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in ends]

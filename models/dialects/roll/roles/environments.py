@@ -1,0 +1,86 @@
+"""Environment managers of the agentic pipelines: how many of their workers there are follows from the environments.
+
+Source: ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig.__post_init__ and AgenticConfig.make_env_configs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....configuration.notes import Notes, is_unknown
+from ....configuration.settings import Amount, Default, Settings
+from ....derivation import WORLD_SIZE, Derivation
+from ....text.tree import Scalar, Sequence
+from ..capabilities import MAX_WORKERS
+from ..mapping.device_mapping import KEY
+from ..mapping.evaluate import AT_LOAD
+from .role import Role
+
+RULE = "PW403"
+_SOURCE = "ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig"
+GROUPS, SIZE, REDUNDANCY, MOST = "num_env_groups", "group_size", "group_size_redundancy", "max_env_num_per_worker"
+DEFAULTS = {
+    GROUPS: Default(128, _SOURCE), SIZE: Default(1, _SOURCE), REDUNDANCY: Default(0, _SOURCE), MOST: Default(0, _SOURCE),
+}  # fmt: skip
+_TAGS, _PARTITION = "tags", "num_groups_partition"
+_DEFAULT_TAGS, _DEFAULT_PARTITION = 1, (128,)
+
+
+def read_environments(notes: Notes, settings: Settings, role: Role, derivations: list[Derivation]) -> Role:
+    """The role with its number of workers: as many as the environments fill, `max_env_num_per_worker` on each."""
+    _no_devices(notes, settings, role)
+    groups, size, redundancy = (
+        settings.whole(role.path(key), RULE, least=least) for key, least in ((GROUPS, 0), (SIZE, 0), (REDUNDANCY, 0))
+    )
+    most = settings.whole(role.path(MOST), RULE, least=-MAX_WORKERS)
+    if groups is None or size is None or redundancy is None or most is None:
+        return replace(role, readable=False)
+    _partition(notes, settings, role, groups)
+    environments = groups.value * (size.value + redundancy.value)
+    figures = (groups.figure, size.figure, redundancy.figure, most.figure)
+    if most.value <= 0:
+        workers, formula = 1 if environments else 0, f"all {environments} environments in one worker"
+    else:
+        workers, formula = -(-environments // most.value), f"{environments} environments, {most.value} a worker, rounded up"
+    if not environments and most.value <= 0:
+        message = f"`{role.key}` has no environments, and ROLL divides by their number: a ZeroDivisionError"
+        notes.error(RULE, role.key, message, groups.scalar or role.span, "none", f"write a `{GROUPS}` of at least 1", None, AT_LOAD)
+    if workers > MAX_WORKERS:
+        message = f"`{role.key}` has {workers:,} workers; more than {MAX_WORKERS:,} are not read"
+        notes.error("PW102", role.key, message, groups.scalar or role.span, "too many", "is this number meant?")
+        return replace(role, readable=False)
+    derivations.append(Derivation(role.key, WORLD_SIZE, workers, formula, figures))
+    return replace(role, world_size=workers, world_span=groups.span or role.span)
+
+
+def _no_devices(notes: Notes, settings: Settings, role: Role) -> None:
+    """Environments run on CPUs: ROLL never reads a `device_mapping` of theirs, and compares its letters with device ids."""
+    value = settings.at(role.path(KEY))
+    if value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null):
+        return
+    if isinstance(value, Scalar) and isinstance(value.value, str):
+        message = f"`{role.key}` has a `{KEY}`, but environments run on CPUs: ROLL compares this text with numbers, a TypeError"
+        notes.error("PW123", role.key, message, value, "no devices here", f"remove `{KEY}`", None, AT_LOAD)
+    else:
+        notes.unsure("PW123", role.key, f"`{KEY}` of environments is not judged: they run on CPUs")
+
+
+def _partition(notes: Notes, settings: Settings, role: Role, groups: Amount) -> None:
+    """The groups of the tags are all groups."""
+    tags, parts = settings.at(role.path(_TAGS)), settings.at(role.path(_PARTITION))
+    for value in (tags, parts):
+        if value is not None and (is_unknown(value) or not isinstance(value, Sequence)):
+            return
+    count = len(tags.items) if isinstance(tags, Sequence) else _DEFAULT_TAGS
+    numbers = (
+        [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, Sequence) else [*_DEFAULT_PARTITION]
+    )
+    used = [number for number in numbers[:count] if type(number) is int]
+    if len(used) < len(numbers[:count]) or sum(used) == groups.value:
+        return
+    where = parts if isinstance(parts, Sequence) else groups.scalar or role.span
+    dropped = f" ({len(numbers)} are written, for {count} tags)" if len(numbers) > count else ""
+    message = f"the groups of `{role.path(_PARTITION)}` are {sum(used)}{dropped}, but `{role.path(GROUPS)}` is {groups.value}"
+    edit = groups.becomes(sum(used)) if groups.scalar and sum(used) else None
+    help = f"write `{GROUPS}: {sum(used)}`, or groups that add up to {groups.value}"
+    notes.error(RULE, role.key, message, where, f"{sum(used)} groups", help, edit, AT_LOAD)

@@ -1,0 +1,79 @@
+"""Roles as components: which worker holds which devices of which node.
+
+Source: ROLL, roll/distributed/scheduler/resource_manager.py, `allocate_placement_group`: the ids are cut into workers in the order in
+which they are written; workers without devices go to the nodes in turn.
+"""
+
+from __future__ import annotations
+
+from typing import Iterator, Sequence
+
+from ....assignment import Run, Seat, compress
+from ....cluster import Cluster
+from ....component import UNBOUNDED, Component
+from ....node_group import CLUSTER_LABEL, NODE, NODE_LABEL
+from ....notation.mapping import runs_of
+from ....notation.placement_text import Pair
+from ....run import Repeat, Runs
+from ..mapping.ids import Ids
+from .parts import ROLE_OF
+from .role import Role
+
+
+def placed(role: Role, cluster: Cluster, per_node: int) -> Component:
+    """The component of a role that ROLL starts; without runs where its workers are not known."""
+    spans = {"name": role.span}
+    groups = (CLUSTER_LABEL,) if role.ids is not None or role.mapping is not None else (NODE_LABEL,)
+    if role.mapping is not None:
+        spans["placement"] = role.place
+    if role.per_worker_span is not None:
+        spans["per_process"] = role.per_worker_span
+    each = max(role.num_gpus_per_worker, 1)
+    what = ROLE_OF.get(role.part, "")
+    if not role.readable or role.world_size is None:
+        return Component(role.key, groups, per_process=each, spans={**spans, "placement": role.place}, role=what)
+    if role.ids is None:
+        spans |= {"placement": role.world_span or role.span, "amount": role.world_span or role.span}
+        runs: Sequence[Run] = in_turn(role.world_size, len(cluster.nodes))
+        return Component(role.key, groups, role.world_size, role.world_size, runs=runs, spans=spans, role=what)
+    count = role.ids.count
+    runs = runs_on(role.ids, each, cluster, per_node)
+    return Component(role.key, groups, count, count, each, runs=runs, spans=spans, role=what)
+
+
+def opened(role: Role) -> Component:
+    """The component of a role whose place is left to solve: its hints say how large it is."""
+    return Component(
+        role.key,
+        (CLUSTER_LABEL,),
+        1,
+        UNBOUNDED,
+        max(role.num_gpus_per_worker, 1),
+        spans={"name": role.span},
+        role=ROLE_OF.get(role.part, ""),
+    )
+
+
+def runs_on(ids: Ids, each: int, cluster: Cluster, per_node: int) -> Sequence[Run]:
+    """The runs of workers that hold `each` of the ids, in their order; the cost grows with progressions where they are solid."""
+    if all(part.step == 1 and len(part) % each == 0 for part in ids.parts):
+        return runs_of([Pair(part.start, part.stop, len(part) // each) for part in ids.parts], cluster, (CLUSTER_LABEL,))
+    return compress(_workers(ids, each, per_node))
+
+
+def _workers(ids: Ids, each: int, per_node: int) -> Iterator[tuple[int, list[Seat]]]:
+    held: list[Seat] = []
+    rank = 0
+    for id_ in ids:
+        held.append(divmod(id_, per_node))
+        if len(held) == each:
+            yield rank, held
+            held, rank = [], rank + 1
+
+
+def in_turn(workers: int, nodes: int) -> Sequence[Run]:
+    """Workers without devices: worker r is on node r modulo the number of nodes."""
+    if nodes == 1:
+        return Runs([Repeat((Run(range(workers), 0, NODE, 0, 0, 1, 0, NODE_LABEL),))] if workers else [])
+    rounds = [(first, min(nodes, workers - first)) for first in range(0, workers, nodes)]
+    return Runs(Repeat((Run(range(first, first + 1), 0, NODE, 0, 0, 1, 0, NODE_LABEL),), count) for first, count in rounds)

@@ -1,0 +1,106 @@
+"""The settings that decide which roles a PPO pipeline starts: critic, reference, distillation from teachers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....configuration.notes import Notes
+from ....configuration.settings import Settings
+from ....span import Span
+from ....text.nearest import nearest
+from ....text.tree import Scalar
+from .known_keys import DEVICES
+from .parts import ACTOR_TRAIN, REFERENCES
+from .pipelines import Pipeline
+
+RULE = "PW123"
+ESTIMATORS = ("gae", "reinforce", "grpo", "gigpo", "step_reinforce", "agentic_reinforce")
+"""Source: ROLL, roll/configs/base_config.py, PPOConfig.adv_estimator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Whether something is on, None where that is not known; why, as part of a sentence, and where that is written."""
+
+    on: bool | None
+    why: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """`critic` and `reference`: are they started? `opd`: are teachers used as references?"""
+
+    critic: Switch
+    reference: Switch
+    opd: bool
+
+
+def read_switches(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switches:
+    """What a PPO configuration switches on. Source: ROLL, roll/configs/base_config.py (PPOConfig), BC:654 and `_handle_opd_mapping`."""
+    mixed = bool(settings.flag("use_opd", RULE))
+    if pipeline.pure_opd and mixed:
+        message = "`use_opd: true` cannot be used with pure on-policy distillation: ROLL refuses both together"
+        notes.error(RULE, "", message, _span(settings, "use_opd"), "both", "write `use_opd: false`", settings.becomes("use_opd", "false"))
+    if mixed and not pipeline.pure_opd and is_configured(settings, REFERENCES):
+        message = "with `use_opd: true` the teachers are the references, and ROLL refuses a configured `reference`"
+        notes.error(RULE, REFERENCES, message, _span(settings, REFERENCES), "configured", "remove `reference`")
+    return Switches(_critic(notes, settings, pipeline), _reference(settings, pipeline, mixed), pipeline.pure_opd or mixed)
+
+
+def _critic(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switch:
+    if pipeline.pure_opd:
+        return Switch(False, "pure distillation needs no critic", settings.top)
+    estimator = settings.word("adv_estimator", RULE)
+    if estimator is None:
+        return Switch(None, "`adv_estimator` is not known here", settings.top)
+    if not settings.has("adv_estimator"):
+        return Switch(True, "`adv_estimator` is `gae` by default", settings.top)
+    span = _span(settings, "adv_estimator")
+    if estimator not in ESTIMATORS and pipeline.checks_types:
+        close = nearest(estimator, ESTIMATORS)
+        help = f"write `{close}`" if close else f"write one of {', '.join(f'`{each}`' for each in ESTIMATORS)}"
+        message = f"`adv_estimator` is `{estimator}`, which ROLL does not know"
+        notes.error("PW105", "", message, span, "not known", help, settings.becomes("adv_estimator", close) if close else None)
+        return Switch(close == "gae", f"`adv_estimator` is meant to be `{close}`", span)
+    return Switch(estimator == "gae", f"`adv_estimator` is `{estimator}`", span)
+
+
+def _reference(settings: Settings, pipeline: Pipeline, mixed: bool) -> Switch:
+    if settings.has(f"{ACTOR_TRAIN}.model_args.lora_target") and not pipeline.pure_opd and not pipeline.lora_reference:
+        why = "with `lora_target` the actor without its adapters is the reference"
+        return Switch(False, why, _span(settings, f"{ACTOR_TRAIN}.model_args.lora_target"))
+    if pipeline.pure_opd or mixed:
+        return Switch(True, "distillation compares with the teacher", settings.top)
+    for key in ("enable_reference", "use_kl_loss"):
+        flag = settings.flag(key, RULE)
+        if flag is None:
+            return Switch(None, f"`{key}` is not known here", settings.top)
+        if flag:
+            return Switch(True, f"`{key}` is true", _span(settings, key))
+    if settings.is_open("init_kl_coef", RULE):
+        return Switch(None, "`init_kl_coef` is not known here", settings.top)
+    if settings.at("init_kl_coef") is None:
+        return Switch(True, "`init_kl_coef` is 0.2 by default", settings.top)
+    span = _span(settings, "init_kl_coef")
+    if _is_positive(settings, "init_kl_coef"):
+        return Switch(True, "`init_kl_coef` is above 0", span)
+    return Switch(False, "nothing needs a reference: `init_kl_coef` is 0, `use_kl_loss` and `enable_reference` are false", span)
+
+
+def _is_positive(settings: Settings, path: str) -> bool:
+    value = settings.at(path)
+    try:
+        return isinstance(value, Scalar) and float(str(value.value)) > 0
+    except ValueError:
+        return False
+
+
+def is_configured(settings: Settings, key: str) -> bool:
+    """Has a block devices or a model? Source: ROLL, WorkerConfig.is_configured."""
+    return settings.has(f"{key}.{DEVICES}") or settings.has(f"{key}.model_args.model_name_or_path")
+
+
+def _span(settings: Settings, path: str) -> Span:
+    value = settings.at(path)
+    return value.span if value is not None else settings.top

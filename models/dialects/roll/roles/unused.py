@@ -1,0 +1,26 @@
+"""Roles that have devices, and that nothing starts."""
+
+from __future__ import annotations
+
+from ....configuration.notes import Notes
+from .role import Role
+
+CODE = "PW803"
+
+
+def unused(notes: Notes, roles: tuple[Role, ...], per_node: int) -> None:
+    """A warning for every role with devices that the pipeline does not start; ROLL reserves the nodes of its devices all the same."""
+    used = max((role.ids.highest for role in roles if role.created and role.ids is not None), default=-1)
+    for role in roles:
+        if role.created is not False or role.mapping is None or not role.on_devices or role.ids is None:
+            continue
+        message = f"`{role.key}` has {role.ids.distinct} devices, but ROLL never starts it: {role.reason}"
+        if role.counts and role.ids.highest // per_node > max(used, 0) // per_node:
+            message += f"; nodes up to {role.ids.highest // per_node} are reserved for it all the same"
+        notes.warn(CODE, role.key, message, role.place, "not used", f"remove its `device_mapping`, or {_starting(role)}")
+
+
+def _starting(role: Role) -> str:
+    """What would make the pipeline start it."""
+    how = {"reference": "write `use_kl_loss: true`", "critic": "write `adv_estimator: gae`"}
+    return how.get(role.part, "start another pipeline")

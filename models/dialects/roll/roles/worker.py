@@ -1,0 +1,179 @@
+"""What ROLL makes of one block of workers: devices, devices per worker, number of workers.
+
+Source: ROLL, roll/configs/worker_config.py, WorkerConfig.__post_init__, in its order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ....configuration.notes import Notes
+from ....configuration.settings import Amount, Settings
+from ....derivation import WORLD_SIZE as WORLD_SIZE_NAME
+from ....derivation import Derivation, Figure
+from ....text.tree import Mapping, Scalar
+from ..capabilities import MAX_WORKERS
+from ..mapping.device_mapping import read_devices
+from ..mapping.evaluate import AT_CREATION, AT_LOAD
+from ..mapping.ids import Ids
+from .blocks import Block
+from .known_keys import DEVICES, PER_WORKER, WORLD_SIZE
+from .parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, REWARD_MODEL, SFT_TRAIN, STUDENTS, TEACHERS
+from .pipelines import Pipeline
+from .role import Role
+from .strategy import INFERENCE, VLLM, read_strategy
+
+REWRITTEN = "PW126"
+"""The code of values that ROLL replaces."""
+
+
+@dataclass
+class Workers:
+    """Reads the blocks of one file; `hinted` are the roles whose place is left to solve."""
+
+    notes: Notes
+    settings: Settings
+    pipeline: Pipeline
+    hinted: frozenset[str]
+    derivations: list[Derivation]
+
+    def read(self, block: Block) -> Role:
+        """The role that ROLL makes of a block."""
+        role = Role(block.key, block.part, block.cluster, block.created, block.reason, block.span, counts=block.counts)
+        if block.mapping is None:
+            return self._bare(role)
+        entry = block.mapping.entry(DEVICES)
+        strategy = read_strategy(self.notes, self.settings, block, self.pipeline)
+        role = replace(role, strategy=strategy, mapping=self.settings.at(role.path(DEVICES)) if entry else None)
+        if entry is None or role.mapping is None:
+            return self._on_cpus(role, block.mapping)
+        found = read_devices(self.notes, role.key, block.mapping, entry, role.mapping, self.pipeline.checks_types, bool(role.created))
+        if not found.given:
+            return self._on_cpus(role, block.mapping)
+        each = self._per_worker(role)
+        if found.ids is None or each is None:
+            return replace(role, readable=False, ids=found.ids, num_gpus_per_worker=each.value if each else 0)
+        return self._on_devices(replace(role, ids=found.ids, num_gpus_per_worker=each.value), found.ids, each)
+
+    # -- on devices
+
+    def _per_worker(self, role: Role) -> Amount | None:
+        """How many devices a worker gets."""
+        path, written = role.path(PER_WORKER), self._written(role.path(PER_WORKER))
+        if role.strategy is None:
+            return None
+        if role.strategy == VLLM:
+            tp, pp = (self._degree(role.config(f"{name}_parallel_size")) for name in ("tensor", "pipeline"))
+            if tp is None or pp is None:
+                return None
+            if written is not None and written.value != tp.value * pp.value:
+                self._rewritten(role, written, tp.value * pp.value, f"tensor_parallel_size {tp.value} x pipeline_parallel_size {pp.value}")
+            self.derivations.append(
+                Derivation(role.key, PER_WORKER, tp.value * pp.value, f"tp {tp.value} x pp {pp.value}", (tp.figure, pp.figure))
+            )
+            return Amount(tp.value * pp.value, path, written.scalar if written else None)
+        given = self.settings.whole(path, "PW111", 1)
+        if given is not None and role.strategy and role.strategy not in INFERENCE and given.value > 1:
+            self._rewritten(role, given, 1, f"a worker of strategy `{role.strategy}` has one device")
+            return Amount(1, path, given.scalar)
+        return given
+
+    def _degree(self, path: str) -> Amount | None:
+        """A parallel degree of vLLM; 1 where it is not in the `strategy_config`."""
+        if self.settings.at(path) is None:
+            return Amount(1, path, None, "ROLL, roll/configs/worker_config.py")
+        return self.settings.whole(path, "PW111", exact=True)
+
+    def _written(self, path: str) -> Amount | None:
+        """A whole number as it is written; None where nothing, or no number, is."""
+        value = self.settings.at(path)
+        number = value.value if isinstance(value, Scalar) else None
+        return Amount(number, path, value) if isinstance(value, Scalar) and type(number) is int else None
+
+    def _rewritten(self, role: Role, given: Amount, becomes: int, why: str) -> None:
+        message = f"`{given.name}` is {given.value}, but ROLL replaces it with {becomes}: {why}"
+        at, edit = given.scalar or role.span, given.becomes(becomes)
+        self.notes.warn(REWRITTEN, role.key, message, at, f"becomes {becomes}", f"write `{becomes}`", edit)
+
+    def _on_devices(self, role: Role, ids: Ids, each: Amount) -> Role:
+        if ids.count % each.value:
+            self._uneven(role, ids, each.value)
+            return replace(role, readable=False)
+        world = ids.count // each.value
+        given = self._written(role.path(WORLD_SIZE))
+        if given is not None and given.value != world:
+            self._rewritten(role, given, world, f"{ids.count} device ids // {each.value} per worker")
+        if not world:
+            self._empty(role)
+        figures = (Figure(role.path(DEVICES), f"{ids.count} device ids", role.place), each.figure)
+        self.derivations.append(Derivation(role.key, WORLD_SIZE_NAME, world, f"{ids.count} device ids // {each.value} per worker", figures))
+        return replace(role, world_size=world, per_worker_span=each.span)
+
+    def _uneven(self, role: Role, ids: Ids, each: int) -> None:
+        rest = ids.count % each
+        lower, upper = ids.count - rest, ids.count - rest + each
+        fit = f"{lower} or {upper}" if lower else str(upper)
+        message = f"the {ids.count} device ids of `{role.key}` cannot be divided among workers of {each}: {rest} would be left"
+        self.notes.error("PW111", role.key, message, role.place, f"{ids.count} ids", f"name {fit} devices", None, AT_LOAD)
+
+    def _empty(self, role: Role) -> None:
+        """A role on devices without any: no worker is started."""
+        message = f"`{role.key}` names no device, so ROLL starts none of its workers"
+        fails = bool(role.created) and role.part in (ACTOR_TRAIN, ACTOR_INFER, SFT_TRAIN, STUDENTS, TEACHERS)
+        if fails:
+            self.notes.error("PW112", role.key, message, role.place, "no device", "name devices, such as `list(range(0,8))`")
+        elif role.created:
+            self.notes.warn("PW112", role.key, message, role.place, "no device", "name devices, or remove the block")
+
+    # -- on CPUs
+
+    def _bare(self, role: Role) -> Role:
+        """A role without a block."""
+        if role.created and role.key not in self.hinted:
+            self._no_workers(role)
+        return role
+
+    def _on_cpus(self, role: Role, mapping: Mapping) -> Role:
+        path = role.path(WORLD_SIZE)
+        if role.part == REWARD_MODEL:
+            return role
+        if role.part == AGENTIC_REWARD:
+            if role.created:
+                self._no_devices(role)
+            return role
+        entry, value = mapping.entry(WORLD_SIZE), self.settings.at(path)
+        if isinstance(value, Scalar) and value.is_null and entry is not None:
+            if self.pipeline.checks_types:
+                message = f"`{path}` is null, which ROLL refuses: it must be a whole number, or left out"
+                self.notes.error("PW105", role.key, message, value, "null", f"write a number, or remove `{WORLD_SIZE}`", None, AT_LOAD)
+            return replace(role, readable=False)
+        if value is None:
+            if role.created and role.key not in self.hinted:
+                self._no_workers(role, mapping)
+            return role
+        given = self.settings.whole(path, "PW101", least=0, exact=True, fits=1)
+        if given is None:
+            return replace(role, readable=False)
+        if given.value > MAX_WORKERS:
+            message = f"`{path}` is {given.value:,}; more than {MAX_WORKERS:,} workers are not read"
+            self.notes.error("PW102", role.key, message, value, "too many", "is this number meant?")
+            return replace(role, readable=False)
+        self.derivations.append(Derivation(role.key, WORLD_SIZE_NAME, given.value, "as written: a role without devices", (given.figure,)))
+        return replace(role, world_size=given.value, world_span=given.span)
+
+    def _no_devices(self, role: Role) -> None:
+        """Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py: it takes `len()` of the devices of a `reward` that is written."""
+        message = f"`{role.key}` has no `{DEVICES}`, and ROLL takes `len()` of it, which is a TypeError"
+        help = f"give `{role.key}` a `{DEVICES}`, or remove it"
+        self.notes.error("PW101", role.key, message, role.span, "no devices", help, None, AT_CREATION)
+
+    def _no_workers(self, role: Role, mapping: Mapping | None = None) -> None:
+        """A role that is started and says neither where nor how many. ROLL fails when it counts the workers (`range(None)`)."""
+        if self.notes.partial:
+            self.notes.unsure("PW101", role.key, f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`")
+            return
+        has = f"has neither `{DEVICES}` nor `{WORLD_SIZE}`" if mapping is not None else "is nowhere configured"
+        message = f"`{role.key}` {has}, but ROLL starts it: {role.reason}"
+        self.notes.error(
+            "PW101", role.key, message, role.span, "started without workers", f"give `{role.key}` a `{DEVICES}`", None, AT_CREATION
+        )
