@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Literal, Sequence, Union
+from typing import Annotated, Sequence, Union
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
@@ -16,7 +16,6 @@ from .ranks import RankError, parse_ranks
 from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, read_shorthand
 from .text.values import LIST, TEXT, Count, Index, Mebibytes, Name, Word, text_or_list, whole, whole_schema
 
-Level = Literal["rack", "nvlink_domain"]
 _PerNode = Annotated[
     int, BeforeValidator(whole), Field(ge=0, le=MAX_ACCELERATORS_PER_NODE), WithJsonSchema(whole_schema(0, MAX_ACCELERATORS_PER_NODE))
 ]
@@ -54,6 +53,13 @@ class HardwareForm(_Strict):
     type: Name = Field(description="a type such as `Franka`")
 
 
+class TopologyForm(_Strict):
+    """Where a node is in the network; nodes that name no domain of a level share one."""
+
+    rack: Name | None = Field(default=None, description="the name of its rack, such as `r1`")
+    nvlink_domain: Name | None = Field(default=None, description="the name of its NVLink domain, such as `n1`")
+
+
 class NodeForm(_Strict):
     """One node, or `repeat` equal nodes (then `name` is a prefix)."""
 
@@ -64,7 +70,7 @@ class NodeForm(_Strict):
     cpus: Count | None = Field(default=None, description="how many CPUs it has, such as `96`")
     memory: Mebibytes | None = Field(default=None, description="host memory, such as `1TiB`")
     labels: dict[Word, Word] = Field(default={}, description="any labels, such as `{zone: a}`")
-    topology: dict[Level, Name] = Field(default={}, description="where it is, such as `{rack: r1, nvlink_domain: n1}`")
+    topology: TopologyForm = Field(default=TopologyForm(), description="where it is, such as `{rack: r1, nvlink_domain: n1}`")
 
 
 class EnvConfigForm(_Strict):
@@ -131,7 +137,7 @@ def _nodes(form: NodeForm, first: int) -> Alike:
         Hardware(device.type, tuple((key, str(value)) for key, value in (device.model_extra or {}).items())) for device in form.hardware
     )
     taken = sum(1 << index for index in set(form.accelerators.taken))
-    topology: dict[str, str] = {level: form.topology[level] for level in form.topology}
+    topology: dict[str, str] = form.topology.model_dump(exclude_none=True)
     node = Node(first, form.name or "", devices, hardware, form.cpus, form.memory, form.labels, topology, taken)
     if form.name is None:
         return numbered_nodes(node, form.repeat)

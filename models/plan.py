@@ -84,7 +84,8 @@ class Plan:
 
 
 def _degrees(parallel: Parallel) -> dict[str, int]:
-    return {"tp": parallel.tp, "pp": parallel.pp, "cp": parallel.cp, "ep": parallel.ep}
+    degrees = {"tp": parallel.tp, "pp": parallel.pp, "cp": parallel.cp, "ep": parallel.ep}
+    return degrees | ({"dp": parallel.dp} if parallel.dp > 1 else {})
 
 
 def _run_to_data(run: Run) -> dict[str, object]:

@@ -24,46 +24,55 @@ Count = Annotated[int, Field(ge=0, le=1 << 30)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class _RunForm(_Strict):
-    ranks: tuple[Count, Count]
-    node: Count
-    kind: str
-    first: Count
-    each: Count
-    step: int
-    pitch: int
-    node_group: str
+class RunForm(_Strict):
+    """Consecutive processes on one node: number `i` holds the local resources `first + i*pitch + j*step` for `j < each`."""
+
+    ranks: tuple[Count, Count] = Field(description="the first process rank and the one after the last")
+    node: Count = Field(description="the rank of the node")
+    kind: str = Field(description="what is counted: `Accelerator`, `node`, or a type of hardware")
+    first: Count = Field(description="the lowest local index of its first process")
+    each: Count = Field(description="resources of one process; 0 where the node itself is the resource")
+    step: int = Field(description="from one resource of a process to its next")
+    pitch: int = Field(description="from the first resource of a process to that of the next; 0 where they share")
+    node_group: str = Field(description="the node group that the ranks were numbered in")
 
 
-class _DegreesForm(_Strict):
-    tp: Count
-    pp: Count
-    cp: Count
-    ep: Count
+class DegreesForm(_Strict):
+    """The parallel degrees that were chosen for a component, where a choice was left."""
+
+    tp: Count = Field(description="tensor parallel size")
+    pp: Count = Field(description="pipeline parallel size")
+    cp: Count = Field(description="context parallel size")
+    ep: Count = Field(description="expert parallel size")
+    dp: Count = Field(default=1, description="data parallel ranks inside one replica of an engine")
 
 
-class _TermForm(_Strict):
-    name: str
-    value: int
-    bound: int
-    weight: int
+class TermForm(_Strict):
+    """One term of the objective."""
+
+    name: str = Field(description="what is counted")
+    value: int = Field(description="its value in this plan")
+    bound: int = Field(description="a proved lower bound on it")
+    weight: int = Field(description="its weight in the sum")
 
 
-class _PlanForm(_Strict):
-    schema_: Literal[1] = Field(alias="schema")
-    status: Literal["verified", "optimal", "feasible"]
-    isolate_accelerator: bool
-    cluster: ClusterForm
-    degrees: dict[str, _DegreesForm] = {}
-    components: dict[str, tuple[_RunForm, ...]]
-    terms: tuple[_TermForm, ...]
-    bound: int
-    seed: int
-    seconds: float
-    digest: str
+class PlanForm(_Strict):
+    """A plan: where every process of every component goes, for which cluster, and how good that is."""
+
+    schema_: Literal[1] = Field(alias="schema", description="the version of this format")
+    status: Literal["verified", "optimal", "feasible"] = Field(description="`verified` where the ranks were given, else how good it is")
+    isolate_accelerator: bool = Field(description="whether each process sees its own accelerators only")
+    cluster: ClusterForm = Field(description="the cluster that it was made for")
+    degrees: dict[str, DegreesForm] = Field(default={}, description="component -> parallel degrees that were chosen for it")
+    components: dict[str, tuple[RunForm, ...]] = Field(description="component -> its processes, in the order of their ranks")
+    terms: tuple[TermForm, ...] = Field(description="the objective, term by term")
+    bound: int = Field(description="a proved lower bound on the objective")
+    seed: int = Field(description="the seed of the search")
+    seconds: float = Field(description="how long it took")
+    digest: str = Field(description="sha256 of all that makes this plan this plan; a changed plan is refused")
 
 
 def plan_to_json(plan: Plan) -> str:
@@ -103,7 +112,7 @@ def read_plan(path: str | Path) -> Plan:
     if len(data) > MAX_BYTES:
         raise UnusableInput([error("PW002", "", f"`{path}` is larger than {MAX_BYTES >> 20} MiB", help="is this a plan?")])
     try:
-        form = _PlanForm.model_validate_json(data)
+        form = PlanForm.model_validate_json(data)
         plan = _build(form)
     except ValidationError as problem:
         first = problem.errors()[0]
@@ -120,7 +129,7 @@ def read_plan(path: str | Path) -> Plan:
     return plan
 
 
-def _build(form: _PlanForm) -> Plan:
+def _build(form: PlanForm) -> Plan:
     cluster = form.cluster.build()
     runs: dict[str, tuple[Run, ...]] = {}
     for name, its in form.components.items():
@@ -133,7 +142,7 @@ def _build(form: _PlanForm) -> Plan:
     if sum(len(run.ranks) for its in runs.values() for run in its) > MAX_PROCESSES:
         raise ValueError(f"it has more than {MAX_PROCESSES:,} processes")
     terms = tuple(Term(t.name, t.value, t.bound, t.weight) for t in form.terms)
-    degrees = {name: Parallel(its.tp, its.pp, its.cp, its.ep) for name, its in form.degrees.items()}
+    degrees = {name: Parallel(its.tp, its.pp, its.cp, its.ep, its.dp) for name, its in form.degrees.items()}
     return Plan(cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator, degrees)
 
 

@@ -25,7 +25,7 @@ _FIELDS = {"accelerators": "amount", "processes": "amount", "accelerator": "acce
 
 
 def add_block(
-    block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding]
+    block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = ()
 ) -> tuple[tuple[Component, ...], Relations, Choices]:
     """As `add_hints`, from the block `placewright:` of a framework's file, whose only key is `components`."""
     inner = block.get("components") if isinstance(block, Mapping) else None
@@ -33,12 +33,12 @@ def add_block(
         span = inner.span if inner is not None else block.span
         message = "the block `placewright` holds a map `components` of hints"
         findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
-        return components, (), {}
+        return components, further, {}
     for entry in block:
         if entry.key.text != "components":
             message = f"`{entry.key.text}` is no key of the block `placewright`"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help="its only key is `components`"))
-    known, relations, choices = add_hints(inner, cluster, components, findings)
+    known, relations, choices = add_hints(inner, cluster, components, findings, further)
     for component in known:
         if component.runs is None and "placement" in component.spans and component.name not in {each.name for each in components}:
             message = f"the ranks of `{component.name}` belong into the framework's own section, not into its hints"

@@ -20,7 +20,7 @@ def _known_role(value: str) -> str:
 
 
 _Role = Annotated[str, AfterValidator(_known_role), WithJsonSchema({"enum": list(ROLES)})]
-_Others = "the name of a component, or a list of names"
+_OTHERS = "the name of a component such as `actor`, or a list of names"
 
 
 class _Strict(BaseModel):
@@ -54,7 +54,7 @@ class PlacedForm(_Strict):
     node: Word = Field(description="the rank of a node, several such as `0-3`, or a node's name")
     accelerators: Numbers | None = Field(default=None, description="local indices in order, such as `0-7` or `[3, 2, 1, 0]`")
     hardware: Numbers | None = Field(default=None, description="local indices of robots and the like, such as `0-1`")
-    node_group: Word | None = Field(default=None, description="the node group that is used, if the component names several")
+    node_group: Word | None = Field(default=None, description="the one that is used of several node groups of the component, such as `cluster`")
 
 
 _Placement = Annotated[
@@ -81,7 +81,7 @@ class ComponentForm(_Strict):
     phase: Word = Field(
         default="", description="a name such as `generate`", title="when it needs its memory: components of different phases take turns"
     )
-    node_group: Labels = Field(default=(CLUSTER_LABEL,), description="the label of a node group, or several with commas")
+    node_group: Labels = Field(default=(CLUSTER_LABEL,), description="the label of a node group such as `node`, or several with commas")
     accelerator: Name | None = Field(default=None, description="a model such as `H100`", title="the only model that it may use")
     contiguous: StrictBool = Field(
         default=False, description="`true` or `false`", title="its accelerators are one solid range, in the order of its ranks"
@@ -92,9 +92,9 @@ class ComponentForm(_Strict):
     stride: Count = Field(
         default=1, description="a whole number such as `2`", title="tensor parallel groups interleave in blocks of so many groups"
     )
-    colocate_with: Names = Field(default=(), description=_Others, title="it uses exactly the accelerators of these")
-    disjoint_from: Names = Field(default=(), description=_Others, title="it shares no accelerator with these")
-    within: Names = Field(default=(), description=_Others, title="it uses only accelerators that these use")
+    colocate_with: Names = Field(default=(), description=_OTHERS, title="it uses exactly the accelerators of these")
+    disjoint_from: Names = Field(default=(), description=_OTHERS, title="it shares no accelerator with these")
+    within: Names = Field(default=(), description=_OTHERS, title="it uses only accelerators that these use")
     placement: _Placement | None = Field(
         default=None,
         description="ranks such as `0-7` or `0-7:0-3`, or a list such as `[{ranks: 0-3, node: 0, accelerators: [3, 2, 1, 0]}]`",

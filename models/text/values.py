@@ -14,7 +14,7 @@ from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range
 
 __all__ = [
     "LIST", "TEXT", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers", "StrictBool", "Word",
-    "several", "text_or_list", "whole", "whole_schema",
+    "or_list", "several", "text_or_list", "whole", "whole_schema",
 ]  # fmt: skip
 
 TEXT, LIST = TAGS = "(text)", "(list)"
@@ -84,8 +84,9 @@ def _labels(value: object) -> object:
 _WORD: dict[str, Any] = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "number"}]}
 
 
-def _or_list(items: dict[str, Any], **limits: int) -> WithJsonSchema:
-    return WithJsonSchema({"anyOf": [*items["anyOf"], {"type": "array", "items": items, **limits}]})
+def or_list(items: dict[str, Any], **limits: int) -> WithJsonSchema:
+    """One value of a kind, or a list of them."""
+    return WithJsonSchema({"anyOf": [*items.get("anyOf", [items]), {"type": "array", "items": items, **limits}]})
 
 
 def whole_schema(least: int, most: int = LARGEST) -> dict[str, Any]:
@@ -106,7 +107,7 @@ Amount = Annotated[
 ]
 """(least, most) of a number or a range such as ``8-32``."""
 Degrees = Annotated[
-    tuple[Count, ...], BeforeValidator(several), Field(min_length=1, max_length=MAX_DEGREES), _or_list(_COUNT, minItems=1, maxItems=MAX_DEGREES)
+    tuple[Count, ...], BeforeValidator(several), Field(min_length=1, max_length=MAX_DEGREES), or_list(_COUNT, minItems=1, maxItems=MAX_DEGREES)
 ]  # fmt: skip
 """A whole number, or several to choose from."""
 Mebibytes = Annotated[
@@ -125,11 +126,11 @@ Name = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string", "pattern": NAME_PATTERN}, {"type": "number"}]}),
 ]
 """A name of letters, digits and `_ . : -`."""
-Names = Annotated[tuple[Word, ...], BeforeValidator(several), _or_list(_WORD)]
+Names = Annotated[tuple[Word, ...], BeforeValidator(several), or_list(_WORD)]
 """A name, or several."""
-Labels = Annotated[tuple[Word, ...], BeforeValidator(_labels), Field(min_length=1), _or_list(_WORD, minItems=1)]
+Labels = Annotated[tuple[Word, ...], BeforeValidator(_labels), Field(min_length=1), or_list(_WORD, minItems=1)]
 """A label, several with commas, or a list of labels."""
 Numbers = Annotated[
-    tuple[Word, ...], BeforeValidator(several), Field(min_length=1, max_length=1024), _or_list(_WORD, minItems=1, maxItems=1024)
+    tuple[Word, ...], BeforeValidator(several), Field(min_length=1, max_length=1024), or_list(_WORD, minItems=1, maxItems=1024)
 ]
 """Numbers in order: one, a text such as ``0-3,6``, or a list of numbers and texts."""

@@ -10,7 +10,7 @@ from ...cluster_file import ClusterForm
 from ...component import IN_ORDER, RELATION_KINDS
 from ...hints.forms import ComponentForm
 from ...shorthand import SHORTHAND_PATTERN
-from ...text.values import Count, Word, several
+from ...text.values import Count, Word, or_list, several
 from ..dialect import LEVELS, PLACEMENT
 from .allowed import ALLOWED
 
@@ -53,7 +53,7 @@ class RelationForm(_Strict):
 class WorkForm(_Strict):
     """Work that is dealt out to the processes of a component, to each the same share: environments, samples of a batch."""
 
-    component: Word = Field(description="the name of a component")
+    component: Word = Field(description="the name of a component such as `env`")
     what: Word = Field(description="what is dealt out, in the plural, such as `environments`")
     amount: Count = Field(description="how many in all, such as `512`")
     multiple: Count = Field(default=1, description="what the share of one process must be a multiple of, such as `8`")
@@ -73,8 +73,8 @@ _Cluster = Annotated[
 class NativeForm(_Strict):
     """A native file of placewright: what machines there are, and what is to be placed on them."""
 
-    cluster: _Cluster | None = Field(default=None, description="a shorthand such as `2x8xH100`, or nodes and node groups; `--cluster` wins")
-    allow: Annotated[tuple[_Allowed, ...], BeforeValidator(several)] = Field(
+    cluster: _Cluster = Field(default="", description="a shorthand such as `2x8xH100`, or nodes and node groups; `--cluster` wins")
+    allow: Annotated[tuple[_Allowed, ...], BeforeValidator(several), or_list({"enum": list(ALLOWED)})] = Field(
         default=(), description="what given ranks may do besides: " + ", ".join(f"`{word}`" for word in ALLOWED)
     )
     components: dict[Word, ComponentForm] = Field(description="name -> what it asks for, or where it is")

@@ -1,0 +1,23 @@
+"""`placewright schema`: what may stand in a file, for editors."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(["native", "cluster", "plan"]), default="native")
+def schema(kind: str) -> int:
+    """Print the JSON Schema (draft-07) of native files, of cluster files or of plans.
+
+    An editor that knows it completes and explains every key, and marks what cannot be read. With the YAML language server
+    (VS Code, Neovim...) the first line of a file names its schema:
+
+    \b
+    placewright schema native > placewright.schema.json
+    # yaml-language-server: $schema=placewright.schema.json
+    """
+    from ..report.schema import schema_to_json
+
+    click.echo(schema_to_json(kind), nl=False)
+    return 0

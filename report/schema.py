@@ -1,0 +1,143 @@
+"""The JSON Schema (draft-07) of a kind of file, for editors: what `verify` reads, key by key, with what each key means.
+
+It is made of the forms that read the files, so that both take the same. pydantic writes the draft of 2020-12; editors and their
+language servers know draft-07. What only reading can tell, such as a rank outside the cluster, no schema says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Mapping
+
+import yaml
+from pydantic import BaseModel
+
+Node = dict[str, Any]
+
+KINDS: Mapping[str, str] = {
+    "native": "A native file of placewright: a cluster, and what is to be placed on it.",
+    "cluster": "A cluster file of placewright: what `--cluster` names.",
+    "plan": "A plan of placewright: what `solve -o` writes and `launch` starts.",
+}
+"""The kinds of files that have a schema, and what each is."""
+
+_INTERPOLATION = "Interpolation"
+_MARK = {"type": "string", "pattern": r"\$\{.+\}", "description": "a value that stands elsewhere, such as `${cluster.nodes}`"}
+_KEPT = (
+    "type",
+    "enum",
+    "const",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "required",
+    "uniqueItems",
+)
+_EXAMPLES = re.compile(r"such as ((?:`[^`]+`(?:, or | or |, )?)+)")
+_BACKTICKS = re.compile(r"`([^`]+)`")
+
+
+def schema(kind: str) -> Node:
+    """The schema of one of KINDS, as JSON data."""
+    form, interpolated = _form(kind), kind == "native"
+    written = form.model_json_schema(mode="validation")
+    definitions = {_short(name): _Converter(interpolated).definition(its) for name, its in sorted(written.pop("$defs", {}).items())}
+    if interpolated:
+        definitions[_INTERPOLATION] = _MARK
+    root = _Converter(interpolated).definition(written)
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#", "title": f"placewright: {kind}", **root, "description": KINDS[kind],
+        "definitions": definitions,
+    }  # fmt: skip
+
+
+def schema_to_json(kind: str) -> str:
+    """The schema of one of KINDS, as text."""
+    return json.dumps(schema(kind), indent=1, ensure_ascii=False) + "\n"
+
+
+def _form(kind: str) -> type[BaseModel]:
+    if kind == "native":
+        from ..models.dialects.native.form import NativeForm
+
+        return NativeForm
+    if kind == "cluster":
+        from ..models.cluster_file import ClusterForm
+
+        return ClusterForm
+    from ..models.plan_file import PlanForm
+
+    return PlanForm
+
+
+def _short(name: str) -> str:
+    return name.lstrip("_").removesuffix("Form")
+
+
+class _Converter:
+    """Draft 2020-12 as pydantic writes it, in words of draft-07. With `interpolated`, `${...}` may stand for any value."""
+
+    def __init__(self, interpolated: bool) -> None:
+        self.interpolated = interpolated
+
+    def definition(self, node: Node) -> Node:
+        """A form: its keys, each with what it means and takes."""
+        required = set(node.get("required", ()))
+        keys = {name: self._key(name, its, name in required) for name, its in node.get("properties", {}).items()}
+        found: Node = {"description": _one_line(node["description"])} if "description" in node else {}
+        found |= {"type": "object", "properties": keys, "additionalProperties": node.get("additionalProperties", True)}
+        return found | ({"required": node["required"]} if required else {})
+
+    def _key(self, name: str, node: Node, required: bool) -> Node:
+        said = node.get("description", "")
+        title = node.get("title", "")
+        meaning = "" if title == name.rstrip("_").replace("_", " ").title() else title
+        found: Node = {"description": ": ".join(filter(None, (meaning, said)))} if meaning or said else {}
+        value = self._value(node)
+        found |= value if "$ref" not in value else {"allOf": [value]}
+        default = node.get("default")
+        if isinstance(default, (bool, int, str)) and default != "" and not required:
+            found["default"] = default
+        return found | ({"examples": examples} if (examples := _examples(said)) else {})
+
+    def _value(self, node: Node) -> Node:
+        """What a value may be, without its description."""
+        plain = self._plain(node)
+        if not self.interpolated or _any_text(plain):
+            return plain
+        return {"anyOf": [*(plain["anyOf"] if set(plain) == {"anyOf"} else [plain]), {"$ref": f"#/definitions/{_INTERPOLATION}"}]}
+
+    def _plain(self, node: Node) -> Node:
+        if "$ref" in node:
+            return {"$ref": "#/definitions/" + _short(node["$ref"].rpartition("/")[2])}
+        for word in ("anyOf", "oneOf"):
+            if word in node:
+                every = [self._plain(each) for each in node[word]]
+                return {"anyOf": [one for each in every for one in (each["anyOf"] if set(each) == {"anyOf"} else [each])]}
+        found = {word: node[word] for word in _KEPT if word in node}
+        if "prefixItems" in node:  # a list of so many items, each of its own kind
+            return found | {"items": [self._value(each) for each in node["prefixItems"]], "additionalItems": False}
+        if "items" in node:
+            found["items"] = self._value(node["items"])
+        if isinstance(node.get("additionalProperties"), dict):
+            found["additionalProperties"] = self._value(node["additionalProperties"])
+        return found
+
+
+def _any_text(node: Node) -> bool:
+    """Is every short text allowed already?"""
+    return any(each.get("type") == "string" and not {"pattern", "enum", "const"} & each.keys() for each in node.get("anyOf", [node]))
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s*\n\s*", " ", text.strip())
+
+
+def _examples(text: str) -> list[object]:
+    """The examples that a description gives in backticks after `such as`, as values."""
+    return [yaml.safe_load(each) for listed in _EXAMPLES.findall(text) for each in _BACKTICKS.findall(listed)]
