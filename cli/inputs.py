@@ -4,58 +4,73 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Callable, Iterator, Sequence
 
 from ..models.dialects.load import DIALECTS, dialect_named
 from ..models.finding import UnusableInput, error
 from ..models.reading import Reading
+from ..models.script.recognise import ENDINGS as SCRIPTS
 
-ENDINGS = (".yaml", ".yml")
+ENDINGS = (".yaml", ".yml", *SCRIPTS)
 _MARKS = ("component_placement", "components:")
 _NOT_A_CONFIGURATION = {"PW003", "PW004", "PW005", "PW007"}
 
 
 @dataclass
 class Inputs:
-    """Files and folders, and how many files of the folders place nothing (`skipped`)."""
+    """Files and folders, and how many files of the folders place nothing (`skipped`).
 
-    paths: Sequence[str]
+    Words such as `trainer.nnodes=2` that name no file are the settings of one configuration.
+    """
+
+    words: Sequence[str]
     skipped: int = 0
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The words that name files and folders."""
+        return [word for word in self.words if word not in self.settings]
+
+    @cached_property
+    def settings(self) -> list[str]:
+        """The words that are settings."""
+        return [word for word in self.words if "=" in word and not os.path.exists(word)]
 
     @property
     def several(self) -> bool:
         """May it be more than one file?"""
-        return len(self.paths) > 1 or os.path.isdir(self.paths[0])
+        return len(self.paths) + bool(self.settings) > 1 or any(map(os.path.isdir, self.paths))
 
     @property
     def searched(self) -> bool:
         """Is one of them a folder?"""
         return any(map(os.path.isdir, self.paths))
 
-    def readings(self, load: Callable[[str], Reading]) -> Iterator[Reading]:
-        """Every file, read. Raises UnusableInput for a folder in which nothing is placed."""
+    def readings(self, load: Callable[[str], Sequence[Reading]], set_: Callable[[Sequence[str]], Reading]) -> Iterator[Reading]:
+        """Every file, read; settings by `set_`. Raises UnusableInput for a folder in which nothing is placed."""
+        if self.settings:
+            yield set_(self.settings)
         for path in self.paths:
             if os.path.isdir(path):
                 yield from self._of_folder(path, load)
             else:
-                yield load(path)
+                yield from load(path)
 
-    def _of_folder(self, folder: str, load: Callable[[str], Reading]) -> Iterator[Reading]:
+    def _of_folder(self, folder: str, load: Callable[[str], Sequence[Reading]]) -> Iterator[Reading]:
         looked_at, skipped = 0, self.skipped
         for file in configurations(folder):
             looked_at += 1
-            reading = load(file)
-            if places_nothing(reading):
-                self.skipped += 1
-            else:
-                yield reading
+            readings = [reading for reading in load(file) if not places_nothing(reading)]
+            self.skipped += not readings
+            yield from readings
         if self.skipped - skipped == looked_at:
-            message = f"`{folder}` holds no configuration that places something (YAML files looked at: {looked_at})"
+            message = f"`{folder}` holds no configuration that places something (files looked at: {looked_at})"
             raise UnusableInput([error("PW001", "", message, help="name the folder of the configurations")])
 
 
 def configurations(folder: str) -> Iterator[str]:
-    """The YAML files below a folder, in the order of their names.
+    """The YAML files and scripts below a folder, in the order of their names.
 
     Nothing that is hidden, no folder through a link, and no pipe or device, on which reading would wait.
     """

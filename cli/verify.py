@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Iterable
 
 import click
 
-from ..models.dialects.load import load
+from ..models.dialects.load import load_all, load_settings
 from ..models.finding import Finding, UnusableInput
 from ..models.report import EXIT_CODES, UNUSABLE, Report
 from ..report.terminal import wants_colour
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE|FOLDER|KEY=VALUE...")
 @cluster_option
 @dialect_option
 @composing_options
@@ -42,9 +42,15 @@ def verify(
     placewright verify train.yaml --cluster 2x8xH100
     placewright verify train.yaml --set cluster.num_nodes=4 --config-root configs
     placewright verify configs --cluster x8 --format json
+    placewright verify run_ppo.sh --cluster 2x8xH100
+    placewright verify --dialect verl trainer.nnodes=2 trainer.n_gpus_per_node=8
     """
     inputs = Inputs(files)
-    reports = (verdict_on(reading) for reading in inputs.readings(lambda file: load(file, machines, dialect, level, composer)))
+    readings = inputs.readings(
+        lambda file: load_all(file, machines, dialect, level, composer),
+        lambda texts: load_settings(texts, machines, dialect, level, composer),
+    )
+    reports = (verdict_on(reading) for reading in readings)
     verdicts = _echo_json(reports, inputs, placements) if form == "json" else _echo_text(reports, inputs, placements)
     return max(EXIT_CODES[verdict] for verdict in verdicts)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Sequence
 
-from ..finding import Finding, error
+from ..finding import Finding, Unchecked, error
 from ..text.document import Document
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator
@@ -18,6 +18,7 @@ from .library import Library, part_of
 from .merge import Path, Unmergeable, doubted, embedded, merged
 from .search_path import SearchPath
 from .searched import searched
+from .setting_text import Setting
 from .settings import Refused, Settings, applied
 from .walk import Gap, Step, Walk
 
@@ -44,22 +45,37 @@ class Composer:
 
     def compose(self, source: Source) -> Document:
         """The whole configuration of a file. Raises UnusableInput if the file itself is not one YAML map within the limits."""
-        main, environment, findings = part_of(source), Environment.of(self.allowed), list(self._settings.findings)
-        folders = searched(self._settings.search_path or find(source.root, "hydra.searchpath"), environment, findings)
-        search = SearchPath.of(os.path.dirname(source.name), folders, self.roots)
-        chosen = GroupSettings.of(self._settings.settings, search, findings)
-        walk = Walk(search, self.library, chosen.choices, findings)
-        root = self._merged(source, walk.from_(main, chosen.appended), environment, findings)
-        for setting in chosen.others:
+        return replace(self.started(source, source, (), Environment.of(self.allowed)), compose=self.compose)
+
+    def started(self, source: Source, main: Source | None, given: Sequence[Setting], environment: Environment) -> Document:
+        """What a program gets that is started with the settings of a `source`: a main file with these settings made, then those of `--set`.
+
+        Where there is no main file, what they set is all there is. Raises UnusableInput if the main file is not one YAML map within the limits.
+        """
+        findings, settings = list(self._settings.findings), (*given, *self._settings.settings)
+        if main is None:
+            walk, root = None, Mapping((), source.whole())
+            others = [setting for setting in settings if "/" not in setting.key and setting.package is None]
+        else:
+            part, where = part_of(main), next((each.value for each in reversed(settings) if each.key == "hydra.searchpath"), None)
+            folders = searched(where or find(main.root, "hydra.searchpath"), environment, findings)
+            search = SearchPath.of(os.path.dirname(main.name), folders, self.roots)
+            chosen = GroupSettings.of(settings, search, findings)
+            walk = Walk(search, self.library, chosen.choices, findings)
+            root = self._merged(main, walk.from_(part, chosen.appended), environment, findings)
+            others = chosen.others
+        for setting in others:
             try:
-                root = applied(root, setting, walk.partial, _Follow(root, environment))
+                root = applied(root, setting, walk is None or walk.partial, _Follow(root, environment))
             except Refused as problem:
                 findings.append(problem.finding)
-        root = Mapping(tuple(entry for entry in root if entry.key.text != "hydra"), source.root.span, source.root.flow)
-        others = {name: text for name, text in walk.texts.items() if name != source.name}
+        root = Mapping(tuple(entry for entry in root if entry.key.text != "hydra"), main.root.span if main else root.span, root.flow)
+        texts = {**(walk.texts if walk else {}), **({main.name: main} if main else {})}
         if self.settings:
-            others[self._settings.source.name] = self._settings.source
-        return Document(source, root, others, walk.partial, tuple(findings), tuple(walk.unchecked), environment, self.compose)
+            texts[self._settings.source.name] = self._settings.source
+        texts.pop(source.name, None)
+        unchecked = walk.unchecked if walk else [_not_chosen(setting) for setting in settings if setting not in others]
+        return Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
 
     def _merged(self, source: Source, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> Mapping:
         root = Mapping((), source.root.span, source.root.flow)
@@ -83,6 +99,11 @@ class Composer:
                 places = {"origin": problem.below.span, "origin_label": "what it was to be merged with"}
                 findings.append(error("PW013", "", message, problem.above.span, help="make both the same", **places))
         return root
+
+
+def _not_chosen(setting: Setting) -> Unchecked:
+    """A group of which no text is there to choose from."""
+    return Unchecked("PW013", setting.key, "it chooses among texts that are not here; `--config-root DIR` names their folder")
 
 
 class _Follow:

@@ -40,6 +40,8 @@ class Dialect(Protocol):
     """One way of writing placements down."""
 
     NAME: str
+    PROGRAMS: tuple[str, ...]
+    """How the modules begin that only this framework has: what a script starts is read in this dialect by its name too."""
     PLACES: tuple[str, ...]
     """The keys, at most two deep (``cluster.num_nodes``), whose content is all in the Problem that a file states."""
 

@@ -27,6 +27,8 @@ class Document:
     findings, unchecked : what putting the tree together found out.
     program : what the file starts, where it is a command line or a script; None for a configuration file.
     environment : the variables that its interpolations may read.
+    reasons : why a value of tag UNRESOLVED is not known, by its place.
+    assumed : for a value that holds where variables of the environment are not set, their names, by its place.
     compose : puts the document of another text of the main file together, as this one was.
     """
 
@@ -39,6 +41,8 @@ class Document:
     environment: Environment = field(default_factory=Environment)
     compose: Callable[[Source], Document] = field(default=lambda source: Document.of(source), repr=False, compare=False)
     program: Program | None = None
+    reasons: MappingType[Span, str] = field(default_factory=dict)
+    assumed: MappingType[Span, frozenset[str]] = field(default_factory=dict)
 
     @staticmethod
     def of(source: Source) -> Document:

@@ -72,6 +72,8 @@ class Interpolator:
         self._read: list[str] = []
         self._unread: frozenset[str] = frozenset()
         self._leaf_at: Path = ()
+        self._reasons: MappingType[Span, str] = {}
+        self._assumed: MappingType[Span, frozenset[str]] = {}
 
     @staticmethod
     def of(document: Document, names: Iterable[str] = (), unread: Iterable[str] = ()) -> Interpolator:
@@ -81,6 +83,7 @@ class Interpolator:
         """
         found = Interpolator(document.root, document.environment.also(names), document.partial)
         found._unread = frozenset(unread)
+        found._reasons, found._assumed = document.reasons, document.assumed
         return found
 
     def tree(self, value: Value, path: Path) -> Value:
@@ -96,6 +99,8 @@ class Interpolator:
 
     def _tree(self, value: Value, path: Path, level: int) -> Value:
         if isinstance(value, Scalar):
+            for name in sorted(self._assumed.get(value.span, ())):
+                self._assume(name)
             return self._leaf(value, path, level) if _stands_for_another(value) else value
         if isinstance(value, Sequence):
             items = tuple(self._tree(item, (*path, str(i)), level + 1) for i, item in enumerate(value.items))
@@ -104,6 +109,16 @@ class Interpolator:
         if all(new is entry.value for new, entry in zip(values, value)):
             return value
         return Mapping(tuple(Entry(entry.key, new) for new, entry in zip(values, value)), value.span, value.flow)
+
+    def _assume(self, name: str) -> None:
+        """Says once that a value holds only where a variable is not set."""
+        argument = name.startswith("$")
+        why = (
+            "no arguments are given" if argument else "taken as not set, so what the script has in its place counts; `--allow-env` reads it"
+        )
+        said = Unchecked("PW120", name, why)
+        if said not in self.unchecked:
+            self.unchecked.append(said)
 
     def _leaf(self, scalar: Scalar, path: Path, level: int) -> Value:
         subject = ".".join(path)
@@ -144,7 +159,7 @@ class Interpolator:
         if not _stands_for_another(scalar):
             return scalar, path
         if scalar.tag == UNRESOLVED:
-            raise _Unknown("a text that could not be read may replace it")
+            raise _Unknown(self._reasons.get(scalar.span, "a text that could not be read may replace it"))
         if scalar.text == MANDATORY:
             raise _Unknown(f"`{MANDATORY}` is to be given when the job is started")
         if id(scalar) in self._open:

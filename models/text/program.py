@@ -17,7 +17,10 @@ class Program:
     span : where it is named.
     launcher : what starts it if it is not Python itself, such as ``torchrun`` or ``ray job submit``.
     config_path, config_name : what ``--config-path`` and ``--config-name`` say; "" if they are not given.
-    options : its other options and those of its launcher, such as ``--nnodes`` -> ``2``.
+    options : its other options and those of its launcher, such as ``--nnodes`` -> ``2``; "" where the value is not known.
+    command : the whole command; another setting can be added where it ends.
+    number, count : which program of its script it is, from 1, and of how many.
+    found : was the configuration that it begins with found, so that the settings are made in it?
     """
 
     name: str
@@ -26,3 +29,7 @@ class Program:
     config_path: str = ""
     config_name: str = ""
     options: tuple[tuple[str, str], ...] = ()
+    command: Span | None = None
+    number: int = 1
+    count: int = 1
+    found: bool = False

@@ -7,7 +7,10 @@ from .read import KEYS, NAME, read
 from .render import render
 from .write import write
 
-__all__ = ["NAME", "PLACES", "read", "recognises", "render", "write"]
+__all__ = ["NAME", "PROGRAMS", "PLACES", "read", "recognises", "render", "write"]
+
+PROGRAMS: tuple[str, ...] = ()
+"""No program of a script is read by its name alone."""
 
 PLACES = KEYS
 """The keys whose content is all in the Problem that a file states."""

@@ -6,4 +6,7 @@ from .read import NAME, read
 from .recognise import recognises
 from .writing.write import write
 
-__all__ = ["NAME", "read", "recognises", "write"]
+__all__ = ["NAME", "PROGRAMS", "read", "recognises", "write"]
+
+PROGRAMS: tuple[str, ...] = ("verl.", "recipe.")
+"""The modules of verl and of verl-recipe."""

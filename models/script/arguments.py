@@ -1,0 +1,150 @@
+"""The arguments of a program that reads its configuration with Hydra: options, and `key=value` settings with their places.
+
+Source of the options: Hydra, hydra/_internal/utils.py (get_args_parser).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Sequence
+
+from ..composition.setting_text import Kind, Setting, read_setting
+from ..finding import Finding, Unchecked, UnusableInput, error
+from ..span import Edit, Span
+from ..text.environment import Environment
+from ..text.interpolation import UNRESOLVED
+from ..text.source import Source
+from ..text.tree import Scalar
+from .lines import Lines
+from .mapped import Mapped
+from .meaning.value import Text
+
+_WITH_VALUE = {
+    "--config-path": "config-path", "-cp": "config-path", "--config-name": "config-name", "-cn": "config-name", "--config-dir": "config-dir",
+    "-cd": "config-dir", "--cfg": "cfg", "-c": "cfg", "--package": "package", "-p": "package", "--experimental-rerun": "experimental-rerun",
+}  # fmt: skip
+_KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
+
+
+@dataclass
+class Arguments:
+    """What the words after a program say.
+
+    Attributes
+    ----------
+    settings : in the order of the command line.
+    options : its options, by their names without dashes; "" where the value is not known.
+    positional : words that are neither, which only programs without Hydra take.
+    reasons : why a value that is not known is not, by its place.
+    assumed : which variables were taken as not set for a value, by its place.
+    """
+
+    source: Source
+    lines: Lines
+    environment: Environment
+    settings: list[Setting] = field(default_factory=list)
+    options: dict[str, Text] = field(default_factory=dict)
+    positional: list[Text] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    unchecked: list[Unchecked] = field(default_factory=list)
+    reasons: dict[Span, str] = field(default_factory=dict)
+    assumed: dict[Span, frozenset[str]] = field(default_factory=dict)
+
+    def read(self, words: Sequence[Text]) -> None:
+        """Reads all words."""
+        position = 0
+        while position < len(words):
+            word, plain = words[position], words[position].plain
+            position += 1
+            if plain.startswith("-") and len(plain) > 1:
+                name, equals, _ = plain.partition("=")
+                if equals:
+                    self.options[_WITH_VALUE.get(name, name.lstrip("-"))] = word.cut(len(name) + 1)
+                elif name in _WITH_VALUE and position < len(words):
+                    self.options[_WITH_VALUE[name]] = words[position]
+                    position += 1
+                else:
+                    self.options[name.lstrip("-")] = Text()
+            elif _KEY.match(plain) or plain.startswith("~"):
+                self._setting(word)
+            else:
+                self.positional.append(word)
+
+    def _setting(self, word: Text) -> None:
+        plain, head = word.plain, _KEY.match(word.plain)
+        length = head.end() if head else len(plain)
+        key, value = word.cut(0, length), word.cut(length + 1)
+        mapped = Mapped(word, length, self.lines, self.source.text)
+        if not key.known or key.secret or key.unset:
+            why = key.why_unknown or "it depends on the environment"
+            self.unchecked.append(Unchecked("PW122", "", f"a setting whose key is not known is left out: {why}"))
+            return
+        open_ = not value.known or value.unset or (value.secret and not Environment.may_be_judged(value.plain))
+        if open_ and head:
+            self._open(plain[:length], value, mapped)
+            return
+        try:
+            setting = mapped.setting(read_setting(plain, Span("", 0, len(plain), 1, 1)))
+        except UnusableInput as problem:
+            if value.secret:
+                message = "a value from the environment, which is not shown, cannot be set: Hydra refuses it"
+                self.findings.append(error("PW012", "", message, mapped.span(0, len(plain))))
+            else:
+                self.findings += map(mapped.finding, problem.findings)
+            return
+        if value.secret:
+            written = self._written(setting.span)
+            setting = replace(setting, text=written)
+            if setting.value is not None:
+                self.environment.places[setting.value.span] = written
+        elif setting.value is not None and value.assumed:
+            self.assumed[setting.value.span] = value.assumed
+        self.settings.append(setting)
+
+    def _open(self, key: str, value: Text, mapped: Mapped) -> None:
+        """A setting whose value is not known."""
+        start = len(key) + 1
+        try:
+            setting = mapped.setting(read_setting(f"{key}=", Span("", 0, start, 1, 1)))
+        except UnusableInput as problem:
+            self.findings += map(mapped.finding, problem.findings)
+            return
+        span = mapped.span(start, start + max(1, len(value.plain)))
+        shown = value.plain if value.plain and not value.secret else self._written(span)
+        scalar = Scalar(shown, UNRESOLVED, span, mapped.origin(start, start + len(value.plain)))
+        names = sorted(value.unset)
+        self.reasons[span] = value.why_unknown or (
+            "; ".join(_is_not_set(name) for name in names) or "it depends on the environment, whose text is not shown and so not judged"
+        )
+        kind = Kind(setting.kind)
+        self.settings.append(replace(setting, kind=kind, value=scalar, text=f"{key}={self._written(span)}"))
+
+    def _written(self, span: Span) -> str:
+        return self.source.text[span.start : span.end][:80]
+
+    def refuse_positional(self, program: str) -> None:
+        """Words that Hydra refuses: neither settings nor options."""
+        for word in self.positional:
+            if not word.known or not word.plain:
+                why = word.why_unknown or "it is empty"
+                self.unchecked.append(Unchecked("PW122", "", f"an argument that may hold more settings is not known: {why}"))
+                continue
+            mapped = Mapped(word, len(word.plain), self.lines, self.source.text)
+            span = mapped.span(0, len(word.plain))
+            if word.plain.isspace() and self.source.text[span.start : span.start + 1] == "\\":
+                end = self.lines.end(span.start)
+                message = f"the backslash is followed by a blank, so it is an argument of its own, which `{program}` refuses"
+                edit = Edit(replace(span, start=span.start + 1, end=end, column=span.column + 1), "")
+                help_ = "end the line right after the backslash"
+                self.findings.append(error("PW012", "", message, span, label="this does not continue the line", help=help_, edit=edit))
+                continue
+            shown = self._written(span)
+            message = f"`{shown}` is neither an option nor a setting, so `{program}` refuses it"
+            self.findings.append(error("PW012", "", message, span, label="no `=` in it", help="a setting is `key=value`, or take it out"))
+
+
+def _is_not_set(name: str) -> str:
+    if name.startswith("$"):
+        return f"`{name}` is an argument of the script, and none are given"
+    return f"`{name}` is not set in the script; `--allow-env {name}` reads it"

@@ -1,0 +1,57 @@
+"""Which kind of text a file is: a script, a list of settings, or neither."""
+
+from __future__ import annotations
+
+import re
+
+from ..composition.setting_text import read_setting
+from ..finding import UnusableInput
+from ..span import Span
+from ..text.source import Source
+from ..text.tree import Scalar, Sequence
+
+ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
+"""How the names of scripts end."""
+YAML = (".yaml", ".yml", ".json")
+_SHELL = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
+_STARTS = re.compile(
+    r"^[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[0-9.]*|torchrun|srun|ray[ \t]+job|nohup|exec)[ \t]", re.MULTILINE
+)
+_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_$][A-Za-z0-9_.$@/-]*(?:=|\Z)", re.ASCII)
+
+
+def is_script(source: Source) -> bool:
+    """Is it a shell script: by its name, by its first line, or because it is no YAML but starts a program?"""
+    if source.name.endswith(ENDINGS) or _SHELL.match(source.text):
+        return True
+    return not source.name.endswith(YAML) and "=" in source.text and bool(_STARTS.search(source.text))
+
+
+def is_settings(source: Source) -> bool:
+    """Is it a list of settings: `key=value` in every line, or a YAML list of such texts, as Hydra writes `overrides.yaml`?"""
+    lines = [line for text in source.lines if (line := text.strip()) and not line.startswith("#")]
+    if not lines:
+        return False
+    if lines[0].startswith(("- ", "[")):
+        return listed(source) is not None
+    return not source.name.endswith(YAML) and all(_SETTING.match(line) for line in lines) and any("=" in line for line in lines)
+
+
+def listed(source: Source) -> tuple[Scalar, ...] | None:
+    """The texts of a YAML list of settings; None if it is none."""
+    try:
+        value = source.value
+    except UnusableInput:
+        return None
+    items = value.items if isinstance(value, Sequence) else ()
+    texts = tuple(item for item in items if isinstance(item, Scalar) and isinstance(item.value, str) and _SETTING.match(item.text))
+    return texts if texts and len(texts) == len(items) else None
+
+
+def reads(text: str) -> bool:
+    """Can Hydra read this as one setting?"""
+    try:
+        read_setting(text, Span("", 0, len(text), 1, 1))
+    except UnusableInput:
+        return False
+    return True
