@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Callable, Mapping
 
 from .component import Component, Parallel, Relation
+from .pool import Pool
 from .ranks import write_range
 from .share import Share
 
@@ -40,7 +41,7 @@ class Job:
     """What must be placed.
 
     `choices` holds, for components that leave their parallel degrees open, every alternative, the preferred one first;
-    the component itself carries that one.
+    the component itself carries that one. `pools` are those that the components were laid out from, where the dialect has such.
     """
 
     components: tuple[Component, ...]
@@ -48,3 +49,4 @@ class Job:
     capabilities: Capabilities = Capabilities()
     choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
     shares: tuple[Share, ...] = ()
+    pools: tuple[Pool, ...] = ()

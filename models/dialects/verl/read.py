@@ -19,8 +19,9 @@ from .components.built import components_of, relations_of, whole_replicas
 from .components.derived import derived
 from .configuration import Configuration
 from .defaults.choice import table_for
-from .entries import entry_of
-from .pools import pools_of
+from .entries import Entry, entry_of
+from .hinted import is_open, opened, with_hints
+from .pools import Declared, pools_of
 from .pools.placed import placed
 from .setup import Setup
 from .work import judge
@@ -35,7 +36,7 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     notes.followed = interpolator.followed
     setup, cluster = _setup(notes, interpolator, machines, level)
     notes.settle()
-    job = Job(setup.components, tuple(setup.relations), CAPABILITIES, shares=tuple(setup.shares))
+    job = Job(setup.components, tuple(setup.relations), CAPABILITIES, shares=tuple(setup.shares), pools=setup.pools)
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
     return Reading(document, NAME, Problem(cluster, job), findings, unchecked, tuple(setup.derivations))
@@ -46,10 +47,9 @@ def _setup(
 ) -> tuple[Setup, Cluster]:
     """The job and its cluster; with the numbers `instead` of those that are written, nothing else is tried any more."""
     document = notes.document
-    entry = entry_of(notes, document.root, document.program)
-    settings = Configuration(notes, interpolator, table_for(document, entry), instead)
-    declared = pools_of(settings, entry)
+    entry, settings, declared = declared_in(notes, interpolator, instead)
     components = components_of(settings, entry, declared.pools)
+    sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
 
     def suits(changes: Mapping[str, int]) -> bool:
         if instead is not None:
@@ -60,9 +60,21 @@ def _setup(
         worse = any(finding.severity is Severity.ERROR and finding.message not in before for finding in quiet.findings)
         return not worse and whole_replicas(tried)
 
-    cluster, runs = placed(settings, entry, declared, machines, suits)
-    known = tuple(replace(component, runs=runs.get(component.name)) for component in components)
-    setup = Setup(notes, settings, entry, declared.pools, known, relations_of(declared.pools))
+    cluster, runs = placed(settings, entry, sized, machines, suits)
+    known = tuple(
+        replace(component, runs=runs[component.name]) if component.name in runs else opened(component) for component in components
+    )
+    known, relations = with_hints(settings, cluster, known, tuple(relations_of(declared.pools)))
+    setup = Setup(notes, settings, entry, sized.pools, known, list(relations))
     setup.derivations += derived(setup)
     judge(setup, level)
     return setup, cluster
+
+
+def declared_in(
+    notes: Notes, interpolator: Interpolator, instead: Mapping[str, int] | None = None
+) -> tuple[Entry, Configuration, Declared]:
+    """The program, its settings and its pools, those too whose size is left to hints."""
+    entry = entry_of(notes, notes.document.root, notes.document.program)
+    settings = Configuration(notes, interpolator, table_for(notes.document, entry), instead)
+    return entry, settings, pools_of(settings, entry)

@@ -45,7 +45,7 @@ def _must_have_workers(settings: Configuration, entry: Entry) -> None:
         return
     why = "the reward loop starts servers, no workers (`reward_model.use_reward_loop`)" if enabled else "`reward_model.enable` is not set"
     message = f"`reward_pool` gets no worker, as {why}; verl raises an IndexError when it makes the worker group of a pool without workers"
-    notes = ("verl notices this after the workers of `global_pool` were created",)
+    note = "verl notices this after the workers of `global_pool` were created"
     settings.notes.error(
-        MODE, "reward_model", message, settings.place(OWN), "an empty pool", f"set `{OWN}=False`", settings.becomes(OWN, "False"), notes
+        MODE, "reward_model", message, settings.place(OWN), "an empty pool", f"set `{OWN}=False`", settings.becomes(OWN, "False"), note
     )

@@ -54,7 +54,7 @@ def judge_room(settings: Configuration, entry: Entry, declared: Declared, cluste
             _label(pool),
             f"set {help_}" if help_ else "name a larger cluster",
             _edit(settings, offers),
-            (note,),
+            note,
         )
     return layout
 
@@ -70,7 +70,7 @@ def _by_chance(settings: Configuration, layout: Layout, cluster: Cluster) -> Non
     message = f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}` has room only if Ray puts the parts before it onto the right nodes"
     note = "nothing tells Ray which nodes to take; by its own preference it would wait for this part for ever"
     at = short.pool.span("size") or settings.top
-    settings.notes.warn(FIT, short.pool.name, message, at, _label(short.pool), "give all parts the size of a node", None, (note,))
+    settings.notes.warn(FIT, short.pool.name, message, at, _label(short.pool), "give all parts the size of a node", None, note)
 
 
 def _fault(declared: Declared, entry: Entry, cluster: Cluster, rooms: Sequence[Room], short: Short) -> tuple[str, str, str]:

@@ -78,8 +78,8 @@ def _judge(settings: Configuration, pool: Pool, at: Value) -> None:
         smallest = min(parts.size for parts in pool.parts)
         better = f"[{', '.join([str(smallest)] * min(pool.count, 64))}]"
         edit = settings.notes.instead(at, better) if pool.count <= 64 else None
-        notes = ("verl notices an uneven pool after the placement groups were made, or never",)
-        settings.notes.error(UNEVEN, pool.name, message, at, "uneven", f"write `{better}`", edit, notes)
+        note = "verl notices an uneven pool after the placement groups were made, or never"
+        settings.notes.error(UNEVEN, pool.name, message, at, "uneven", f"write `{better}`", edit, note)
 
 
 def _roles(settings: Configuration, pools: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

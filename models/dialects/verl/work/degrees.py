@@ -1,0 +1,91 @@
+"""What mends degrees that do not divide the ranks, which of them are verl's defaults, and when verl would notice.
+
+Source: verl, verl/utils/config.py (validate_config); verl/workers/fsdp_workers.py, megatron_workers.py (_build_rollout).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import Mapping
+
+from ....component import Component
+from ....configuration.settings import Amount
+from ....fix import Fix
+from ....pool import Pool
+from ..components.parallel import engine, trained
+from ..entries import Kind
+from .notices import AFTER_WEIGHTS, AT_START, IN_WORKERS, UNCHECKED_AT_START
+from .work import DEGREES, Work
+
+TRAINED = {"actor": "actor_rollout_ref.actor", "ref": "actor_rollout_ref.ref", "critic": "critic", "reward_model": "reward_model"}
+"""Component -> the section of its settings, for those that are trained or run as a trained one does."""
+TRIED = ("tp", "pp", "cp", "dp")
+
+
+def mend_degrees(work: Work) -> None:
+    """Gives every component that does not divide what would mend it."""
+    work.setup.components = tuple(_with_fix(work, component) for component in work.setup.components)
+
+
+def _with_fix(work: Work, component: Component) -> Component:
+    pool, amounts = work.setup.pool(component.name), _amounts(work, component)
+    if pool is None or component.parallel.replica == 1 or not amounts:
+        return component
+    whole = work.setup.component(component.name) is not None and is_engine(work, component.name)
+    suits = _suits(pool, whole)
+    if suits(component.parallel.replica):
+        return component
+    degrees = {name: amount.value for name, amount in amounts.items() if name in TRIED}
+    notes = (*_defaults(amounts), *((_when(work, component.name),) if component.parallel.replica else ()))
+    help_, edit = f"give {component.name} a number of accelerators that {component.parallel.replica} divides", None
+    for name in (name for name in TRIED if name in degrees and degrees[name] > 1):
+        rest = prod(value for other, value in degrees.items() if other != name)
+        fitting = [value for value in range(1, pool.size + 1) if suits(value * rest)]
+        if fitting:
+            best = min(fitting, key=lambda value: (abs(value - degrees[name]), value))
+            help_, edit = work.set(amounts[name], best), amounts[name].becomes(best)
+            break
+    fixes = {DEGREES: Fix(help_, edit, notes), "PW214": Fix(help_, edit, _defaults(amounts))}
+    return replace(component, fixes={**component.fixes, **fixes})
+
+
+def is_engine(work: Work, name: str) -> bool:
+    """Is the component served by an inference engine?"""
+    return name == "rollout" or (name == "reward_model" and bool(work.settings.flag("reward_model.use_reward_loop", DEGREES)))
+
+
+def _amounts(work: Work, component: Component) -> Mapping[str, Amount]:
+    """The degrees of a component, by the names that a Parallel has for them."""
+    if component.name == "rollout":
+        found = engine(work.settings, "rollout" if work.setup.entry.kind is Kind.GENERATION else "actor_rollout_ref.rollout")
+    elif is_engine(work, component.name):
+        found = engine(work.settings, "reward_model.rollout")
+    else:
+        found = trained(work.settings, TRAINED[component.name]) if component.name in TRAINED else None
+    return found[1] if found else {}
+
+
+class _suits:
+    """Does a replica of this size divide a pool, and lie inside one of its parts or on whole ones where it must?"""
+
+    def __init__(self, pool: Pool, whole: bool) -> None:
+        self._pool, self._parts = pool, {parts.size for parts in pool.parts} if whole else set()
+
+    def __call__(self, size: int) -> bool:
+        return self._pool.size % size == 0 and all(part % size == 0 or size % part == 0 for part in self._parts)
+
+
+def _defaults(amounts: Mapping[str, Amount]) -> tuple[str, ...]:
+    """Which of the numbers nobody wrote."""
+    silent = [amount for amount in amounts.values() if amount.span is None and amount.value > 1 and amount.default]
+    return tuple(f"nobody wrote `{amount.name}`; {amount.value} is the default ({amount.default})" for amount in silent)
+
+
+def _when(work: Work, name: str) -> str:
+    if is_engine(work, name):
+        return AFTER_WEIGHTS
+    if name != "actor" or work.setup.entry.kind not in (Kind.HYBRID, Kind.SEPARATE):
+        return IN_WORKERS
+    dynamic = work.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", DEGREES)
+    return UNCHECKED_AT_START if dynamic else AT_START

@@ -1,0 +1,113 @@
+"""What the inference engines refuse, and the accelerators that their servers are given.
+
+Source: verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__), verl/workers/rollout/replica.py (RolloutReplica),
+verl/workers/rollout/vllm_rollout/vllm_async_server.py, verl/experimental/agent_loop/agent_loop.py (_initialize_llm_servers),
+verl/experimental/reward_loop/reward_model.py.
+"""
+
+from __future__ import annotations
+
+from ....component import Parallel
+from ....configuration.settings import Amount
+from ....pool import Pool
+from ..components.parallel import engine
+from ..entries import Kind
+from .degrees import is_engine
+from .notices import AFTER_WEIGHTS, IN_SERVER, IN_WORKERS, NEVER
+from .work import ACCELERATORS, DEGREES, LOOPS, MODE, Work, next_to
+
+ROLLOUT = "actor_rollout_ref.rollout"
+WITHOUT_STAGES = ("vllm", "sglang", "trtllm")
+
+
+def judge_engines(work: Work) -> None:
+    """The engine of rollout, and that of a reward model."""
+    if work.setup.component("rollout") and work.setup.entry.kind not in (Kind.GENERATION, Kind.SIMULATION):
+        _mode(work)
+        if (known := engine(work.settings, ROLLOUT)) is not None:
+            _degrees(work, "rollout", ROLLOUT, *known)
+            if work.setup.entry.kind in LOOPS:
+                _servers(work, "rollout", *known, ACCELERATORS)
+                _experts(work, *known)
+    if work.setup.component("reward_model") and is_engine(work, "reward_model"):
+        owner = "reward_model.rollout"
+        if (known := engine(work.settings, owner)) is not None:
+            _degrees(work, "reward_model", owner, *known)
+            _servers(work, "reward_model", *known, "reward_model.n_gpus_per_node")
+            _split(work, *known)
+
+
+def _mode(work: Work) -> None:
+    key = f"{ROLLOUT}.mode"
+    if work.settings.word(key, MODE) == "sync":
+        message = f"`{key}` is `sync`, which verl has removed: it raises a ValueError"
+        help_ = f"set {work.settings.assigned(key, 'async')}"
+        work.tell(MODE, "rollout", message, work.settings.place(key), help_, work.settings.becomes(key, "async"), "removed", IN_WORKERS)
+
+
+def _degrees(work: Work, name: str, owner: str, parallel: Parallel, amounts: dict[str, Amount]) -> None:
+    program = work.settings.word(f"{owner}.name", MODE)
+    if parallel.pp > 1 and program in WITHOUT_STAGES:
+        message = f"{program} has no pipeline stages in verl, but {work.said(amounts['pp'])}"
+        work.tell(MODE, name, message, amounts["pp"].span, work.set(amounts["pp"], 1), amounts["pp"].becomes(1), "more than 1", IN_WORKERS)
+    experts, wanted = amounts["ep"], parallel.tp * parallel.dp
+    if parallel.ep > 1 and parallel.ep != wanted:
+        message = f"{work.said(experts)} must be tp x dp = {parallel.tp} x {parallel.dp} = {wanted}, or 1"
+        work.tell(MODE, name, message, experts.span, work.set(experts, wanted), experts.becomes(wanted), f"not {wanted}", IN_WORKERS)
+
+
+def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amount], key: str) -> None:
+    """One server for every `min(accelerators of a node, replica)` ranks, whose accelerators must be of one node.
+
+    Where the pool has parts of that size, this is what the rule about replicas on whole nodes says; here are the others.
+    """
+    pool, per_node, size = work.setup.pool(name), work.amount(key, DEGREES), parallel.replica
+    if pool is None or per_node is None or not pool.even or not pool.size:
+        return
+    part, each = pool.parts[0].size, min(per_node.value, size)
+    if per_node.value == part or pool.size % size or (part % size and size % part):
+        return  # said by the shared rules
+    at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
+    fitting = [value for value in range(1, pool.size + 1) if _fits(pool, part, per_node.value, value * (size // parallel.tp))]
+    help_, edit = f"make {work.settings.assigned(key, part)}", None
+    if better := next_to(parallel.tp, fitting):
+        close = min(better, key=lambda value: abs(value - parallel.tp))
+        help_, edit = work.set(amounts["tp"], *better), amounts["tp"].becomes(close)
+    said = f"{work.said(per_node)}, which verl takes for the size of a node of `{pool.name}` ({pool.sizes})"
+    if size % each:
+        message = f"a replica of {name} ({size} accelerators) is no multiple of {said}"
+        work.tell("PW214", name, message, at, help_, edit, f"{size} accelerators", AFTER_WEIGHTS)
+    elif part % each:
+        message = f"servers of {name} get {each} accelerators each, by {said}: the ids of several nodes are taken for those of one"
+        work.tell("PW214", name, message, at, help_, edit, f"{each} for a server", NEVER)
+
+
+def _fits(pool: Pool, part: int, per_node: int, size: int) -> bool:
+    each = min(per_node, size)
+    return pool.size % size == 0 and (part % size == 0 or size % part == 0) and size % each == 0 and part % each == 0
+
+
+def _experts(work: Work, parallel: Parallel, amounts: dict[str, Amount]) -> None:
+    """With expert parallel ranks a server of vLLM takes whole nodes in tensor parallel groups."""
+    per_node = work.amount(ACCELERATORS, DEGREES)
+    if parallel.ep == 1 or per_node is None or work.settings.word(f"{ROLLOUT}.name", DEGREES) != "vllm":
+        return
+    if per_node.value % parallel.tp:
+        message = f"with expert parallel ranks {work.said(per_node)} must be a multiple of {work.said(amounts['tp'])}"
+        fitting = next_to(parallel.tp, (size for size in range(1, per_node.value + 1) if per_node.value % size == 0))
+        work.tell(DEGREES, "rollout", message, amounts["tp"].span, work.set(amounts["tp"], *fitting), None, "", IN_SERVER)
+    elif parallel.replica < per_node.value:
+        message = f"with expert parallel ranks a server of vLLM takes all {per_node.value} accelerators of a node, but a replica has {parallel.replica}"
+        wanted = per_node.value // parallel.tp
+        help_ = f"{work.set(amounts['dp'], wanted)} and {work.settings.assigned(amounts['ep'].name, per_node.value)}"
+        work.tell(DEGREES, "rollout", message, amounts["ep"].span, help_, None, f"{parallel.replica} accelerators", IN_SERVER)
+
+
+def _split(work: Work, parallel: Parallel, amounts: dict[str, Amount]) -> None:
+    """The pool of the reward model is cut by tensor parallel groups alone."""
+    if parallel.replica > parallel.tp:
+        message = (
+            f"the pool of the reward model is cut into pieces of tp {parallel.tp}, but a replica needs {parallel.replica} ({parallel})"
+        )
+        degree = amounts["dp"] if parallel.dp > 1 else amounts["pp"]
+        work.tell(DEGREES, "reward_model", message, degree.span, work.set(degree, 1), degree.becomes(1), "not counted", IN_SERVER)

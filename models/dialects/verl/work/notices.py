@@ -1,0 +1,13 @@
+"""When verl itself notices what is wrong: before it starts anything, after the weights are loaded, at the first step, or never."""
+
+from __future__ import annotations
+
+AT_START = "verl refuses this in its first check, before any worker is started"
+IN_WORKERS = "verl notices this only in the workers, after the pools were taken and they were started"
+AFTER_WEIGHTS = "verl notices this only when it starts its inference engines, after the weights that are trained were loaded"
+IN_SERVER = "verl notices this only when a server of the engine is started, after the weights were loaded"
+FIRST_STEP = "verl notices this only at its first step, after everything was loaded"
+FIRST_UPDATE = "verl notices this only at its first update, after everything was loaded and generated once"
+NEVER = "verl never notices this"
+OWN_TRAINER = "this program has a trainer of its own, which may do otherwise"
+UNCHECKED_AT_START = "verl's own check at the start is skipped with `use_dynamic_bsz`; Megatron fails in the workers"

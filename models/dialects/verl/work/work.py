@@ -1,0 +1,74 @@
+"""What judges a job of verl: its settings, and how a finding about them is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterable
+
+from ....configuration.settings import Amount
+from ....span import Edit, Span
+from ..configuration import Configuration
+from ..entries import Kind
+from ..setup import Setup
+from .notices import OWN_TRAINER
+
+DEGREES, MODE, SHARES, NUMBERS = "PW208", "PW123", "PW401", "PW403"
+"""The codes of degrees that do not divide, of what the engines refuse, of work among ranks, and of other numbers of the work."""
+
+NEW_WORKERS = "trainer.use_legacy_worker_impl"
+ACCELERATORS = "trainer.n_gpus_per_node"
+LOOPS = (Kind.HYBRID, Kind.SEPARATE)
+"""What generates through agent loops in the processes of a worker group."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A job under judgement. Findings about a program with a trainer of its own are warnings: its rules may differ."""
+
+    setup: Setup
+
+    @property
+    def settings(self) -> Configuration:
+        """The settings of the job."""
+        return self.setup.settings
+
+    def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
+        """A number; None where it is null or not known here."""
+        if self.settings.is_open(path, rule) or not self.settings.said(path, rule):
+            return None
+        return self.settings.whole(path, rule, least=least)
+
+    def tell(
+        self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "", when: str = "",
+        proved: bool = True,
+    ) -> None:  # fmt: skip
+        """Add an error, or a warning where failure is not proved."""
+        own = self.setup.entry.own_trainer
+        notes = tuple(note for note in (when, OWN_TRAINER if own and proved else "") if note)
+        add = self.setup.notes.error if proved and not own else self.setup.notes.warn
+        add(code, subject, message, at or self.settings.top, label, help, edit, notes)
+
+    def set(self, amount: Amount, *values: int) -> str:
+        """Advice to write one of these values."""
+        return "set " + " or ".join(self.settings.assigned(amount.name, value) for value in values)
+
+    def said(self, amount: Amount) -> str:
+        """The key with its value, and that it is a default where nobody wrote it."""
+        return f"`{amount.name}` {amount.value}" + (" (its default)" if amount.span is None and amount.default else "")
+
+    def is_trained_by(self, owner: str) -> str | None:
+        """The strategy of something that is trained; `fsdp2` counts as `fsdp`. None where it is not known."""
+        word = self.settings.word(f"{owner}.strategy", DEGREES)
+        return "fsdp" if word in ("fsdp", "fsdp2") else word
+
+
+def nearest(value: int, step: int) -> list[int]:
+    """The multiples of a step next to a value, the lower one first; 0 is none."""
+    lower = value // step * step
+    return [each for each in (lower, lower + step) if each > 0]
+
+
+def next_to(value: int, values: Iterable[int]) -> list[int]:
+    """Of some values the next lower and the next higher one."""
+    every = sorted(values)
+    return [*[each for each in every if each < value][-1:], *[each for each in every if each > value][:1]]
