@@ -59,7 +59,7 @@ class WorkForm(_Strict):
     multiple: Count = Field(default=1, description="what the share of one process must be a multiple of, such as `8`")
     required: StrictBool = Field(default=True, description="`false` to be only warned where given ranks do not divide it")
     level: _Level = Field(default=PLACEMENT, description="`training` to judge it with `--level training` only, else `placement`")
-    reason: Word = Field(default="", description="who demands it: one sentence")
+    reason: Word = Field(default="", description="who demands it, such as `the trainer drops what is left`")
 
 
 _Cluster = Annotated[
