@@ -1,7 +1,7 @@
 """placewright: which process runs on which accelerator of which node.
 
-The front door: ``load``, ``verify``, ``solve``, ``explain``, ``launch`` and the words ``Cluster``, ``Placement``, ``Plan``, ``Finding``,
-``Report``, ``Reading``, ``Answer``, RLinf's three placement strategies, and what is raised: ``UnusableInput``,
+The front door: ``load``, ``verify``, ``solve``, ``convert``, ``explain``, ``launch`` and the words ``Cluster``, ``Placement``, ``Plan``, ``Finding``,
+``Report``, ``Reading``, ``Answer``, ``Converted``, RLinf's three placement strategies, and what is raised: ``UnusableInput``,
 ``LaunchFailed``. Everything is loaded when it is first used.
 """
 
@@ -11,9 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .front import cluster, explain, explanation, launch, load, read_plan, solve, verify, write_plan
+    from .front import cluster, convert, explain, explanation, launch, load, read_plan, solve, verify, write_plan
     from .models.answer import Answer
     from .models.cluster import Cluster
+    from .models.converted import Converted
     from .models.finding import Finding, Severity, UnusableInput
     from .models.placement import Placement
     from .models.plan import Plan
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Answer": ".models.answer",
     "Cluster": ".models.cluster",
+    "Converted": ".models.converted",
     "Finding": ".models.finding",
     "FlexiblePlacementStrategy": ".models.strategies",
     "LaunchFailed": ".runtime.failure",
@@ -39,6 +41,7 @@ _HOMES = {
     "Severity": ".models.finding",
     "UnusableInput": ".models.finding",
     "cluster": ".front",
+    "convert": ".front",
     "explain": ".front",
     "explanation": ".front",
     "launch": ".front",
@@ -50,9 +53,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "Answer", "Cluster", "Finding", "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy",
+    "Answer", "Cluster", "Converted", "Finding", "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy",
     "PackedPlacementStrategy", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
-    "cluster", "explain", "explanation", "launch", "load", "read_plan", "solve", "verify", "write_plan",
+    "cluster", "convert", "explain", "explanation", "launch", "load", "read_plan", "solve", "verify", "write_plan",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from .solver.verify import verify as _verify
 
 if TYPE_CHECKING:
     from .models.answer import Answer
+    from .models.converted import Converted
     from .models.plan import Plan
     from .models.problem import Problem
     from .models.report import Report
@@ -91,6 +92,17 @@ def solve(
         raise UnusableInput(report.errors)
     answer = search(reading.problem, limit, seed)
     return replace(answer, findings=reading.document.environment.concealed(answer.findings))
+
+
+def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "auto", strict: bool = False, **options: Any) -> Converted:
+    """The job of a configuration in the dialect `to`, with everything that was lost on the way, or the reasons why there is none.
+
+    The new text was read again and verified, and every process is where it was. With `strict` a loss is a refusal. Other options
+    are those of `load`. Raises ValueError if there is no such dialect.
+    """
+    from .solver.convert import convert as converted
+
+    return converted(load(file, cluster, dialect, **options), to, strict)
 
 
 def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> str:

@@ -61,7 +61,7 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
     if keys:
         more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
         named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
-        yield dropped("", f"only what they say of placement is carried over: {named}", "add the settings that the job needs")
+        yield dropped("", f"of {named} only what is about placement is carried over", "add the settings that the job needs")
     for subject, why in dict.fromkeys((each.subject, each.why) for each in reading.unchecked if each.rule in _OF_PLACES):
         yield moved(subject, f"what is not known here is not carried over: {why}")
 

@@ -146,3 +146,13 @@ def test_what_the_command_line_can_say_the_functions_can(tmp_path: Path, monkeyp
 def test_hints_without_a_cluster_are_still_to_solve(tmp_path: Path) -> None:
     (tmp_path / "hints.yaml").write_text("cluster: {num_nodes: 2}\nplacewright: {components: {actor: {accelerators: 4}}}\n")
     assert pw.verify(tmp_path / "hints.yaml").pending == ("actor",)
+
+
+def test_convert_gives_the_text_and_what_was_lost(hints: Path, rlinf: Path) -> None:
+    done = pw.convert(rlinf, "native", cluster="2x8")
+    assert (done.verdict, done.losses, done.findings) == ("exact", (), ())
+    assert done.text == "cluster: 2x8\ncomponents:\n  actor: {placement: 0-7}\n  rollout: {placement: 8-15}\n"
+    assert pw.convert(hints, "rlinf").text.startswith("cluster:\n  num_nodes: 2\n")
+    assert [finding.code for finding in pw.convert(rlinf, "native").findings] == ["PW011"]
+    with pytest.raises(ValueError, match="no dialect `hydra`"):
+        pw.convert(rlinf, "hydra")

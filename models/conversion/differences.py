@@ -38,6 +38,10 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
         same = relation.kind, tuple(names.get(name, name) for name in relation.components)
         if hinted.intersection(relation.components) and same not in demanded:
             yield Difference("+".join(relation.components), f"are not demanded to be {relation.kind}", True)
+    dealt = {(share.component, share.amount, share.multiple) for share in after.shares}
+    for share in before.shares:
+        if share.component in hinted and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
+            yield Difference(share.component, f"does not get an equal share of {share.amount} {share.what}", True)
 
 
 def _of(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:

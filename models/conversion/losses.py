@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..component import COLOCATED, DISJOINT, SUBSET
+from ..component import COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, SUBSET, Relation
 from ..finding import Finding, Severity, UnusableInput, error, warning
 from ..problem import Problem
 
@@ -39,10 +39,19 @@ def unsaid_demands(problem: Problem, kinds: tuple[str, ...] = (COLOCATED, DISJOI
     hinted = {component.name for component in problem.hinted}
     for relation in problem.job.relations:
         if relation.kind not in kinds and hinted.intersection(relation.components):
-            names = " and ".join(f"`{name}`" for name in relation.components)
             by = f", as {relation.reason} demands" if relation.reason else ""
-            yield moved("+".join(relation.components), f"that {names} are {relation.kind}{by}, is not said any more")
+            yield moved("+".join(relation.components), f"that {_said(relation)}{by}, is not said any more")
     for share in problem.shares:
         if share.component in hinted:
             message = f"that the {share.amount} {share.what} of `{share.amount_name}` are dealt out evenly to `{share.component}`"
             yield moved(share.component, f"{message}, is not said any more")
+
+
+def _said(relation: Relation) -> str:
+    names = [f"`{name}`" for name in relation.components]
+    if relation.kind == NOT_FEWER:
+        return f"{names[0]} has at least as many processes as {names[1]}"
+    if relation.kind == SUBSET:
+        return f"{names[0]} lies within {names[1]}"
+    kind = "one after the other on the whole cluster" if relation.kind == IN_ORDER else relation.kind
+    return f"{' and '.join(names)} are {kind}"

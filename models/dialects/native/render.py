@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Sequence
+from typing import Sequence
 
-from ...assignment import Run, compress, repeats_of, seats
-from ...component import Component
+from ...assignment import Run, compress, seats
+from ...component import KEYS, Component, Relation
 from ...conversion.hints import Data, asked, shape
-from ...conversion.losses import unsaid_demands
-from ...conversion.machines import cluster_to_data, ranks_to_data
+from ...conversion.machines import cluster_to_data
 from ...finding import Finding, UnusableInput
-from ...node_group import ACCELERATOR, CLUSTER_LABEL, NODE
+from ...node_group import CLUSTER_LABEL
 from ...notation.mapping import runs_of
 from ...notation.numbered import numbered
 from ...notation.placement_text import read_placement
+from ...notation.runs_list import placement_list
 from ...notation.runs_text import best_text, labels_used
 from ...problem import Problem
-from ...run import Repeat
+from ...share import Share
 from ...text.dump import number_or_text, to_yaml
 from ..dialect import Rendering
 from .placement import strided
@@ -31,10 +31,15 @@ def render(problem: Problem) -> Rendering:
     names = {component.name: component.name for component in problem.components}
     shared = colocations(problem) if problem.job.capabilities.shares_accelerators else ()
     allowed = [*(["overlap"] if shared is None else []), *crossing(problem)]
-    said = replace(problem, job=replace(problem.job, relations=(*problem.job.relations, *(shared or ()))))
+    own = tuple(relation for relation in problem.job.relations if relation.kind in KEYS and not relation.reason)
+    said = replace(problem, job=replace(problem.job, relations=(*own, *(shared or ()))))
     components = {each.name: _component(said, each, names, losses) for each in problem.components}
-    losses += unsaid_demands(problem)
-    data = {"cluster": cluster_to_data(problem.cluster), **({"allow": allowed} if allowed else {}), "components": components}
+    relations = [_relation(relation) for relation in problem.job.relations if relation not in own or relation.reason]
+    work = [_work(share) for share in problem.shares]
+    data: Data = {"cluster": cluster_to_data(problem.cluster)}
+    data |= {
+        key: value for key, value in (("allow", allowed), ("components", components), ("relations", relations), ("work", work)) if value
+    }
     return Rendering(to_yaml(data), tuple(losses), names)
 
 
@@ -66,24 +71,17 @@ def _placement(problem: Problem, component: Component, runs: Sequence[Run]) -> t
         return best_text(component.name, runs, problem.cluster, component.node_groups)
     except UnusableInput:
         labels = labels_used(runs, component.node_groups)
-        return labels, [entry for repeat in repeats_of(runs) for entry in _entries(repeat, len(labels) > 1)]
+        return labels, placement_list(runs, grouped=len(labels) > 1)
 
 
-def _entries(repeat: Repeat, grouped: bool) -> Iterator[Data]:
-    """Node by node: which ranks hold which resources, equal nodes as one where the ranks go on."""
-    together = repeat.nodes > 1 and len(repeat.runs) == 1
-    for run in repeat.runs if together else repeat:
-        nodes = range(run.node, run.node + (repeat.nodes if together else 1))
-        several = run.pitch == 0 and run.each > 1 and len(run.ranks) > 1  # equal shares cannot say that each holds all of them
-        for ranks in [range(rank, rank + 1) for rank in run.ranks] if several else [run.ranks]:
-            held = [index for rank in (ranks if run.pitch else ranks[:1]) for index in run.held_by(rank)]
-            count = len(ranks) * len(nodes)
-            entry: Data = {"ranks": ranks_to_data(range(ranks.start, ranks.start + count)), "node": ranks_to_data(nodes)}
-            if run.kind != NODE:
-                entry["accelerators" if run.kind == ACCELERATOR else "hardware"] = _indices(held)
-            yield entry | ({"node_group": run.node_group} if grouped else {})
+def _relation(relation: Relation) -> Data:
+    return {"kind": relation.kind, "components": list(relation.components)} | ({"reason": relation.reason} if relation.reason else {})
 
 
-def _indices(held: list[int]) -> object:
-    solid = held == list(range(held[0], held[0] + len(held)))
-    return held[0] if len(held) == 1 else ranks_to_data(held) if solid else held
+def _work(share: Share) -> Data:
+    data: Data = {"component": share.component, "what": share.what, "amount": share.amount}
+    if share.multiple > 1:
+        data["multiple"] = share.multiple
+    if not share.proved:
+        data["required"] = False
+    return data | ({"reason": share.reason} if share.reason else {})

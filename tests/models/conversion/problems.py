@@ -8,13 +8,24 @@ from hypothesis import strategies as st
 from placewright.models.accelerators import accelerators
 from placewright.models.assignment import Run, compress
 from placewright.models.cluster import Cluster, Hardware, Node
-from placewright.models.component import COLOCATED, DISJOINT, SUBSET, Component, Parallel, Relation
+from placewright.models.component import (
+    COLOCATED,
+    COLOCATED_OR_DISJOINT,
+    DISJOINT,
+    IN_ORDER,
+    NOT_FEWER,
+    SUBSET,
+    Component,
+    Parallel,
+    Relation,
+)
 from placewright.models.job import Capabilities, Job
 from placewright.models.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from placewright.models.notation.mapping import runs_of
 from placewright.models.notation.placement_text import Pair
 from placewright.models.problem import Problem
 from placewright.models.roles import ROLES
+from placewright.models.share import Share
 
 NAMES = ("actor", "rollout", "env", "critic", "a b", "x.y", "123", "on", "ünï", "rewards.math")
 
@@ -103,7 +114,10 @@ def components(draw: st.DrawFn, cluster: Cluster, name: str, odd: bool) -> tuple
 
 @st.composite
 def problems(draw: st.DrawFn, odd: bool = True) -> Problem:
-    """Up to four components on a cluster, with relations between those on accelerators. `odd`: places that no text can say too."""
+    """Up to four components on a cluster, with relations between those on accelerators, and work that is dealt out.
+
+    `odd`: with places that no text can say, and with demands that no hint can say.
+    """
     cluster = draw(clusters())
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
     drawn = [draw(components(cluster, name, odd)) for name in names]
@@ -115,5 +129,9 @@ def problems(draw: st.DrawFn, odd: bool = True) -> Problem:
         kind, (one, other) = draw(st.sampled_from((COLOCATED, DISJOINT, SUBSET))), on_accelerators[:2]
         if not (one.contiguous and other.contiguous and one.node_groups != other.node_groups):  # such hints contradict each other
             relations.append(Relation(kind, (one.name, other.name)))
+        if odd and draw(st.booleans()):
+            kind = draw(st.sampled_from((COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER)))
+            relations.append(Relation(kind, (other.name, one.name), reason=draw(st.sampled_from(("", "RLinf's auto mode")))))
+    shares = (Share(names[0], 64, draw(st.sampled_from((1, 8))), "environments", "n", proved=draw(st.booleans())),) if odd else ()
     capabilities = Capabilities(shares_accelerators=True, groups_may_cross=True, processes_may_cross=True)
-    return Problem(cluster, Job(found, tuple(relations), capabilities, choices))
+    return Problem(cluster, Job(found, tuple(relations), capabilities, choices, shares))

@@ -16,7 +16,7 @@ from placewright.models.text.source import Source
 
 from .problems import problems
 
-CASES = 200
+CASES = 150
 QUIET = settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -36,6 +36,10 @@ def test_a_native_file_says_everything(problem: Problem) -> None:
     assert rendering.losses == ()
     assert list(differences(problem, found, rendering.names)) == [], rendering.text
     assert found.cluster == problem.cluster
+    assert set(problem.job.relations) <= set(found.job.relations)
+    assert [(share.component, share.multiple, share.proved) for share in found.shares] == [
+        (share.component, share.multiple, share.proved) for share in problem.shares
+    ]
     assert [component.role or component.name for component in found.components] == [c.role or c.name for c in problem.components]
 
 
@@ -51,6 +55,18 @@ def test_what_an_rlinf_file_says_otherwise_is_announced(problem: Problem) -> Non
     assert {loss.code for loss in rendering.losses} <= {LOSS}
     assert not any(loss.severity is Severity.WARNING for loss in rendering.losses)
     assert list(differences(problem, found, rendering.names)) == [], rendering.text
+
+
+@QUIET
+@given(problems())
+def test_what_an_rlinf_file_cannot_demand_is_announced(problem: Problem) -> None:
+    try:
+        rendering = dialect_named("rlinf").render(problem)
+    except UnusableInput:
+        return
+    announced = {loss.subject for loss in rendering.losses if loss.severity is Severity.WARNING}
+    found = differences(problem, again(problem, rendering, "rlinf"), rendering.names)
+    assert {difference.component for difference in found} <= announced
 
 
 @pytest.mark.parametrize("dialect", ["native", "rlinf"])

@@ -61,7 +61,7 @@ def _placed(problem: Problem, component: Component, runs: Sequence[Run], reasons
     name = component.name
     why = _REASONS.get(why_not(runs, in_order=True))
     if why:
-        reasons.append(refusal(name, f"{why}: so is `{name}` placed", "give it another place, or launch from a plan"))
+        reasons.append(refusal(name, f"`{name}` has {why}, which RLinf refuses at launch", "give it another place, or launch from a plan"))
         return None
     try:
         labels, text = best_text(name, runs, problem.cluster, component.node_groups)
@@ -73,8 +73,8 @@ def _placed(problem: Problem, component: Component, runs: Sequence[Run], reasons
 
 
 _REASONS = {
-    "PW203": "RLinf refuses a process on several nodes",
-    "PW210": "RLinf refuses processes on a node of lower rank than the process before",
-    "PW302": "RLinf refuses a process with two kinds of hardware",
+    "PW203": "a process on several nodes",
+    "PW210": "a process on a node of lower rank than the process before it",
+    "PW302": "a process with two kinds of hardware",
 }
 """What RLinf refuses at launch (flexible.py, node.py), by the code that says the same of an RLinf file."""
