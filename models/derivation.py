@@ -12,6 +12,10 @@ DATA_PARALLEL_SIZE, REPLICAS, CPUS = "data parallel size", "replicas", "CPUs"
 """Names of numbers that follow from any problem (see solver/explaining/numbers.py). A dialect that derives one of them itself,
 by the framework's own formula, uses its name: then that is shown instead."""
 
+NOT_KNOWN = "not known"
+"""The value of a number that cannot be told here, such as a world size that follows from a setting which is not there; the formula
+says why. What would follow from it is not told either."""
+
 ACCELERATORS_PER_NODE = "accelerators per node"
 """The name of a number of the job as a whole: how many each node must have at the least, where nobody said how many it has."""
 

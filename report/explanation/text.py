@@ -14,12 +14,14 @@ from ...solver.explaining.sharing import PARTLY, Sharing
 from ..grid import grid
 from ..table import resource_ranks, table
 from ..terminal import escape, paint
-from ..text import count_findings, plural, render_findings
+from ..text import count_findings, plural, render_findings, render_unchecked
 from .figures import Footnotes
 
 WIDTH = 100
 MAX_NODES = 16
 """The grid is shown up to so many lines of nodes; a table says the same in less room."""
+NO_NUMBER = ("PW501", "PW502")
+"""Rules on which no number depends that is told here."""
 MAX_SHARED = 20
 """So many sentences say what is shared."""
 _ASKED = {
@@ -41,7 +43,7 @@ def render(explanation: Explanation, colour: bool = False) -> str:
         blocks.append(_titled("shared", _shared(explanation.sharing, explanation.needs), colour))
     notes = Footnotes(report.file)
     numbers = _numbers(explanation.derivations, notes)
-    blocks += [numbers, notes.text()]
+    blocks += [numbers, notes.text(), render_unchecked(each for each in report.unchecked if each.rule not in NO_NUMBER)]
     return "\n\n".join([*filter(None, blocks), _verdict(explanation, colour)])
 
 
@@ -61,13 +63,10 @@ def _components(explanation: Explanation, needs: Needs) -> str:
     cpus = any(need.cpus for need in needs.each)
     rows = [["component", "nodes x each", "accelerators", "processes", *(["CPUs"] if cpus else []), "ranks"]]
     for need in needs.each:
-        if need.processes is None:
-            ranks = need.written or "to solve"
-            rows.append([need.name, "-", _asked(need), "-", *(["-"] if cpus else []), ranks])
-            continue
-        ranks = resource_ranks(plan, plan.assignment.of(need.name))
+        ranks = resource_ranks(plan, plan.assignment.of(need.name)) if need.layout else need.written or "to solve"
+        held = str(need.accelerators or "-") if need.layout else _asked(need)
         own = [str(need.cpus or "-")] if cpus else []
-        rows.append([need.name, layout(need.layout), str(need.accelerators or "-"), str(need.processes), *own, ranks])
+        rows.append([need.name, layout(need.layout) or "-", held, str(need.processes or "-"), *own, ranks])
     return table(rows, right=(2, 3, 4) if cpus else (2, 3))
 
 

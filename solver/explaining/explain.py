@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Callable
 
-from ...models.derivation import ACCELERATORS_PER_NODE, Derivation
+from ...models.derivation import ACCELERATORS_PER_NODE, NOT_KNOWN, WORLD_SIZE, Derivation
 from ...models.plan import VERIFIED, Plan
 from ...models.reading import Reading
 from ...models.report import Report
@@ -75,7 +75,8 @@ def _explained(reading: Reading, assumed: int = 0) -> Explanation:
     secret = reading.document.environment
     if problem is None:
         return Explanation(report, derivations=tuple(_concealed(each, secret) for each in reading.derivations))
-    needs = needs_of(problem, reading.document)
+    unknown = {each.component for each in reading.derivations if each.name == WORLD_SIZE and each.value == NOT_KNOWN}
+    needs = needs_of(problem, reading.document, unknown)
     told = numbers(problem, needs, reading.derivations, reading.document)
     plan = Plan(problem.cluster, problem.given(), VERIFIED)
     return Explanation(report, plan, needs, sharing_of(problem), tuple(_concealed(each, secret) for each in told), assumed)

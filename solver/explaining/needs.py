@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
+from typing import Container
 
 from ...models.assignment import Assignment
 from ...models.component import Component
@@ -69,8 +70,11 @@ class Needs:
     idle: int
 
 
-def needs_of(problem: Problem, document: Document) -> Needs:
-    """What a job needs. Cost grows with runs and with nodes that differ."""
+def needs_of(problem: Problem, document: Document, unknown: Container[str] = ()) -> Needs:
+    """What a job needs; of components that are `unknown` the accelerators are, not the processes.
+
+    Cost grows with runs and with nodes that differ.
+    """
     given = problem.given()
     layouts: dict[str, dict[int, int]] = {}
     used = touched = idle = 0
@@ -85,6 +89,7 @@ def needs_of(problem: Problem, document: Document) -> Needs:
         touched += len(nodes) if held else 0
         idle += (node.free(ACCELERATOR) & ~mask).bit_count() * len(nodes)
     each = tuple(_need(problem, component, given, layouts.get(component.name, {}), document) for component in problem.components)
+    each = tuple(replace(need, processes=None, cpus=0) if need.name in unknown else need for need in each)
     counted, cluster = problem.cluster.counted, problem.cluster
     return Needs(each, used, touched, _open(problem), cluster.total() if counted else None, len(cluster.nodes), idle if counted else 0)
 

@@ -41,7 +41,7 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
     found: list[Derivation] = []
     for component, need in zip(problem.components, needs.each):
         theirs = {each.name: each for each in own if each.component == component.name}
-        general = {each.name: each for each in _of(problem, component, need, document)}
+        general = {each.name: each for each in _of(problem, component, need, document)} if need.processes is not None else {}
         sizes = {name: theirs.get(name) or general.get(name) for name in SIZES}
         chain = {name: each for name, each in theirs.items() if name not in SIZES}
         shares = {name: each for name, each in general.items() if name not in SIZES and name not in chain}
@@ -51,11 +51,10 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
 
 
 def _of(problem: Problem, component: Component, need: Need, document: Document) -> Iterator[Derivation]:
-    if need.processes is None:
-        return
+    processes = need.processes or 0
     name, written = component.name, _written(component, "placement", document)
-    yield Derivation(name, WORLD_SIZE, need.processes, _world_size(component, need), written)
-    if need.processes > 1:
+    yield Derivation(name, WORLD_SIZE, processes, _world_size(component, need), written)
+    if processes > 1:
         yield Derivation(name, PROCESSES_PER_NODE, *_per_node(problem, name, need), written)
     replica = component.parallel.replica
     amount = problem.given().amount(name)
@@ -72,8 +71,8 @@ def _of(problem: Problem, component: Component, need: Need, document: Document) 
         what = REPLICAS if (component.role or name) == ROLLOUT else DATA_PARALLEL_SIZE
         yield Derivation(name, what, amount // replica, _divided(amount, "accelerators", replica, "a replica"), (*written, *parallel))
     if component.cpus:
-        yield Derivation(name, CPUS, need.cpus, f"{need.processes} processes x {component.cpus}")
-    yield from _shares([share for share in problem.shares if share.component == name], need.processes)
+        yield Derivation(name, CPUS, need.cpus, f"{processes} processes x {component.cpus}")
+    yield from _shares([share for share in problem.shares if share.component == name], processes)
 
 
 def _world_size(component: Component, need: Need) -> str:

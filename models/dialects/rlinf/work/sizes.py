@@ -7,7 +7,7 @@ rlinf/workers/megatron_worker.py (data parallel size).
 from __future__ import annotations
 
 from ....configuration.settings import Amount
-from ....derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE, REPLICAS, WORLD_SIZE
+from ....derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation
 from ..modes import Placer
 from ..modes.degrees import RULE, generating, trained
 from .shares import Work
@@ -46,7 +46,11 @@ def _engines(work: Work) -> None:
     if rollout is None or not processes:
         return
     its, each = generating(work.settings), rollout.per_process
-    if not its.tp or not its.pp or each not in (its.tp.value, its.tp.value * its.pp.value):
+    if not its.tp or not its.pp or each < its.tp.value:
+        why = f"depends on degrees that are not known, or do not fit: see {RULE}"
+        work.derivations.append(Derivation("rollout", WORLD_SIZE, NOT_KNOWN, why))
+        return
+    if each not in (its.tp.value, its.tp.value * its.pp.value):
         return
     engine = f"tp {its.tp.value}" + (f" x pp {its.pp.value}" if each > its.tp.value else "")
     degrees = (its.tp, its.pp) if each > its.tp.value else (its.tp,)
