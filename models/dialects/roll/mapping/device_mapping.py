@@ -41,6 +41,7 @@ def read_devices(notes: Notes, subject: str, owner: Mapping, entry: Entry, value
         if checks_types:
             message = f"`{KEY}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
             notes.error("PW105", subject, message, value, "null", f"remove `{KEY}`, or name devices", notes.removed(owner, entry), AT_LOAD)
+            return Devices(True)
         return Devices()
     if not isinstance(value, Scalar) or not isinstance(value.value, str):
         _no_text(notes, subject, value)

@@ -49,7 +49,7 @@ def _by_keys(settings: Settings) -> tuple[Pipeline, Pipeline | None]:
 
 def _is_dpo(settings: Settings) -> bool:
     """Has it an actor that trains and a reference, and nothing of what rolls out?"""
-    rolls_out = any(settings.has(key) for key in (ACTOR_INFER, REWARDS, "adv_estimator", "rollout_batch_size"))
+    rolls_out = any(settings.has(key) for key in (ACTOR_INFER, REWARDS, "adv_estimator"))
     return settings.has(ACTOR_TRAIN) and (settings.has(REFERENCES) or settings.has("chosen_key")) and not rolls_out
 
 

@@ -9,11 +9,14 @@ from ....text.tree import Mapping, Scalar
 from ..mapping.evaluate import AT_LOAD
 from .blocks import Block
 from .known_keys import STRATEGY
+from .parts import ACTOR_INFER
 from .pipelines import Pipeline
 
 VLLM, SGLANG, HF_INFER = "vllm", "sglang", "hf_infer"
 INFERENCE = (HF_INFER, VLLM, SGLANG)
 """Strategies whose workers may have several devices."""
+GENERATING = (VLLM, SGLANG)
+"""Strategies of `actor_infer`. Source: ROLL, roll/configs/base_config.py, BaseConfig.__post_init__."""
 STRATEGIES = (*INFERENCE, "megatron_infer", "megatron_train", "fsdp2_train", "fsdp2_infer")
 DEFAULT = "fsdp2_train"
 """Source: ROLL, roll/configs/worker_config.py, StrategyArguments."""
@@ -45,6 +48,10 @@ def read_strategy(notes: Notes, settings: Settings, block: Block, pipeline: Pipe
         notes.unsure("PW111", block.key, f"`{path}.strategy_name` is not known here")
         return None
     if isinstance(name, Scalar) and name.value in STRATEGIES:
+        if block.part == ACTOR_INFER and pipeline.ppo and name.value not in GENERATING:
+            message = f"`{path}.strategy_name` is `{name.value}`, but ROLL generates with `{VLLM}` or `{SGLANG}` alone"
+            help, edit = f"write `{VLLM}` or `{SGLANG}`", settings.becomes(f"{path}.strategy_name", VLLM)
+            notes.error("PW123", block.key, message, name, "does not generate", help, edit, AT_LOAD)
         return str(name.value)
     written = str(name.value) if isinstance(name, Scalar) else ""
     better = _REMOVED.get(written) or nearest(written, STRATEGIES)

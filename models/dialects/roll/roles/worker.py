@@ -158,14 +158,20 @@ class Workers:
             message = f"`{path}` is {given.value:,}; more than {MAX_WORKERS:,} workers are not read"
             self.notes.error("PW102", role.key, message, value, "too many", "is this number meant?")
             return replace(role, readable=False)
+        if role.part == ACTOR_TRAIN and role.strategy and role.created:
+            self._no_devices(role)
         self.derivations.append(Derivation(role.key, WORLD_SIZE_NAME, given.value, "as written: a role without devices", (given.figure,)))
         return replace(role, world_size=given.value, world_span=given.span)
 
     def _no_devices(self, role: Role) -> None:
-        """Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py: it takes `len()` of the devices of a `reward` that is written."""
+        """ROLL counts devices that are not there: those of a `reward`, and those of an `actor_train` with a strategy.
+
+        Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py; roll/configs/base_config.py, BaseConfig.__post_init__.
+        """
         message = f"`{role.key}` has no `{DEVICES}`, and ROLL takes `len()` of it, which is a TypeError"
         help = f"give `{role.key}` a `{DEVICES}`, or remove it"
-        self.notes.error("PW101", role.key, message, role.span, "no devices", help, None, AT_CREATION)
+        when = AT_LOAD if role.part == ACTOR_TRAIN else AT_CREATION
+        self.notes.error("PW101", role.key, message, role.span, "no devices", help, None, when)
 
     def _no_workers(self, role: Role, mapping: Mapping | None = None) -> None:
         """A role that is started and says neither where nor how many. ROLL fails when it counts the workers (`range(None)`)."""
