@@ -144,14 +144,17 @@ class Builtin:
             self.state.arguments = self.state.arguments[int(amount) :]
 
     def _set(self, words: list[Text]) -> None:
+        names = 0  # an `o` among the letters takes the next word as the name of an option: `-euo pipefail`
         for position, word in enumerate(words):
             if word.plain == "--":
                 self.state.arguments = tuple(array_of(words[position + 1 :]).values())
                 self.state.open_arguments = ""
                 return
-            if not word.plain.startswith(("-", "+")):
+            if word.plain.startswith(("-", "+")):
+                names += word.plain.count("o")
+            elif names:
+                names -= 1
+            else:
                 self.state.arguments = tuple(words[position:])
                 self.state.open_arguments = ""
-                return
-            if word.plain in ("-o", "+o"):
                 return
