@@ -10,6 +10,7 @@ from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.node_group import NODE
 from ...models.problem import Problem
+from ..wording import plural
 
 if TYPE_CHECKING:
     from ..variables import Variables
@@ -42,11 +43,11 @@ class Divisibility:
             (block, f"blocks of {block}, in which {component.stride} groups interleave"),
         ):
             if placed % divisor:
-                message = f"the {placed} accelerators of {component.name} cannot be divided by {what}: {placed % divisor} would be left"
+                message = f"the {placed} {plural('accelerator', placed)} of {component.name} cannot be divided by {what}: {placed % divisor} would be left"
                 lower, upper = placed - placed % divisor, placed - placed % divisor + divisor
                 fit = f"{lower} or {upper}" if lower else str(upper)
-                span = component.span("placement" if component.runs is not None else "parallel")
                 advice = component.fix(self.code, f"give {component.name} {fit} accelerators")
+                span = advice.edit.span if advice.edit else component.span("placement" if component.runs is not None else "parallel")
                 yield error(
                     self.code, component.name, message, span, help=advice.help, edit=advice.edit, notes=advice.notes,
                     witnesses=(placed, divisor), amount=placed % divisor,

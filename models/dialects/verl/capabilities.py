@@ -8,7 +8,6 @@ CAPABILITIES = Capabilities(
     groups_may_cross=True,
     whole_replicas=True,
     notices={
-        "PW208": "verl notices this in the workers, after they were started and often after the weights were loaded",
         "PW214": "verl never notices this: the server is started with the accelerators of other nodes",
     },
 )

@@ -1,9 +1,30 @@
-"""The arithmetic of degrees and batches."""
+"""The arithmetic of degrees and batches: what verl, its engines and Megatron demand, and when they would notice."""
 
 from __future__ import annotations
 
+from ...dialect import TRAINING
 from ..setup import Setup
+from .batches import judge_batches
+from .chain import derive_batches
+from .degrees import mend_degrees
+from .engine import judge_engines
+from .meshes import judge_meshes
+from .streamed import judge_streams
+from .tuning import judge_ranks_of_tuning, judge_tuning
+from .updates import judge_updates
+from .work import Work
 
 
 def judge(setup: Setup, level: str) -> None:
-    """Adds to a job what its batches and degrees demand; `level` as in `Dialect.read`."""
+    """Adds to a job what its degrees and batches demand; `level` as in `Dialect.read`."""
+    work = Work(setup)
+    mend_degrees(work)
+    judge_meshes(work)
+    judge_engines(work)
+    judge_ranks_of_tuning(work)
+    derive_batches(work)
+    if level == TRAINING:
+        judge_batches(work)
+        judge_updates(work)
+        judge_streams(work)
+        judge_tuning(work)

@@ -32,21 +32,20 @@ def _with_fix(work: Work, component: Component) -> Component:
     pool, amounts = work.setup.pool(component.name), _amounts(work, component)
     if pool is None or component.parallel.replica == 1 or not amounts:
         return component
-    whole = work.setup.component(component.name) is not None and is_engine(work, component.name)
-    suits = _suits(pool, whole)
-    if suits(component.parallel.replica):
+    whole = is_engine(work, component.name)
+    if _fits(pool, whole, component.parallel.replica):
         return component
     degrees = {name: amount.value for name, amount in amounts.items() if name in TRIED}
-    notes = (*_defaults(amounts), *((_when(work, component.name),) if component.parallel.replica else ()))
     help_, edit = f"give {component.name} a number of accelerators that {component.parallel.replica} divides", None
     for name in (name for name in TRIED if name in degrees and degrees[name] > 1):
         rest = prod(value for other, value in degrees.items() if other != name)
-        fitting = [value for value in range(1, pool.size + 1) if suits(value * rest)]
+        fitting = [value for value in range(1, pool.size + 1) if _fits(pool, whole, value * rest)]
         if fitting:
             best = min(fitting, key=lambda value: (abs(value - degrees[name]), value))
             help_, edit = work.set(amounts[name], best), amounts[name].becomes(best)
             break
-    fixes = {DEGREES: Fix(help_, edit, notes), "PW214": Fix(help_, edit, _defaults(amounts))}
+    silent = _defaults(amounts)
+    fixes = {DEGREES: Fix(help_, edit, (*silent, _when(work, component.name))), "PW214": Fix(help_, edit, silent)}
     return replace(component, fixes={**component.fixes, **fixes})
 
 
@@ -66,14 +65,9 @@ def _amounts(work: Work, component: Component) -> Mapping[str, Amount]:
     return found[1] if found else {}
 
 
-class _suits:
+def _fits(pool: Pool, whole: bool, size: int) -> bool:
     """Does a replica of this size divide a pool, and lie inside one of its parts or on whole ones where it must?"""
-
-    def __init__(self, pool: Pool, whole: bool) -> None:
-        self._pool, self._parts = pool, {parts.size for parts in pool.parts} if whole else set()
-
-    def __call__(self, size: int) -> bool:
-        return self._pool.size % size == 0 and all(part % size == 0 or size % part == 0 for part in self._parts)
+    return pool.size % size == 0 and not (whole and any(parts.size % size and size % parts.size for parts in pool.parts))
 
 
 def _defaults(amounts: Mapping[str, Amount]) -> tuple[str, ...]:

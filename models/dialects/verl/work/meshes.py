@@ -72,7 +72,7 @@ def _experts(work: Work, name: str, owner: str, ranks: int) -> None:
         return
     inner = own or tensor
     product = inner.value * experts.value * stages.value
-    if experts.value == 1 and own is None or ranks % product == 0:
+    if (experts.value == 1 and own is None) or ranks % product == 0:
         return  # without experts this is what tp x pp demand
     message = f"the {ranks} ranks of {name} cannot be divided by expert tp x ep x pp = {inner.value} x {experts.value} x {stages.value} = {product}"
     note = "" if own else f"`{degrees}.expert_tensor_parallel_size` is null, and so takes the tensor parallel size {tensor.value}"

@@ -46,7 +46,7 @@ class Work:
         own = self.setup.entry.own_trainer
         notes = tuple(note for note in (when, OWN_TRAINER if own and proved else "") if note)
         add = self.setup.notes.error if proved and not own else self.setup.notes.warn
-        add(code, subject, message, at or self.settings.top, label, help, edit, notes)
+        add(code, subject, message, at or self.settings.top, label, help, edit, *notes)
 
     def set(self, amount: Amount, *values: int) -> str:
         """Advice to write one of these values."""

@@ -1,0 +1,137 @@
+"""The samples of a step, dealt out to agents and to ranks; what the first check of verl demands of them.
+
+Source: verl, verl/utils/config.py (validate_config), verl/workers/config/actor.py and critic.py (validate);
+verl/protocol.py (DataProto.chunk), verl/experimental/agent_loop/agent_loop.py (generate_sequences),
+verl/trainer/ppo/ray_trainer.py (_balance_batch).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd, lcm
+
+from ....configuration.settings import Amount
+from ..entries import Kind
+from ..entries.programs import FULLY_ASYNC
+from .notices import AT_START, FIRST_STEP
+from .ranks import data_parallel
+from .work import LOOPS, MODE, NUMBERS, SHARES, Work, nearest
+
+ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
+PROMPTS, EACH, DYNAMIC = "data.train_batch_size", f"{ROLLOUT}.n", f"{ACTOR}.use_dynamic_bsz"
+
+
+@dataclass(frozen=True)
+class Dealing:
+    """The samples must divide among `parts`: `to` says what these are, `when` verl would notice."""
+
+    component: str
+    parts: int
+    to: str
+    when: str
+
+
+def judge_batches(work: Work) -> None:
+    """The samples of a step divide among all that get a part of them."""
+    if work.setup.entry.kind not in (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT) or work.setup.entry.program == FULLY_ASYNC.program:
+        return
+    prompts, each, dynamic = work.amount(PROMPTS, SHARES), work.amount(EACH, SHARES), work.settings.flag(DYNAMIC, SHARES)
+    if dynamic is False and work.setup.entry.kind is not Kind.SPLIT:
+        _at_start(work, prompts)
+    drawn = work.amount("data.gen_batch_size", SHARES) or prompts
+    if not prompts or not each or not drawn:
+        return
+    trained = prompts if work.setup.entry.own_trainer else drawn  # such trainers draw until there is enough
+    dealings = [(trained, dealing) for dealing in _to_ranks(work, dynamic)] + [(drawn, dealing) for dealing in _to_agents(work)]
+    told: set[tuple[str, int, str]] = set()
+    for amount, dealing in dealings:
+        samples, key = amount.value * each.value, (amount.name, dealing.parts, dealing.component)
+        if samples % dealing.parts and key not in told:
+            told.add(key)
+            step = lcm(*(other.parts for its, other in dealings if its.name == amount.name))
+            better = nearest(amount.value, step // gcd(step, each.value))
+            edit = amount.becomes(min(better, key=lambda value: abs(value - amount.value)))
+            message = f"{samples} samples ({work.said(amount)} x {work.said(each)}) do not divide among {dealing.to}: "
+            message += f"{samples % dealing.parts} are left over"
+            work.tell(SHARES, dealing.component, message, amount.span or each.span, work.set(amount, *better), edit, "", dealing.when)
+    groups = _groups(work)
+    if groups and trained.value % groups:
+        message = (
+            f"{work.said(trained)} groups of samples with a common prefix do not divide among the {groups} data parallel ranks of actor"
+        )
+        help_ = work.set(trained, *nearest(trained.value, groups))
+        work.tell(SHARES, "actor", message, trained.span, help_, None, f"{trained.value % groups} left over", FIRST_STEP)
+
+
+def _to_ranks(work: Work, dynamic: bool | None) -> list[Dealing]:
+    """At the start verl counts the accelerators, or with Megatron the micro batches of all data parallel ranks; later the ranks."""
+    found = []
+    actor, count = work.setup.component("actor"), work.setup.world_size("actor")
+    parallel, strategy = data_parallel(work, "actor"), work.is_trained_by(ACTOR)
+    if dynamic is False and count and actor and work.setup.entry.kind is not Kind.SPLIT:
+        if strategy == "fsdp":
+            found.append(Dealing("actor", count, f"the {count} accelerators of the trainer", AT_START))
+        elif strategy == "megatron" and parallel and (micro := work.amount(f"{ACTOR}.ppo_micro_batch_size_per_gpu", SHARES)):
+            to = f"{parallel} data parallel ranks in micro batches of {micro.value}"
+            found.append(Dealing("actor", parallel * micro.value, to, AT_START))
+    if parallel and not any(dealing.parts % parallel == 0 for dealing in found):
+        found.append(Dealing("actor", parallel, f"the {parallel} data parallel ranks of actor", FIRST_STEP))
+    return found
+
+
+def _to_agents(work: Work) -> list[Dealing]:
+    agents = work.amount(f"{ROLLOUT}.agent.num_workers", SHARES)
+    if agents is None or work.setup.entry.kind not in LOOPS or work.setup.component("rollout") is None:
+        return []
+    default = ", its default" if agents.span is None else ""
+    return [Dealing("rollout", agents.value, f"{agents.value} agent loop workers (`{agents.name}`{default})", FIRST_STEP)]
+
+
+def _groups(work: Work) -> int:
+    """Data parallel ranks among which whole groups of samples must be dealt out; 0 if groups may be torn."""
+    flags = (work.settings.flag(f"{ACTOR}.use_prefix_grouper", SHARES), work.settings.flag("trainer.balance_batch", SHARES))
+    return (data_parallel(work, "actor") or 0) if all(flags) and work.setup.entry.kind is Kind.HYBRID else 0
+
+
+def _at_start(work: Work, prompts: Amount | None) -> None:
+    """What actor and critic demand of their batch sizes."""
+    for name, owner in (("actor", ACTOR), ("critic", "critic")):
+        if work.setup.component(name) is None:
+            continue
+        mini, micro = work.amount(f"{owner}.ppo_mini_batch_size", NUMBERS), work.amount(f"{owner}.ppo_micro_batch_size", NUMBERS)
+        if name == "critic" and work.settings.flag("critic.use_dynamic_bsz", NUMBERS) is not False:
+            continue
+        if mini and prompts and prompts.value < mini.value:
+            message = f"{work.said(prompts)} is less than {work.said(mini)}"
+            help_ = f"{work.set(prompts, mini.value)}, or {work.settings.assigned(mini.name, prompts.value)}"
+            work.tell(NUMBERS, name, message, prompts.span or mini.span, help_, prompts.becomes(mini.value), "too few", AT_START)
+        _micro(work, name, owner, mini, micro)
+
+
+def _micro(work: Work, name: str, owner: str, mini: Amount | None, micro: Amount | None) -> None:
+    """The size of micro batches of all ranks together, which verl calls deprecated, or that of one rank: one of the two."""
+    one = work.amount(f"{owner}.ppo_micro_batch_size_per_gpu", NUMBERS)
+    key = f"{owner}.ppo_micro_batch_size_per_gpu"
+    if micro and one:
+        message = f"`{micro.name}` and `{one.name}` are both set; verl takes one of them"
+        work.tell(MODE, name, message, micro.span, f"remove `{micro.name}`, which is deprecated", None, "deprecated", AT_START)
+        return
+    if micro is None and one is None and not work.settings.is_open(key, NUMBERS):
+        message = f"neither `{key}` nor `{owner}.use_dynamic_bsz` is set; verl demands one of them"
+        work.tell(MODE, name, message, None, f"set {work.settings.assigned(key, 1)} or more", None, "", AT_START)
+        return
+    if not micro or not mini:
+        return
+    if mini.value % micro.value:
+        message = f"{work.said(mini)} is no multiple of {work.said(micro)}: {mini.value % micro.value} would be left"
+        better = nearest(mini.value, micro.value)
+        close = min(better, key=lambda value: abs(value - mini.value))
+        work.tell(NUMBERS, name, message, mini.span or micro.span, work.set(mini, *better), mini.becomes(close), "", AT_START)
+    ranks = work.setup.world_size("actor")
+    sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", NUMBERS)
+    parts = sequence.value if sequence else 1
+    if name == "actor" and ranks and micro.value * parts < ranks:
+        message = f"{work.said(micro)} x {parts} sequence parallel ranks is less than the {ranks} accelerators of the trainer"
+        least = -(-ranks // parts)
+        fitting = next((size for size in range(least, mini.value + 1) if mini.value % size == 0), least)
+        work.tell(NUMBERS, name, message, micro.span, work.set(micro, fitting), micro.becomes(fitting), "too few", AT_START)

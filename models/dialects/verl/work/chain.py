@@ -1,0 +1,46 @@
+"""How the batch of a step comes about on each rank: prompts x samples of each -> mini batch -> rank -> micro batches.
+
+Source: verl, verl/trainer/ppo/ray_trainer.py (fit), verl/workers/fsdp_workers.py ("normalize config").
+"""
+
+from __future__ import annotations
+
+from ....derivation import Derivation, Figure
+from .batches import EACH, PROMPTS
+from .updates import Update, updates_of
+from .work import NUMBERS, SHARES, Work
+
+
+def derive_batches(work: Work) -> None:
+    """The chain of every component that is trained."""
+    prompts, each = work.amount(PROMPTS, SHARES), work.amount(EACH, SHARES)
+    for update in updates_of(work):
+        if prompts and each:
+            formula = f"{prompts.value} prompts x {each.value} samples of each"
+            _add(work, update, "samples per step", prompts.value * each.value, formula, prompts.figure, each.figure)
+        _of_update(work, update)
+
+
+def _of_update(work: Work, update: Update) -> None:
+    mini, each = update.mini, update.each
+    _add(
+        work, update, "samples per update", update.samples, f"{mini.value} prompts x {each.value} samples of each", mini.figure, each.figure
+    )
+    _add(
+        work,
+        update,
+        "samples per rank and update",
+        update.mine,
+        f"{update.samples} // {update.ranks} data parallel ranks",
+        mini.figure,
+        each.figure,
+    )
+    dynamic = work.settings.flag(f"{update.owner}.use_dynamic_bsz", NUMBERS)
+    micro = work.amount(f"{update.owner}.ppo_micro_batch_size_per_gpu", NUMBERS) if dynamic is False else None
+    if micro:
+        formula = f"{update.mine} samples // {micro.value} a micro batch"
+        _add(work, update, "micro batches per update", update.mine // micro.value, formula, micro.figure)
+
+
+def _add(work: Work, update: Update, name: str, value: int, formula: str, *figures: Figure) -> None:
+    work.setup.derivations.append(Derivation(update.name, name, value, formula, figures))
