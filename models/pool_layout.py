@@ -5,7 +5,7 @@ Cost grows with stretches of alike nodes and with sizes of parts, not with accel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Sequence
 
 from .assignment import Run, Runs
@@ -147,6 +147,16 @@ def _solid(mask: int) -> list[tuple[int, int]]:
         found.append((low, count))
         mask &= ~(((1 << count) - 1) << low)
     return found
+
+
+def cut(runs: Runs, first: int, last: int) -> Runs:
+    """The processes of these ranks alone, their own ranks from 0."""
+    kept = []
+    for run in runs:
+        start, stop = max(run.ranks.start, first), min(run.ranks.stop, last + 1)
+        if start < stop:
+            kept.append(Repeat((replace(run, ranks=range(start - first, stop - first), first=run.first + start - run.ranks.start),)))
+    return Runs(kept)
 
 
 def machines_for(pools: Sequence[Pool], size: int) -> int:

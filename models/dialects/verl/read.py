@@ -36,7 +36,9 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     notes.followed = interpolator.followed
     setup, cluster = _setup(notes, interpolator, machines, level)
     notes.settle()
-    job = Job(setup.components, tuple(setup.relations), CAPABILITIES, shares=tuple(setup.shares), pools=setup.pools)
+    overlap = bool(setup.parts)  # what runs on a part of its pool may share with what runs on all of it
+    capabilities = replace(CAPABILITIES, shares_accelerators=overlap) if overlap else CAPABILITIES
+    job = Job(setup.components, tuple(setup.relations), capabilities, shares=tuple(setup.shares), pools=setup.pools)
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
     return Reading(document, NAME, Problem(cluster, job), findings, unchecked, tuple(setup.derivations))
@@ -48,7 +50,7 @@ def _setup(
     """The job and its cluster; with the numbers `instead` of those that are written, nothing else is tried any more."""
     document = notes.document
     entry, settings, declared = declared_in(notes, interpolator, instead)
-    components = components_of(settings, entry, declared.pools)
+    components = components_of(settings, entry, declared)
     sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
 
     def suits(changes: Mapping[str, int]) -> bool:
@@ -64,8 +66,10 @@ def _setup(
     known = tuple(
         replace(component, runs=runs[component.name]) if component.name in runs else opened(component) for component in components
     )
-    known, relations = with_hints(settings, cluster, known, tuple(relations_of(declared.pools)))
-    setup = Setup(notes, settings, entry, sized.pools, known, list(relations))
+    if isinstance(machines, Cluster) and cluster is not machines:  # what was said of its room holds for its CPUs too
+        known = tuple(replace(component, cpus=0) for component in known)
+    known, relations = with_hints(settings, cluster, known, tuple(relations_of(declared)))
+    setup = Setup(notes, settings, entry, sized.pools, known, list(relations), parts=declared.ranges)
     setup.derivations += derived(setup)
     judge(setup, level)
     return setup, cluster

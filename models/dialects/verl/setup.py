@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Mapping
 
 from ...component import Component, Relation
 from ...configuration.notes import Notes
@@ -17,8 +18,8 @@ from .entries import Entry
 class Setup:
     """The job; `work` adds relations, shares and derivations to it.
 
-    `components` have their ranks where these could be told. `accelerators` are those that verl counts in its own checks:
-    `trainer.nnodes` x `trainer.n_gpus_per_node`.
+    `components` have their ranks where these could be told. `parts` are the first and the last rank of those that run on a part of
+    their pool.
     """
 
     notes: Notes
@@ -29,6 +30,7 @@ class Setup:
     relations: list[Relation] = field(default_factory=list)
     shares: list[Share] = field(default_factory=list)
     derivations: list[Derivation] = field(default_factory=list)
+    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def component(self, name: str) -> Component | None:
         """The component of this name, if the job has one."""
@@ -39,6 +41,6 @@ class Setup:
         return next((pool for pool in self.pools if component in pool.components), None)
 
     def world_size(self, component: str) -> int | None:
-        """How many processes a component has: the size of its pool; None where that is not known."""
-        pool = self.pool(component)
-        return pool.size if pool else None
+        """How many processes a component has: those of its pool, or of its part of one; None where that is not known."""
+        found = self.component(component)
+        return found.least if found and self.pool(component) else None

@@ -11,6 +11,7 @@ from ....pool import Pool
 from ....span import Span
 from ..configuration import Configuration
 from ..entries import Entry, Kind
+from ..pools.declared import Declared
 from ..setup import Setup
 from .parallel import engine, owner_of, place_of, trained
 
@@ -22,12 +23,12 @@ _ROLES = {
 _OWNERS = {"actor": "actor_rollout_ref.actor", "ref": "actor_rollout_ref.ref", "critic": "critic", "reward_model": "reward_model"}
 
 
-def components_of(settings: Configuration, entry: Entry, pools: tuple[Pool, ...]) -> tuple[Component, ...]:
+def components_of(settings: Configuration, entry: Entry, declared: Declared) -> tuple[Component, ...]:
     """Every component of the pools, in their order; without ranks. One whose degrees are not known is taken to have none."""
-    return tuple(_component(settings, entry, pool, name) for pool in pools for name in pool.components)
+    return tuple(_component(settings, entry, pool, name, declared.size(name, pool)) for pool in declared.pools for name in pool.components)
 
 
-def _component(settings: Configuration, entry: Entry, pool: Pool, name: str) -> Component:
+def _component(settings: Configuration, entry: Entry, pool: Pool, name: str, size: int) -> Component:
     parallel, amounts = _degrees(settings, entry, name) or (Parallel(), {})
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     place = pool.span("size")
@@ -36,7 +37,7 @@ def _component(settings: Configuration, entry: Entry, pool: Pool, name: str) -> 
     if degrees := place_of(amounts):
         spans["parallel"] = degrees
     role = roles.STUDENT if entry.kind in (Kind.TUNING, Kind.PROCESSES) and name == "actor" else _ROLES[name]
-    return Component(name, least=pool.size, most=pool.size, parallel=parallel, spans=spans, cpus=pool.cpus, role=role)
+    return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=pool.cpus, role=role)
 
 
 def _degrees(settings: Configuration, entry: Entry, name: str) -> tuple[Parallel, Mapping[str, Amount]] | None:
@@ -49,16 +50,24 @@ def _degrees(settings: Configuration, entry: Entry, name: str) -> tuple[Parallel
     return trained(settings, _OWNERS[name])
 
 
-def relations_of(pools: tuple[Pool, ...]) -> list[Relation]:
-    """The components of a pool hold the same accelerators."""
-    return [Relation(COLOCATED, (other, pool.components[0]), pool.span("name"), REASON) for pool in pools for other in pool.components[1:]]
+def relations_of(declared: Declared) -> list[Relation]:
+    """The components of a pool, or of the same part of one, hold the same accelerators."""
+    found = []
+    for pool in declared.pools:
+        first: dict[tuple[int, int] | None, str] = {}
+        for name in pool.components:
+            part = declared.ranges.get(name)
+            if part in first:
+                found.append(Relation(COLOCATED, (name, first[part]), pool.span("name"), REASON))
+            first.setdefault(part, name)
+    return found
 
 
 def whole_replicas(setup: Setup) -> bool:
     """Do the accelerators of every component divide into whole replicas, each on one node or on whole nodes?"""
     for component in setup.components:
         pool, size = setup.pool(component.name), component.parallel.replica
-        if pool is None or pool.size % size:
+        if pool is None or component.least % size:
             return False
         each = pool.parts[0].size
         if component.name == "rollout" and each % size and size % each:

@@ -22,7 +22,8 @@ def derived(setup: Setup) -> Iterator[Derivation]:
         yield Derivation("", pool.name, pool.size, f"{pool.sizes} accelerators", figures)
         for component in setup.components:
             if component.name in pool.components:
-                yield Derivation(component.name, "world size", pool.size, f"all {pool.size} accelerators of {pool.name}", figures)
+                formula = f"{component.least} of the {pool.size} accelerators of {pool.name}"
+                yield Derivation(component.name, "world size", component.least, formula, figures)
                 yield from _degrees(setup.settings, setup.entry, component, pool)
 
 
@@ -43,7 +44,7 @@ def _degrees(settings: Configuration, entry: Entry, component: Component, pool: 
         yield Derivation(
             name, "replica size", size, f"tp {component.parallel.tp} x dp {component.parallel.dp} x pp {component.parallel.pp}", figures
         )
-        yield Derivation(name, "replicas", pool.size // size, f"{pool.size} // {size}", figures)
+        yield Derivation(name, "replicas", component.least // size, f"{component.least} // {size}", figures)
         return
     if name not in _OWNERS or entry.kind in (Kind.TUNING, Kind.PROCESSES):
         return
@@ -52,9 +53,9 @@ def _degrees(settings: Configuration, entry: Entry, component: Component, pool: 
         return
     figures = tuple(amount.figure for amount in known[1].values())
     if size > 1:
-        yield Derivation(name, "data parallel size", pool.size // size, f"{pool.size} // tp x pp x cp = {size}", figures)
+        yield Derivation(name, "data parallel size", component.least // size, f"{component.least} // tp x pp x cp = {size}", figures)
         return
     parts = settings.whole(f"{_OWNERS[name]}.ulysses_sequence_parallel_size", "PW208", 1)
     if parts is not None:
-        formula = f"{pool.size} // {parts.value} sequence parallel" if parts.value > 1 else f"{pool.size}"
-        yield Derivation(name, "data parallel size", pool.size // parts.value, formula, (parts.figure,))
+        formula = f"{component.least} // {parts.value} sequence parallel" if parts.value > 1 else str(component.least)
+        yield Derivation(name, "data parallel size", component.least // parts.value, formula, (parts.figure,))

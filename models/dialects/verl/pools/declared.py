@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Mapping
 
 from ....configuration.settings import Amount
 from ....pool import Parts, Pool
@@ -15,10 +16,20 @@ FIT = "PW215"
 
 @dataclass(frozen=True)
 class Declared:
-    """The pools, in the order in which verl makes them. `nodes` are machines that the file states; () where it states none."""
+    """The pools, in the order in which verl makes them.
+
+    `nodes` are machines that the file states; () where it states none. `ranges` are the first and the last rank of a component
+    that runs on a part of its pool.
+    """
 
     pools: tuple[Pool, ...]
     nodes: tuple[Parts, ...] = ()
+    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def size(self, component: str, pool: Pool) -> int:
+        """How many ranks a component of a pool has."""
+        first, last = self.ranges.get(component, (0, pool.size - 1))
+        return last - first + 1
 
 
 def measured(settings: Configuration, name: str, nodes: str, accelerators: str, components: tuple[str, ...], slots: int) -> Pool | None:

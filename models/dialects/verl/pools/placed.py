@@ -6,7 +6,7 @@ from typing import Mapping
 
 from ....assignment import Runs
 from ....cluster import Cluster
-from ....pool_layout import Layout, lay_out, rooms_of
+from ....pool_layout import Layout, cut, lay_out, rooms_of
 from ....shorthand import AsDeclared
 from ..configuration import Configuration
 from ..entries import Entry
@@ -23,7 +23,7 @@ def placed(
     `suits` tells whether other values of keys are right in all respects. Where the parts have no room on the given machines, that is said, and the rest is judged on those that the file speaks of.
     """
     given = machines if isinstance(machines, Cluster) else assumed(declared, machines)
-    if machines is None and declared.pools:
+    if machines is None and declared.pools and not declared.nodes:
         settings.notes.unsure(FIT, "", "no cluster is named: every part of a pool is taken to have a node of its own")
     layout = lay_out(declared.pools, rooms_of(given), entry.reserves)
     if layout.short is not None:
@@ -35,4 +35,9 @@ def placed(
 
 
 def _runs(declared: Declared, layout: Layout) -> dict[str, Runs]:
-    return {name: runs for pool in declared.pools for runs in (layout.runs(pool.name),) for name in pool.components}
+    found = {}
+    for pool in declared.pools:
+        runs = layout.runs(pool.name)
+        for name in pool.components:
+            found[name] = cut(runs, *declared.ranges[name]) if name in declared.ranges else runs
+    return found
