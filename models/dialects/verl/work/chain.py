@@ -13,9 +13,9 @@ from .work import NUMBERS, SHARES, Work
 
 def derive_batches(work: Work) -> None:
     """The chain of every component that is trained."""
-    prompts, each = work.amount(PROMPTS, SHARES), work.amount(EACH, SHARES)
+    prompts, each = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
     for update in updates_of(work):
-        if prompts and each:
+        if prompts and prompts.value and each:
             formula = f"{prompts.value} prompts x {each.value} samples of each"
             _add(work, update, "samples per step", prompts.value * each.value, formula, prompts.figure, each.figure)
         _of_update(work, update)

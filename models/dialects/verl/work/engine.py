@@ -88,19 +88,15 @@ def _fits(pool: Pool, part: int, per_node: int, size: int) -> bool:
 
 
 def _experts(work: Work, parallel: Parallel, amounts: dict[str, Amount]) -> None:
-    """With expert parallel ranks a server of vLLM takes whole nodes in tensor parallel groups."""
+    """With expert parallel ranks a server of vLLM holds whole tensor parallel groups."""
     per_node = work.amount(ACCELERATORS, DEGREES)
     if parallel.ep == 1 or per_node is None or work.settings.word(f"{ROLLOUT}.name", DEGREES) != "vllm":
         return
-    if per_node.value % parallel.tp:
-        message = f"with expert parallel ranks {work.said(per_node)} must be a multiple of {work.said(amounts['tp'])}"
-        fitting = next_to(parallel.tp, (size for size in range(1, per_node.value + 1) if per_node.value % size == 0))
+    each = min(per_node.value, parallel.replica)
+    if each % parallel.tp:
+        message = f"with expert parallel ranks the {each} accelerators of a server must be a multiple of {work.said(amounts['tp'])}"
+        fitting = next_to(parallel.tp, (size for size in range(1, each + 1) if each % size == 0))
         work.tell(DEGREES, "rollout", message, amounts["tp"].span, work.set(amounts["tp"], *fitting), None, "", IN_SERVER)
-    elif parallel.replica < per_node.value:
-        message = f"with expert parallel ranks a server of vLLM takes all {per_node.value} accelerators of a node, but a replica has {parallel.replica}"
-        wanted = per_node.value // parallel.tp
-        help_ = f"{work.set(amounts['dp'], wanted)} and {work.settings.assigned(amounts['ep'].name, per_node.value)}"
-        work.tell(DEGREES, "rollout", message, amounts["ep"].span, help_, None, f"{parallel.replica} accelerators", IN_SERVER)
 
 
 def _split(work: Work, parallel: Parallel, amounts: dict[str, Amount]) -> None:

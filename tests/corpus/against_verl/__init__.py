@@ -1,0 +1,1 @@
+"""What the records of verl say, in the words of our findings."""
