@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Callable, Iterator, Sequence
 
-from ..models.dialects.load import DIALECTS, dialect_named
+from ..models.dialects.load import DIALECTS, dialect_named, is_meant_for
 from ..models.finding import UnusableInput, error
 from ..models.reading import Reading
+from ..models.script.recognise import DOTTED_SETTING
 from ..models.script.recognise import ENDINGS as SCRIPTS
 
 ENDINGS = (".yaml", ".yml", *SCRIPTS)
@@ -84,6 +85,8 @@ def configurations(folder: str) -> Iterator[str]:
 def places_nothing(reading: Reading) -> bool:
     """Is it no configuration of any dialect: another YAML file, or a part that others are composed of?"""
     codes = {finding.code for finding in reading.findings if finding.unusable}
-    if "PW010" in codes or (reading.dialect in DIALECTS and not dialect_named(reading.dialect).recognises(reading.document.root)):
+    if "PW010" in codes or (reading.dialect in DIALECTS and not is_meant_for(dialect_named(reading.dialect), reading.document)):
         return True
+    if reading.source.name.endswith(SCRIPTS) and reading.document.program is None:
+        return not DOTTED_SETTING.search(reading.source.text)
     return bool(codes & _NOT_A_CONFIGURATION) and not any(mark in reading.source.text for mark in _MARKS)

@@ -144,11 +144,16 @@ def _naming_files(reading: Reading) -> Iterator[Finding]:
         yield finding
 
 
+def is_meant_for(dialect: Dialect, document: Document) -> bool:
+    """Is a document one of this dialect, by its keys or by the program that a script starts?"""
+    return dialect.recognises(document.root) or (document.program is not None and document.program.name.startswith(dialect.PROGRAMS))
+
+
 def _recognised(document: Document) -> Dialect:
     root = document.root
     for name in DIALECTS:
         found = dialect_named(name)
-        if found.recognises(root) or (document.program is not None and document.program.name.startswith(found.PROGRAMS)):
+        if is_meant_for(found, document):
             return found
     keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
     message = f"this is no configuration that is known here (its top-level keys: {keys})"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Sequence
 
 from ..composition.setting_text import Kind, Setting, read_setting
-from ..finding import Finding, Unchecked, UnusableInput, error
+from ..finding import Finding, Unchecked, UnusableInput, error, warning
 from ..span import Edit, Span
 from ..text.environment import Environment
 from ..text.interpolation import UNRESOLVED
@@ -25,6 +25,7 @@ _WITH_VALUE = {
     "-cd": "config-dir", "--cfg": "cfg", "-c": "cfg", "--package": "package", "-p": "package", "--experimental-rerun": "experimental-rerun",
 }  # fmt: skip
 _KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
+_PLACEHOLDER = re.compile(r"<[^<>]*>")
 
 
 @dataclass
@@ -87,7 +88,9 @@ class Arguments:
         try:
             setting = mapped.setting(read_setting(plain, Span("", 0, len(plain), 1, 1)))
         except UnusableInput as problem:
-            if value.secret:
+            if head and _PLACEHOLDER.fullmatch(value.plain):
+                self._placeholder(plain[:length], value, mapped)
+            elif value.secret:
                 message = "a value from the environment, which is not shown, cannot be set: Hydra refuses it"
                 self.findings.append(error("PW012", "", message, mapped.span(0, len(plain))))
             else:
@@ -101,6 +104,14 @@ class Arguments:
         elif setting.value is not None and value.assumed:
             self.assumed[setting.value.span] = value.assumed
         self.settings.append(setting)
+
+    def _placeholder(self, key: str, value: Text, mapped: Mapped) -> None:
+        """A value such as `<path>`, that is still to be filled in."""
+        span = mapped.span(len(key) + 1, len(key) + 1 + len(value.plain))
+        message = f"`{key}` is `{value.plain[:80]}`, which stands for what is still to be written; Hydra refuses it as it is"
+        self.findings.append(warning("PW012", "", message, span, label="not filled in", help="write the value"))
+        why = f"`{value.plain[:80]}` is still to be written"
+        self._open(key, Text.unknown(value.plain, value.pieces[0].frames[0], why), mapped)
 
     def _open(self, key: str, value: Text, mapped: Mapped) -> None:
         """A setting whose value is not known."""

@@ -9,8 +9,8 @@ from ..finding import Finding, warning
 from ..span import Edit
 from .launch import Launch
 from .reading import Script
+from .recognise import DOTTED_SETTING
 
-_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_@/-]*(\.[A-Za-z0-9_@/-]+)+=", re.ASCII)
 _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 
@@ -19,7 +19,7 @@ def lost_after(launch: Launch, script: Script) -> Iterator[Finding]:
     """A warning if the next command is made of settings, so that they were meant for this one."""
     text, end = script.source.text, launch.started.place[1]
     following = next((each for each in script.started if each.place[0] >= end), None)
-    if following is None or not following.words or not _SETTING.match(following.words[0].plain):
+    if following is None or not following.words or not DOTTED_SETTING.match(following.words[0].plain):
         return
     between = text[end : following.place[0]]
     if not _BETWEEN.fullmatch(between):

@@ -8,7 +8,8 @@ from typing import Mapping
 from ..finding import Finding, Unchecked, error
 from ..text.source import Source
 from .lines import Lines
-from .meaning.follow import Follower, Started
+from .meaning.follow import Follower
+from .meaning.started import Started
 from .meaning.state import State, TooMuch
 from .syntax.cursor import Unreadable
 from .syntax.parser import Parser

@@ -13,6 +13,8 @@ from ..text.tree import Scalar, Sequence
 ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
 """How the names of scripts end."""
 YAML = (".yaml", ".yml", ".json")
+DOTTED_SETTING = re.compile(r"(?<![\w.])[+~]{0,2}[A-Za-z_]\w*(?:[./@][\w-]+)+=", re.ASCII)
+"""A setting of a value below another key, as only programs with Hydra take it."""
 _SHELL = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 _STARTS = re.compile(
     r"^[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[0-9.]*|torchrun|srun|ray[ \t]+job|nohup|exec)[ \t]", re.MULTILINE

@@ -71,7 +71,7 @@ def _expanded(parts: list[Part], depth: int = 0) -> list[list[Part]]:
 
 def _closing(parts: list[Part], start: int) -> tuple[int | None, list[int]]:
     """Where the brace is closed, and the commas between."""
-    depth, commas = 0, []
+    depth, commas = 0, list[int]()
     for position in range(start, len(parts)):
         if _is(parts[position], "{"):
             depth += 1

@@ -12,7 +12,7 @@ from ..syntax.parts import Place, Word
 from .arithmetic import NotComputed
 from .conditions import Truth
 from .expansion import Expander
-from .state import State, array_of
+from .state import State
 from .value import Array, Held, Text, joined
 
 DECLARING = ("export", "declare", "typeset", "local", "readonly")
@@ -144,17 +144,12 @@ class Builtin:
             self.state.arguments = self.state.arguments[int(amount) :]
 
     def _set(self, words: list[Text]) -> None:
-        names = 0  # an `o` among the letters takes the next word as the name of an option: `-euo pipefail`
-        for position, word in enumerate(words):
-            if word.plain == "--":
-                self.state.arguments = tuple(array_of(words[position + 1 :]).values())
+        """`set`: options, then arguments that replace those of the script."""
+        position = 0
+        while position < len(words):
+            word = words[position].plain
+            if word == "--" or not word.startswith(("-", "+")):
+                self.state.arguments = tuple(words[position + (word == "--") :])
                 self.state.open_arguments = ""
                 return
-            if word.plain.startswith(("-", "+")):
-                names += word.plain.count("o")
-            elif names:
-                names -= 1
-            else:
-                self.state.arguments = tuple(words[position:])
-                self.state.open_arguments = ""
-                return
+            position += 1 + word.count("o")  # `-euo pipefail`: an `o` takes the next word as the name of an option

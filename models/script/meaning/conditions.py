@@ -10,7 +10,8 @@ from typing import Callable, Sequence
 
 from ..syntax.parts import Place, Word
 from .arithmetic import NotComputed, number
-from .expansion import Expander, Unfit
+from .calculation import Unfit
+from .expansion import Expander
 from .patterns import TooMuch
 from .value import Text
 

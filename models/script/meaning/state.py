@@ -7,7 +7,7 @@ from typing import Mapping
 
 from ..syntax.commands import Command
 from ..syntax.parts import Place
-from .value import Array, Held, Piece, Text, in_order
+from .value import Held, Piece, Text, in_order
 
 MAX_STEPS = 20_000
 MAX_CALLS = 24
@@ -163,8 +163,3 @@ class State:
         """Takes over everything from another state."""
         self.variables, self.functions, self.removed = other.variables, other.functions, other.removed
         self.arguments, self.open_arguments, self.ended = other.arguments, other.open_arguments, other.ended
-
-
-def array_of(texts: list[Text]) -> Array:
-    """An array with these elements."""
-    return {str(position): text for position, text in enumerate(texts)}

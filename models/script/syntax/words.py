@@ -12,7 +12,7 @@ _SPECIAL = "@*#?$!-"
 _ENDS = " \t\n;&|<>()"
 _OPERATORS = (":-", ":=", ":?", ":+", "##", "%%", "//", "/#", "/%", "^^", ",,", "-", "=", "?", "+", "#", "%", "/", "^", ",", ":", "@")
 _PATTERNS = ("#", "##", "%", "%%", "/", "//", "/#", "/%", "^", "^^", ",", ",,")
-_TILDE = re.compile(r"~[A-Za-z0-9_.+-]*(?=[/:\s;&|<>()]|\Z)", re.ASCII)
+_TILDE = re.compile(r"~[A-Za-z0-9_.+-]*(?=[/:\s;&|<>()}]|\Z)", re.ASCII)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 _CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})")
 
@@ -43,17 +43,19 @@ class Words(Cursor):
         """One part of a word outside of double quotes."""
         letter, start = self.letter, self.position
         if letter == "\\":
-            if not self.take("\\\n"):
-                self.position += 2 if start + 1 < len(self.text) else 1
-                text = self.text[start + 1 : self.position] or "\\"
-                parts.append(Literal(text, (start, self.position), quoted=True, exact=False))
+            if start + 1 == len(self.text):  # at the end of a script there is nothing to go on with
+                self.position += 1
+            elif not self.take("\\\n"):
+                self.position += 2
+                parts.append(Literal(self.text[start + 1], (start, self.position), quoted=True, exact=False))
         elif letter == "'":
             end = self._find("'", start + 1, "a single quote is not closed")
             parts.append(Literal(self.text[start + 1 : end], (start + 1, end), quoted=True))
             self.position = end + 1
         elif letter == '"' or self.at('$"'):
             self.position += 1 if letter == '"' else 2
-            parts += self.double_quoted('"', start)
+            inner = self.double_quoted('"', start)
+            parts += inner or [Literal("", (start, self.position), quoted=True)]
         elif self.at("$'"):
             parts.append(self._ansi())
         elif letter in "$`":
@@ -67,7 +69,7 @@ class Words(Cursor):
 
     def double_quoted(self, end: str, opened: int) -> list[Part]:
         """The parts up to an unescaped `end`, which is gone past; everything in them is quoted."""
-        parts: list[Part] = [Literal("", (self.position, self.position), quoted=True)]
+        parts: list[Part] = []
         while True:
             start = self.position
             if start >= len(self.text):
@@ -163,6 +165,9 @@ class Words(Cursor):
     def argument(self, ends: str, quoted: bool) -> tuple[Part, ...]:
         """What stands in the braces or brackets of an expansion, up to a character of `ends`; `quoted` if the expansion is."""
         parts: list[Part] = []
+        if not quoted and (tilde := _TILDE.match(self.text, self.position)):
+            parts.append(Tilde((self.position, tilde.end())))
+            self.position = tilde.end()
         while self.letter not in (*ends, ""):
             start = self.position
             if not quoted:
