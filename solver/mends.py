@@ -12,7 +12,6 @@ from ..models.notation.mapping import runs_of
 from ..models.notation.placement_text import Pair
 from ..models.problem import Problem
 from ..models.span import Edit
-from ..models.text.scalar_text import in_flow_map
 from .wording import listed, lowest
 
 
@@ -81,4 +80,4 @@ def given_ranges(problem: Problem, ranges: Mapping[str, range]) -> Mend:
 
 def _scalar(text: str) -> str:
     """In quotes where it has a comma: it may stand in a flow map."""
-    return in_flow_map(text) if "," in text else text
+    return f'"{text}"' if "," in text else text

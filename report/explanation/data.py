@@ -30,6 +30,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
             "accelerators": needs.accelerators,
             "accelerators_to_solve": needs.open,
             "nodes": needs.nodes,
+            "cpus": needs.cpus or None,
             "idle_accelerators": needs.idle if explanation.known else None,
             "cluster": {"accelerators": needs.there, "nodes": needs.nodes_there},
         }

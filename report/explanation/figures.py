@@ -7,8 +7,8 @@ from typing import Iterable
 
 from ...models.derivation import Figure
 from ..table import table
+from ..terminal import escape
 
-MAX_PLACE = 32
 MAX_VALUE = 40
 WIDTH = 100
 
@@ -21,23 +21,26 @@ class Footnotes:
         self._numbers: dict[Figure, int] = {}
 
     def marks(self, figures: Iterable[Figure]) -> str:
-        """`[1, 2]`; "" without figures."""
+        """`[1,2]`; "" without figures."""
         numbers = [self._numbers.setdefault(figure, len(self._numbers) + 1) for figure in figures]
-        return f"[{', '.join(map(str, numbers))}]" if numbers else ""
+        return f"[{','.join(map(str, numbers))}]" if numbers else ""
 
     def text(self) -> str:
-        """One line a figure: its number, where it is written or that it is a default, the key and the value."""
+        """One line a figure: its number, where it is written or that it is a default, the key and the value; "" if there are none.
+
+        Lines are those of the file that is told of, where no other is named.
+        """
         rows = [[f"[{number}]", self._place(figure), _said(figure)] for figure, number in self._numbers.items()]
-        return table(rows, right=(0,), width=WIDTH) if rows else ""
+        return f"figures (lines of {escape(self._file)}):\n" + table(rows, right=(0,), width=WIDTH) if rows else ""
 
     def _place(self, figure: Figure) -> str:
         span = figure.span
         if span is None:
             return "default" if figure.default else "-"
-        if span.file.startswith("--"):  # an option of the command line, which is one line
-            return span.file
-        name = span.file if len(span.file) <= MAX_PLACE else PurePath(span.file).name
-        return f"{name}:{span.line}"
+        if span.file == self._file:
+            return f"line {span.line}"
+        # An option of the command line is one line.
+        return span.file if span.file.startswith("--") else f"{PurePath(span.file).name}:{span.line}"
 
 
 def _said(figure: Figure) -> str:

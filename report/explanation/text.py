@@ -7,7 +7,7 @@ from typing import Iterable
 from ...models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, UNBOUNDED
 from ...models.derivation import Derivation
 from ...models.node_group import ACCELERATOR
-from ...models.report import UNUSABLE
+from ...models.report import UNUSABLE, Report
 from ...solver.explaining.explain import Explanation
 from ...solver.explaining.needs import Layout, Need, Needs
 from ...solver.explaining.sharing import PARTLY, Sharing
@@ -22,6 +22,8 @@ MAX_NODES = 16
 """The grid is shown up to so many lines of nodes; a table says the same in less room."""
 NO_NUMBER = ("PW501", "PW502")
 """Rules on which no number depends that is told here."""
+MAX_UNCHECKED = 5
+"""So many lines say what was not checked."""
 MAX_SHARED = 20
 """So many sentences say what is shared."""
 _ASKED = {
@@ -43,7 +45,7 @@ def render(explanation: Explanation, colour: bool = False) -> str:
         blocks.append(_titled("shared", _shared(explanation.sharing, explanation.needs), colour))
     notes = Footnotes(report.file)
     numbers = _numbers(explanation.derivations, notes)
-    blocks += [numbers, notes.text(), render_unchecked(each for each in report.unchecked if each.rule not in NO_NUMBER)]
+    blocks += [numbers, notes.text(), _not_known(report)]
     return "\n\n".join([*filter(None, blocks), _verdict(explanation, colour)])
 
 
@@ -139,6 +141,13 @@ def _numbers(derivations: tuple[Derivation, ...], notes: Footnotes) -> str:
     return table(rows, right=(2,), width=WIDTH)
 
 
+def _not_known(report: Report) -> str:
+    """What could not be judged, and so is told of as the rest of the file says; the first lines of that."""
+    title, *lines = render_unchecked(each for each in report.unchecked if each.rule not in NO_NUMBER).split("\n")
+    more = len(lines) - MAX_UNCHECKED
+    return "\n".join([title, *lines[:MAX_UNCHECKED], *([f"  and {more} more, which `placewright verify` lists"] if more > 0 else [])])
+
+
 def _verdict(explanation: Explanation, colour: bool) -> str:
     report, needs = explanation.report, explanation.needs
     found = [count_findings(report.errors), count_findings(each for each in report.findings if each not in report.errors)]
@@ -153,7 +162,8 @@ def _told(explanation: Explanation, needs: Needs) -> list[str]:
         nodes = plural(needs.nodes_there, "node")
         have = "it has" if needs.nodes_there == 1 else "they have"
         return [f"runs on {nodes}; how many accelerators {have} is not said: name the machines, such as `--cluster x8`"]
-    told = [f"needs {plural(needs.accelerators, 'accelerator')} on {plural(needs.nodes, 'node')}"]
+    cpus = f" and {plural(needs.cpus, 'CPU')}" if needs.cpus else ""
+    told = [f"needs {plural(needs.accelerators, 'accelerator')}{cpus} on {plural(needs.nodes, 'node')}"]
     if needs.open:
         told = [f"needs at least {plural(needs.accelerators + needs.open, 'accelerator')}, {needs.open} of them for what is to be solved"]
     elif needs.there:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from math import lcm
 from typing import Container
@@ -59,6 +60,7 @@ class Needs:
     nodes : on which any component is.
     there, nodes_there : accelerators and nodes of the cluster; `there` is None where nobody said how many.
     idle : accelerators that no component holds and no other job has taken.
+    cpus : reserved for all processes, of colocated components, which share theirs, those of the one that reserves most.
     """
 
     each: tuple[Need, ...]
@@ -68,6 +70,7 @@ class Needs:
     there: int | None
     nodes_there: int
     idle: int
+    cpus: int = 0
 
 
 def needs_of(problem: Problem, document: Document, unknown: Container[str] = ()) -> Needs:
@@ -91,7 +94,10 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = ())
     each = tuple(_need(problem, component, given, layouts.get(component.name, {}), document) for component in problem.components)
     each = tuple(replace(need, processes=None, cpus=0) if need.name in unknown else need for need in each)
     counted, cluster = problem.cluster.counted, problem.cluster
-    return Needs(each, used, touched, _open(problem), cluster.total() if counted else None, len(cluster.nodes), idle if counted else 0)
+    of = {need.name: need.cpus for need in each}
+    cpus = sum(max(of[component.name] for component in members) for members in problem.colocated_sets)
+    there = cluster.total() if counted else None
+    return Needs(each, used, touched, _open(problem), there, len(cluster.nodes), idle if counted else 0, cpus)
 
 
 def _need(problem: Problem, component: Component, given: Assignment, layout: dict[int, int], document: Document) -> Need:
@@ -103,9 +109,7 @@ def _need(problem: Problem, component: Component, given: Assignment, layout: dic
     if component.runs is None:
         return Need(name, kind, None, asked=(component.least, component.most))
     processes = given.world_size(name)
-    if not layout:
-        for repeat in given.repeats(name):
-            layout[repeat.each_node] = layout.get(repeat.each_node, 0) + repeat.nodes
+    layout = layout or Counter(given.processes_on(name).values())
     found = tuple((nodes, count) for count, nodes in layout.items())
     return Need(name, kind, processes, found, given.held(name, kind), component.cpus * processes)
 

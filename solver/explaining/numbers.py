@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Iterable, Iterator
 
 from ...models.component import Component
@@ -43,6 +44,9 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
         theirs = {each.name: each for each in own if each.component == component.name}
         general = {each.name: each for each in _of(problem, component, need, document)} if need.processes is not None else {}
         sizes = {name: theirs.get(name) or general.get(name) for name in SIZES}
+        world, per_node = sizes[WORLD_SIZE], sizes[PROCESSES_PER_NODE]
+        if world and per_node and WORLD_SIZE in theirs:  # its figures are the framework's own keys
+            sizes[PROCESSES_PER_NODE] = replace(per_node, figures=world.figures)
         chain = {name: each for name, each in theirs.items() if name not in SIZES}
         shares = {name: each for name, each in general.items() if name not in SIZES and name not in chain}
         found += [each for each in (*sizes.values(), *chain.values(), *shares.values()) if each]
@@ -55,7 +59,7 @@ def _of(problem: Problem, component: Component, need: Need, document: Document) 
     name, written = component.name, _written(component, "placement", document)
     yield Derivation(name, WORLD_SIZE, processes, _world_size(component, need), written)
     if processes > 1:
-        yield Derivation(name, PROCESSES_PER_NODE, *_per_node(problem, name, need), written)
+        yield Derivation(name, PROCESSES_PER_NODE, *_per_node(problem, name, processes), written)
     replica = component.parallel.replica
     amount = problem.given().amount(name)
     if replica > 1 and need.accelerators:
@@ -88,18 +92,11 @@ def _world_size(component: Component, need: Need) -> str:
     return f"{processes} {plural('process', processes)} are written for {need.held} {noun}"
 
 
-def _per_node(problem: Problem, name: str, need: Need) -> tuple[int | str, str]:
-    """(how many, how that comes about); a process on several nodes counts where its first resource is."""
-    counts: Counter[int] = Counter()
-    done = 0
-    for repeat in problem.given().repeats(name):
-        here = max(repeat.ranks.stop - max(repeat.ranks.start, done), 0) // repeat.nodes
-        done = max(done, repeat.ranks.stop)
-        for node in (repeat.node_ranks.start,) if repeat.nodes == 1 else repeat.node_ranks:
-            counts[node] += here
-    sizes = list(dict.fromkeys(count for count in counts.values() if count))
-    nodes = sum(1 for count in counts.values() if count)
-    formula = f"{need.processes} processes on {nodes} {plural('node', nodes)}"
+def _per_node(problem: Problem, name: str, processes: int) -> tuple[int | str, str]:
+    """(how many, how that comes about)."""
+    counts = problem.given().processes_on(name)
+    sizes, nodes = list(dict.fromkeys(counts.values())), len(counts)
+    formula = f"{processes} processes on {nodes} {plural('node', nodes)}"
     if len(sizes) == 1:
         return sizes[0], formula
     told = ", ".join(map(str, sizes)) if len(sizes) <= SHOWN else f"{min(sizes)} to {max(sizes)}"

@@ -56,14 +56,15 @@ def test_a_figure_has_one_number_and_its_place_or_default() -> None:
         Figure("k", 1, Span("--set k=1", 0, 1, 1, 1)),
         Figure("z", 1, Span("/very/long/name/of/a/folder/of/groups/base.yaml", 0, 1, 9, 1)),
     )
-    assert notes.marks((written, default)) == "[1, 2]"
-    assert notes.marks((default, given, elsewhere)) == "[2, 3, 4]"
+    assert notes.marks((written, default)) == "[1,2]"
+    assert notes.marks((default, given, elsewhere)) == "[2,3,4]"
     assert notes.marks(()) == ""
     assert notes.text().splitlines() == [
-        "[1]  train.yaml:3  data.size: 8",
-        "[2]  default       n: 2 (verl, rollout.yaml)",
-        "[3]  --set k=1     k: 1",
-        "[4]  base.yaml:9   z: 1",
+        "figures (lines of train.yaml):",
+        "[1]  line 3       data.size: 8",
+        "[2]  default      n: 2 (verl, rollout.yaml)",
+        "[3]  --set k=1    k: 1",
+        "[4]  base.yaml:9  z: 1",
     ]
 
 
@@ -93,7 +94,8 @@ def test_of_what_cannot_be_read_only_the_errors_are_told() -> None:
 def test_a_program_gets_every_field_by_name() -> None:
     (data,) = json.loads(to_json([explained(SHARED)]))["files"]
     assert data["needs"] == {
-        "accelerators": 11, "accelerators_to_solve": 0, "nodes": 2, "idle_accelerators": 5, "cluster": {"accelerators": 16, "nodes": 2},
+        "accelerators": 11, "accelerators_to_solve": 0, "nodes": 2, "cpus": None, "idle_accelerators": 5,
+        "cluster": {"accelerators": 16, "nodes": 2},
     }  # fmt: skip
     assert data["components"]["env"]["layout"] == [{"nodes": 2, "each": 2}]
     assert data["shared"][1] == {

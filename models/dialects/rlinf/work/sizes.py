@@ -7,10 +7,10 @@ rlinf/workers/megatron_worker.py (data parallel size).
 from __future__ import annotations
 
 from ....configuration.settings import Amount
-from ....derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation
+from ....derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ..modes import Placer
 from ..modes.degrees import RULE, generating, trained
-from .shares import Work
+from .shares import Work, figure_of
 
 TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("actor",)}
 """The components whose degrees the modes read."""
@@ -54,6 +54,8 @@ def _engines(work: Work) -> None:
         return
     engine = f"tp {its.tp.value}" + (f" x pp {its.pp.value}" if each > its.tp.value else "")
     degrees = (its.tp, its.pp) if each > its.tp.value else (its.tp,)
-    work.derive("rollout", WORLD_SIZE, processes, f"{processes * each} accelerators // {each} a process ({engine})", *degrees)
+    formula, span = f"{processes * each} accelerators // {each} a process ({engine})", rollout.span("placement")
+    placed = [Figure("placement", work.notes.document.excerpt(span), span)] if span else []
+    work.derivations.append(Derivation("rollout", WORLD_SIZE, processes, formula, (*placed, *map(figure_of, degrees))))
     work.derive("rollout", REPLICA_SIZE, each, engine, *degrees)
     work.derive("rollout", REPLICAS, processes, f"{processes} process{'es' * (processes != 1)}, an engine in each")
