@@ -12,11 +12,15 @@ from typing import Any, Iterator
 
 import pytest
 import yaml
+from placewright.models.composition import Composer
+from placewright.models.dialects import verl
 from placewright.models.dialects.load import load
 from placewright.models.shorthand import AsDeclared
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.text import render as to_text
 from placewright.solver.explaining.explain import Explanation, explain
+from test_verl_golden import DELIBERATE, document_of
+from test_verl_golden import records as of_scripts
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
@@ -145,10 +149,83 @@ def left_to_right(formula: str) -> int | None:
 
 
 def test_every_formula_gives_its_number() -> None:
-    judged = 0
-    for found in of_rlinf().values():
+    judged = {"rlinf": 0, "roll": 0, "verl": 0}
+    for found in (*of_rlinf().values(), *(its for its, _ in of_roll()), *(its for its, _ in of_verl())):
         for each in found.derivations:
             if isinstance(each.value, int) and (value := left_to_right(each.formula)) is not None:
                 assert value == each.value, f"{found.report.file}: {each}"
-                judged += 1
-    assert judged > 1000
+                judged[found.report.dialect] += 1
+    assert min(judged.values()) > 1000
+
+
+@lru_cache(maxsize=1)
+def of_roll() -> list[tuple[Explanation, Json]]:
+    """(the explanation of a file of ROLL, what ROLL's own code answered for it)."""
+    found = []
+    with gzip.open(CORPUS / "roll" / "golden" / "yaml_examples.jsonl.gz", "rt") as lines:
+        for record in map(json.loads, lines):
+            file = CORPUS / "roll" / "yaml" / record["id"]
+            read = partial(load, file, level="training", composer=Composer((str(file.parent.parent),)))
+            found.append((explain(read(), read), record))
+    return found
+
+
+# ROLL renames the roles of its distillation; told are the names that are written.
+RENAMED = {"actor_train": "student_train", "actor_infer": "student_infer", "reference": "teacher"}
+# The record creates an environment manager that these pipelines do not create.
+NOT_CREATED = ("agent_rollout_rock_swe.yaml", "agentic_rollout_sokoban.yaml")
+
+
+def test_sizes_are_those_of_roll_itself() -> None:
+    compared = 0
+    for found, record in of_roll():
+        assert to_text(found).splitlines()[-1].startswith(found.report.file)
+        if found.report.errors or not record["output"]["ok"]:
+            continue
+        told = numbers(found)
+        for role, answer in record["output"]["roles"].items():
+            head, _, tail = role.replace("reward-", "rewards.").partition(".")
+            name = next(
+                (
+                    n
+                    for n in (role.replace("reward-", "rewards."), f"{RENAMED.get(head, head)}.{tail}".strip("."))
+                    if (n, "world size") in told
+                ),
+                "",
+            )
+            if role == "val_env_manager" and record["id"].endswith(NOT_CREATED):
+                assert not name
+                continue
+            assert told[name, "world size"] == len(answer["ranks"]), (record["id"], role)
+            compared += 1
+        assert told.get(("", "num_nodes"), 1) == record["output"]["num_nodes"], record["id"]
+    assert (len(of_roll()), compared) == (126, 512)
+
+
+@lru_cache(maxsize=1)
+def of_verl() -> list[tuple[Explanation, Json]]:
+    """(the explanation of a recorded configuration of verl, the record), with the numbers that were derived from it."""
+    found = []
+    for record in of_scripts():
+        if record["derived"]:
+            read = partial(verl.read, document_of(record), level="training")
+            found.append((explain(read(None), read), record))
+    return found
+
+
+def test_the_batches_of_verl_are_those_that_were_derived() -> None:
+    batches = pools = 0
+    for found, record in of_verl():
+        told, derived = numbers(found), record["derived"]
+        assert to_text(found).splitlines()[-1].startswith(found.report.file)
+        assert found.needs is not None
+        if record["file"] in DELIBERATE:
+            continue
+        if derived.get("total_gpus") and not found.report.errors:
+            assert found.needs.accelerators + found.needs.open == derived["total_gpus"], record["file"]
+            pools += 1
+        each = told.get(("actor", "samples per rank and update"))
+        if each is not None and "normalized_mini_batch" in derived:
+            assert each == derived["normalized_mini_batch"], record["file"]
+            batches += 1
+    assert (len(of_verl()), batches, pools) == (253, 216, 214)
