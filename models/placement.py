@@ -25,9 +25,10 @@ class Placement:
     local_accelerator_id : local index of its first accelerator; 0 where nothing is isolated and the node has some; else -1.
     accelerator_type : vendor of the node's accelerators, such as ``NV_GPU``; ``NO_ACCEL`` without any.
     local_rank, local_world_size : its rank among the component's processes on this node, and how many these are.
-    visible_accelerators : physical ids that the process shall see, in order.
+    visible_accelerators : physical ids that the process shall see, in the order of their indices on the node.
     isolate_accelerator : whether the process sees only its own accelerators.
-    local_hardware_ranks : local indices of the resources that it holds; empty where the node itself is the resource.
+    local_hardware_ranks : local indices of the resources that it holds on its node, in its own order; empty where the node itself is the
+        resource.
     node_group : label of the group through which it was placed.
 
     The names that RLinf used before and after are properties: ``local_gpu_id``, ``cuda_visible_devices`` and ``isolate_gpu``,
@@ -157,13 +158,16 @@ def _blocks(runs: Sequence[Run]) -> Iterator[_Block]:
 
 
 def _torn(runs: Iterable[Run]) -> Iterator[_Block]:
-    """As `_blocks`, where a process lies in several runs: one process at a time, on the node of its first run."""
+    """As `_blocks`, where a process lies in several runs: one process at a time, on the node of its first run.
+
+    What it holds on other nodes it does not see itself. Source: ROLL, roll/distributed/executor/cluster.py, `_create_workers`.
+    """
     held: dict[int, list[Run]] = {}
     for run in runs:
         for rank in run.ranks:
             held.setdefault(rank, []).append(run)
     for rank, its in sorted(held.items(), key=lambda item: item[0]):
-        resources = tuple(index for run in its for index in run.held_by(rank))
+        resources = tuple(index for run in its if run.node == its[0].node for index in run.held_by(rank))
         yield _Block(rank, range(its[0].node, its[0].node + 1), its[0].kind, its[0].node_group, (resources,))
 
 
@@ -171,5 +175,5 @@ def _views(node: Node, held: Iterable[tuple[int, ...]], isolated: bool) -> list[
     """What processes that hold these see on a node like this one."""
     ids = tuple(accelerator.physical_id for accelerator in node.accelerators)
     if isolated:
-        return [(local, tuple(ids[index] for index in local), local[0]) for local in held]
+        return [(local, tuple(ids[index] for index in sorted(local)), local[0]) for local in held]
     return [(local, ids, 0 if ids else -1) for local in held]

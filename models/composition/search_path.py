@@ -75,6 +75,8 @@ class SearchPath:
             whole = os.path.join(folder.path, file)
             real = os.path.realpath(whole)
             if not _inside(real, self.roots):
+                if ".." in path.split("/") and folder is not self.folders[0] and os.path.realpath(folder.path) in self.roots:
+                    continue  # the user allows this folder; to Hydra it is no place that a path could lead out of
                 if ".." not in path.split("/"):
                     return Refused(f"`{path}` in `{folder.name}` is a link that leads out of it")
                 root = _common(folder.path, whole) if folder.name == folder.path else ""

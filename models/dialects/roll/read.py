@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Iterator
 
 from ...cluster import Cluster
 from ...component import Component, Parallel, Relation
@@ -23,8 +24,10 @@ from .machines.reserved import Reserving
 from .modes import read_modes
 from .recognise import HINTS
 from .roles.defaults import Defaults
+from .roles.hinted import only_roles, with_workers
 from .roles.placed import opened, placed
 from .roles.read_roles import read_roles
+from .roles.role import Role
 from .roles.setup import Setup
 from .roles.unused import unused
 from .work import read_work
@@ -64,30 +67,39 @@ class _Reader:
 
     def problem(self, machines: Cluster | AsDeclared | None) -> Problem | None:
         """The problem; None where the roles need more nodes than are read."""
+        notes, settings = self.notes, self.settings
         hinted = self._hinted()
-        pipeline, roles = read_roles(self.notes, self.settings, self.document, frozenset(hinted), self.derivations)
-        per_node = devices_per_node(self.notes, self.settings, machines)
-        nodes = nodes_reserved(self.notes, self.settings, roles, per_node, self.derivations)
-        unused(self.notes, roles, per_node.count)
+        pipeline, roles = read_roles(notes, settings, self.document, frozenset(hinted), self.derivations)
+        open_ = {role.key for role in roles if role.key in hinted and role.created and role.mapping is None and role.world_size is None}
+        per_node = devices_per_node(notes, settings, machines)
+        nodes = nodes_reserved(notes, settings, roles, per_node, self.derivations, bool(open_))
+        unused(notes, roles, per_node.count)
         if nodes > MAX_NODES:
+            role = max(roles, key=lambda role: role.ids.highest if role.ids else -1)
+            message = f"`{role.key}` names device {role.ids.highest if role.ids else 0:,}; more than {MAX_NODES:,} nodes are not read"
+            notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
             return None
-        cluster = Reserving(self.notes, self.settings, roles, per_node, nodes).cluster(machines, bool(hinted))
-        components: list[Component] = []
-        for role in roles:
-            if role.mapping is None and role.key in hinted:
-                components.append(opened(role))
-            elif role.created is not False and (role.world_size is not None or not role.readable):
-                components.append(placed(role, cluster, per_node.count))
-        known, relations, choices = self._with_hints(tuple(components), cluster)
-        named = {component.name: component for component in known}
+        cluster = Reserving(notes, settings, roles, per_node, nodes).cluster(machines, bool(open_))
+        known, relations, choices = self._with_hints(tuple(self._components(roles, open_, cluster, per_node.count, nodes)), cluster, roles)
         setup = Setup(
-            self.notes, self.settings, pipeline, roles, per_node.count, per_node.assumed, nodes, cluster, named, relations,
+            notes, settings, pipeline, roles, per_node.count, per_node.assumed, nodes, cluster, {each.name: each for each in known}, relations,
             derivations=self.derivations,
         )  # fmt: skip
         read_modes(setup)
         read_work(setup, self.training)
         job = Job(tuple(setup.components.values()), (*relations, *setup.relations), CAPABILITIES, choices, tuple(setup.shares))
         return Problem(cluster, job)
+
+    def _components(self, roles: tuple[Role, ...], open_: set[str], cluster: Cluster, per_node: int, nodes: int) -> Iterator[Component]:
+        """What is placed: the roles that ROLL starts, and those of which that is not known."""
+        for role in roles:
+            if role.key in open_:
+                yield opened(role)
+            elif role.created is not False and (role.world_size is not None or not role.readable):
+                yield placed(role, cluster, per_node, nodes)
+                if open_ and role.ids is None and role.world_size and len(cluster.nodes) > 1:
+                    why = "on which nodes its workers are follows from how many nodes are reserved, once all roles are placed"
+                    self.notes.unsure("PW102", role.key, why)
 
     def _hinted(self) -> tuple[str, ...]:
         """The names of the components that the hints are about."""
@@ -96,7 +108,7 @@ class _Reader:
         return tuple(entry.key.text for entry in inner) if isinstance(inner, Mapping) else ()
 
     def _with_hints(
-        self, components: tuple[Component, ...], cluster: Cluster
+        self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]
     ) -> tuple[tuple[Component, ...], tuple[Relation, ...], dict[str, tuple[Parallel, ...]]]:
         """The components with what the hints say of them."""
         block = self.document.root.get(HINTS) if self.hints else None
@@ -104,5 +116,7 @@ class _Reader:
             return components, (), {}
         from ...hints import add_block
 
-        known, relations, choices = add_block(self.interpolator.tree(block, (HINTS,)), cluster, components, self.notes.findings)
-        return known, relations, dict(choices)
+        found = self.interpolator.tree(block, (HINTS,))
+        known, relations, choices = add_block(only_roles(self.notes, found, roles), cluster, components, self.notes.findings)
+        each = {role.key: role.num_gpus_per_worker for role in roles}
+        return tuple(with_workers(component, each.get(component.name, 0)) for component in known), relations, dict(choices)

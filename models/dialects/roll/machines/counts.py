@@ -48,12 +48,17 @@ def devices_per_node(notes: Notes, settings: Settings, machines: Cluster | AsDec
         notes.unsure(RULE, PER_NODE, "the first node has no accelerators; ROLL is taken to be started on the first one that has some")
     if written is not None and written.scalar is not None and count and written.value != count:
         message = f"`{PER_NODE}` is {written.value}, but ROLL replaces it with {count}: the devices of the machine that it is started on"
-        notes.warn(REWRITTEN, "", message, written.scalar, f"becomes {count}", f"write `{count}`", written.becomes(count))
+        notes.warn(REWRITTEN, "", message, written.scalar, f"becomes {count}", f"write `{PER_NODE}: {count}`", written.becomes(count))
     return PerNode(max(count, 1))
 
 
-def nodes_reserved(notes: Notes, settings: Settings, roles: Iterable[Role], per_node: PerNode, derivations: list[Derivation]) -> int:
-    """How many nodes ROLL reserves: those up to the highest device id of any role, also of one that it does not start."""
+def nodes_reserved(
+    notes: Notes, settings: Settings, roles: Iterable[Role], per_node: PerNode, derivations: list[Derivation], left_to_solve: bool
+) -> int:
+    """How many nodes ROLL reserves: those up to the highest device id of any role, also of one that it does not start.
+
+    `left_to_solve`: some roles have no ids yet, so that it may be as many more as the file says.
+    """
     written = settings.whole(NODES, RULE, 1, exact=True)
     counting = [role for role in roles if role.counts and role.mapping is not None]
     known = [role for role in counting if role.ids is not None and role.ids.count]
@@ -62,6 +67,8 @@ def nodes_reserved(notes: Notes, settings: Settings, roles: Iterable[Role], per_
     first = max(known, key=lambda role: role.ids.highest if role.ids else 0)
     highest = first.ids.highest if first.ids else 0
     nodes = highest // per_node.count + 1
+    if left_to_solve:
+        return max(nodes, written.value if written else 1)
     figures = (
         Figure(f"{first.key}.{KEY}", highest, first.place),
         Figure(PER_NODE, per_node.count, None, "the devices of the driver's machine"),
@@ -69,5 +76,5 @@ def nodes_reserved(notes: Notes, settings: Settings, roles: Iterable[Role], per_
     derivations.append(Derivation("", NODES, nodes, f"highest device id {highest} // {per_node.count} per node + 1", figures))
     if written is not None and isinstance(written.scalar, Scalar) and written.value != nodes and len(known) == len(counting):
         message = f"`{NODES}` is {written.value}, but ROLL replaces it with {nodes}: the highest device id is {highest}, with {per_node.count} a node"
-        notes.warn(REWRITTEN, "", message, written.scalar, f"becomes {nodes}", f"write `{nodes}`", written.becomes(nodes))
+        notes.warn(REWRITTEN, "", message, written.scalar, f"becomes {nodes}", f"write `{NODES}: {nodes}`", written.becomes(nodes))
     return nodes

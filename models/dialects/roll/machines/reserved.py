@@ -15,7 +15,9 @@ from ....configuration.settings import Settings
 from ....node_group import ACCELERATOR
 from ....nodes import Alike, numbered_nodes
 from ....shorthand import AsDeclared
+from ..mapping.device_mapping import other_ids
 from ..mapping.evaluate import AT_CREATION
+from ..mapping.ids import Ids
 from ..roles.role import Role
 from .counts import NODES, PerNode
 
@@ -79,8 +81,11 @@ class Reserving:
         for role in beyond:
             highest = role.ids.highest if role.ids else 0
             message = f"`{role.key}` names device {highest}, which is on node {highest // each}; the cluster has {exist}: {ids}"
-            help = f"name devices that exist, or give a cluster of {self.num_nodes} nodes of {each}: `--cluster {self.num_nodes}x{each}`"
-            self.notes.error("PW102", role.key, message, role.place, f"{ids} exist" if has else "none exists", help, None, AT_CREATION)
+            help, edit = f"give a cluster of {self.num_nodes} nodes of {each}: `--cluster {self.num_nodes}x{each}`", None
+            if role.ids is not None and not role.ids.solid and role.ids.count <= has * each:
+                better, edit = other_ids(self.notes, role.key, role.mapping, Ids.of([range(role.ids.count)]))
+                help = f"write `{better}`, or {help}"
+            self.notes.error("PW102", role.key, message, role.place, f"{ids} exist" if has else "none exists", help, edit, AT_CREATION)
         if not beyond:
             message = f"ROLL needs {self.num_nodes} nodes; the cluster has {exist}"
             at = self.settings.at(NODES)

@@ -68,6 +68,13 @@ def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids |
     return found.ids
 
 
+def other_ids(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tuple[str, Edit | None]:
+    """(what to write, the edit) that makes a `device_mapping` name other ids; no edit where it is written elsewhere."""
+    better = text_of(ids)
+    edit = rewritten(notes, notes.text(value, subject), better) if isinstance(value, Scalar) else None
+    return better, edit
+
+
 def _mended(text: str, found: Expression) -> str:
     """The text with everything mended that is known how to; "" if that does not make it right."""
     better = text

@@ -20,8 +20,8 @@ from .parts import ROLE_OF
 from .role import Role
 
 
-def placed(role: Role, cluster: Cluster, per_node: int) -> Component:
-    """The component of a role that ROLL starts; without runs where its workers are not known."""
+def placed(role: Role, cluster: Cluster, per_node: int, nodes: int) -> Component:
+    """The component of a role that ROLL starts; without runs where its workers are not known. `nodes` are reserved for all roles."""
     spans = {"name": role.span}
     groups = (CLUSTER_LABEL,) if role.ids is not None or role.mapping is not None else (NODE_LABEL,)
     if role.mapping is not None:
@@ -34,7 +34,7 @@ def placed(role: Role, cluster: Cluster, per_node: int) -> Component:
         return Component(role.key, groups, per_process=each, spans={**spans, "placement": role.place}, role=what)
     if role.ids is None:
         spans |= {"placement": role.world_span or role.span, "amount": role.world_span or role.span}
-        runs: Sequence[Run] = in_turn(role.world_size, len(cluster.nodes))
+        runs: Sequence[Run] = in_turn(role.world_size, min(nodes, len(cluster.nodes)))
         return Component(role.key, groups, role.world_size, role.world_size, runs=runs, spans=spans, role=what)
     count = role.ids.count
     runs = runs_on(role.ids, each, cluster, per_node)

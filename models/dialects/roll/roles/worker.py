@@ -13,7 +13,7 @@ from ....derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ....derivation import Derivation, Figure
 from ....text.tree import Mapping, Scalar
 from ..capabilities import MAX_WORKERS
-from ..mapping.device_mapping import read_devices
+from ..mapping.device_mapping import other_ids, read_devices
 from ..mapping.evaluate import AT_CREATION, AT_LOAD
 from ..mapping.ids import Ids
 from .blocks import Block
@@ -46,6 +46,8 @@ class Workers:
         strategy = read_strategy(self.notes, self.settings, block, self.pipeline)
         role = replace(role, strategy=strategy, mapping=self.settings.at(role.path(DEVICES)) if entry else None)
         if entry is None or role.mapping is None:
+            if role.key in self.hinted and (each := self._per_worker(role)):
+                role = replace(role, num_gpus_per_worker=each.value)
             return self._on_cpus(role, block.mapping)
         found = read_devices(self.notes, role.key, block.mapping, entry, role.mapping, self.pipeline.checks_types, bool(role.created))
         if not found.given:
@@ -114,7 +116,9 @@ class Workers:
         lower, upper = ids.count - rest, ids.count - rest + each
         fit = f"{lower} or {upper}" if lower else str(upper)
         message = f"the {ids.count} device ids of `{role.key}` cannot be divided among workers of {each}: {rest} would be left"
-        self.notes.error("PW111", role.key, message, role.place, f"{ids.count} ids", f"name {fit} devices", None, AT_LOAD)
+        better, edit = other_ids(self.notes, role.key, role.mapping, ids.sliced(slice(lower))) if lower else ("", None)
+        help = f"name {fit} devices" + f": `{better}`" * bool(better)
+        self.notes.error("PW111", role.key, message, role.place, f"{ids.count} ids", help, edit, AT_LOAD)
 
     def _empty(self, role: Role) -> None:
         """A role on devices without any: no worker is started."""

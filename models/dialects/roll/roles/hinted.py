@@ -1,0 +1,43 @@
+"""Roles whose place is left to hints: those that ROLL starts, with workers of the size that their strategy needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....component import Component
+from ....configuration.notes import Notes
+from ....span import Edit
+from ....text.nearest import nearest
+from ....text.tree import Mapping, Value
+from .role import Role
+
+_INNER = "components"
+
+
+def only_roles(notes: Notes, block: Value, roles: tuple[Role, ...]) -> Value:
+    """The block without hints about what ROLL does not start; a finding for each of these."""
+    inner = block.get(_INNER) if isinstance(block, Mapping) else None
+    if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
+        return block
+    started = {role.key: role for role in roles if role.created}
+    kept = []
+    for entry in inner:
+        if entry.key.text in started:
+            kept.append(entry)
+            continue
+        name = entry.key.text
+        close = nearest(name, [each for each in started if inner.get(each) is None])
+        why = next((f": {role.reason}" for role in roles if role.key == name), "")
+        message = f"the hints are about `{name}`, which ROLL does not start{why}"
+        edit = Edit(entry.key.span, close) if close else None
+        help = f"write `{close}`" if close else f"roles are {', '.join(f'`{each}`' for each in started)}"
+        notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
+    others = [replace(entry, value=Mapping(tuple(kept), inner.span, inner.flow)) if entry.key.text == _INNER else entry for entry in block]
+    return Mapping(tuple(others), block.span, block.flow)
+
+
+def with_workers(component: Component, each: int) -> Component:
+    """The component with workers of as many devices as its strategy needs, where the hints say nothing else."""
+    if "accelerators_per_process" in component.spans or each <= 1:
+        return component
+    return replace(component, per_process=each)

@@ -1,0 +1,123 @@
+"""An answer into the file: a `device_mapping` for every role that was left to hints, every other byte unchanged."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ....assignment import Assignment, Run, seats
+from ....component import Component
+from ....finding import UnusableInput, error
+from ....node_group import ACCELERATOR
+from ....problem import Problem
+from ....reading import Reading
+from ....span import Edit, apply_edits
+from ....text.reshape import with_entry
+from ....text.source import Source
+from ....text.splice import line_end, point
+from ....text.tree import Mapping, find, plain
+from ..mapping.ids import Ids
+from ..mapping.written import text_of
+from ..read import read_with
+from ..roles.known_keys import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
+from ..roles.strategy import VLLM
+
+Lines = dict[str, str]
+"""Key -> its value, as text that needs no quotes outside of braces."""
+
+
+def write(reading: Reading, assignment: Assignment) -> list[Edit]:
+    """The edits that give every role that was left open its devices, or the number of its workers where it has none.
+
+    Raises UnusableInput (PW603) where the text, read back, would not give the same Assignment.
+    """
+    problem = reading.problem
+    if problem is None:
+        raise _refused("", "the file states no problem")
+    source, edits, new = reading.source, list[Edit](), dict[str, Lines]()
+    for component in problem.hinted:
+        lines = _lines(problem, component, assignment.of(component.name), reading)
+        owner = find(source.root, component.name)
+        if owner is None:
+            new[component.name] = lines
+        elif isinstance(owner, Mapping) and owner.entries:
+            edits.append(_into(source, component.name, owner, lines))
+        else:
+            raise _refused(component.name, f"`{component.name}` is written elsewhere, through an interpolation")
+    if new:
+        edits.append(_new_blocks(source, new))
+    _check(reading, problem, assignment, edits)
+    return edits
+
+
+def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading: Reading) -> Lines:
+    """What is written for one role."""
+    if problem.kind(component) != ACCELERATOR:
+        return {WORLD_SIZE: str(max((run.ranks.stop for run in runs), default=0))}
+    first = problem.cluster.numbering(component.node_groups).first
+    ids = Ids.of(range(first[node] + index, first[node] + index + 1) for _, its in seats(runs) for (node, index), _, _ in its)
+    lines = {DEVICES: text_of(ids)}
+    root = reading.document.root
+    strategy = find(root, f"{component.name}.{STRATEGY}.strategy_name")
+    if component.per_process > 1 and find(root, f"{component.name}.{PER_WORKER}") is None and (strategy is None or plain(strategy) != VLLM):
+        lines[PER_WORKER] = str(component.per_process)
+    return lines
+
+
+def _into(source: Source, name: str, owner: Mapping, lines: Lines) -> Edit:
+    """The lines at the end of a block that is there."""
+    found: list[Edit] = []
+    for key, value in lines.items():
+        edit = with_entry(source.text, owner, key, f'"{value}"' if owner.flow and key == DEVICES else value)
+        if edit is None:
+            raise _refused(name, f"`{name}` is put together from several texts")
+        found.append(edit)
+    return Edit(found[0].span, "".join(edit.text for edit in found))
+
+
+def _new_blocks(source: Source, blocks: dict[str, Lines]) -> Edit:
+    """Blocks that the file does not have, at its end."""
+    end = line_end(source)
+    if source.root.flow or any("." in name for name in blocks):
+        raise _refused(next(iter(blocks)), f"it has no block `{next(iter(blocks))}`")
+    text = "" if source.text.endswith(("\n", "\r")) else end
+    for name, lines in blocks.items():
+        text += f"{name}:{end}" + "".join(f"  {key}: {value}{end}" for key, value in lines.items())
+    return Edit(point(source, len(source.text)), text)
+
+
+def _check(reading: Reading, problem: Problem, assignment: Assignment, edits: list[Edit]) -> None:
+    """The edited text must say this Assignment of all that was open or has devices, and everything else as before."""
+    source = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    try:
+        after = plain(source.root)
+        again = read_with(reading.document.compose(source), problem.cluster, "placement", hints=False).problem
+    except UnusableInput as broken:
+        raise _refused("", f"with it, {broken}") from None
+    open_ = {component.name for component in problem.hinted}
+    if _without(after, open_) != _without(plain(reading.source.root), open_):
+        raise _refused("", "another value of it would change")
+    found = {component.name: component for component in again.components} if again else {}
+    for name, runs in assignment.runs.items():
+        its = found[name].runs if name in found else None
+        if name not in open_ and problem.kind(problem[name]) != ACCELERATOR:
+            continue  # on which of the reserved nodes it is follows from the others
+        if its is None or list(seats(its)) != list(seats(runs)):
+            raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+
+
+def _without(root: object, open_: set[str]) -> object:
+    """The values of a file without what was added to the open roles, and without blocks left empty by that."""
+    for name in open_:
+        owner, last = root, ""
+        for last in name.split(".", 1):
+            holder, owner = owner, owner.get(last) if isinstance(owner, dict) else None
+        if isinstance(owner, dict):
+            for key in (DEVICES, PER_WORKER, WORLD_SIZE):
+                owner.pop(key, None)
+            if not owner and isinstance(holder, dict):
+                holder.pop(last)
+    return root
+
+
+def _refused(name: str, why: str) -> UnusableInput:
+    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
