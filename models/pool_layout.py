@@ -149,6 +149,18 @@ def _solid(mask: int) -> list[tuple[int, int]]:
     return found
 
 
+def apart(pools: Sequence[Pool]) -> tuple[tuple[Parts, ...], Layout]:
+    """Every part on a node of its own, which has just its accelerators: these nodes, and where the parts are."""
+    nodes, placed, rank = list[Parts](), dict[str, list[tuple[range, int]]](), 0
+    for pool in pools:
+        placed[pool.name] = []
+        for parts in pool.parts:
+            nodes.append(parts)
+            placed[pool.name].append((range(rank, rank + parts.count), (1 << parts.size) - 1))
+            rank += parts.count
+    return tuple(nodes), Layout(placed, ())
+
+
 def cut(runs: Runs, first: int, last: int) -> Runs:
     """The processes of these ranks alone, their own ranks from 0."""
     kept = []

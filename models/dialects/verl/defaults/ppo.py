@@ -48,7 +48,7 @@ SHARED: dict[str, Default] = {
     "actor_rollout_ref.hybrid_engine": Default(True, _TOP),
     "actor_rollout_ref.model.lora_rank": Default(0, _MODEL),
     "actor_rollout_ref.model.lora_adapter_path": Default(None, _MODEL),
-    "actor_rollout_ref.model.path": Default("", _MODEL),
+    "actor_rollout_ref.model.path": Default("~/models/deepseek-llm-7b-chat", _MODEL),
     "algorithm.adv_estimator": Default("gae", _TOP),
     "algorithm.use_kl_in_reward": Default(False, _TOP),
     "data.train_batch_size": Default(1024, _DATA),

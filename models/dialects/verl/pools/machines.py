@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from ....accelerators import GENERIC, accelerators
 from ....cluster import Cluster, Node, Nodes
 from ....nodes import numbered_nodes
-from ....pool_layout import machines_for
+from ....pool import Parts
+from ....pool_layout import Layout, apart, lay_out, machines_for, rooms_of
 from ....shorthand import AsDeclared
 from .declared import Declared
 
 
-def assumed(declared: Declared, per_node: AsDeclared | None = None) -> Cluster:
-    """The machines that the file speaks of; where it speaks of none, one node for each part. `per_node`: all have so many accelerators."""
+def assumed(declared: Declared, per_node: AsDeclared | None = None) -> tuple[Cluster, Layout]:
+    """The machines that the file speaks of, and the pools on them; where it speaks of none, one node for each part.
+
+    `per_node`: all machines have so many accelerators, if that is enough for every part.
+    """
     if per_node is not None and per_node.count:
         count = max(machines_for(declared.pools, per_node.count), sum(parts.count for parts in declared.nodes))
-        if count:
-            return _nodes([(count, per_node.count)], per_node.model)
-    stated = [(parts.count, parts.size) for parts in declared.nodes]
-    return _nodes(stated or [(parts.count, parts.size) for pool in declared.pools for parts in pool.parts], GENERIC)
+        if machines_for(declared.pools, per_node.count):
+            return _on(declared, nodes_of((Parts(per_node.count, count),), per_node.model))
+    return _on(declared, nodes_of(declared.nodes)) if declared.nodes else one_each(declared)
 
 
-def _nodes(stretches: list[tuple[int, int]], model: str) -> Cluster:
+def one_each(declared: Declared) -> tuple[Cluster, Layout]:
+    """A node for every part, and the pools on them."""
+    nodes, layout = apart(declared.pools)
+    return nodes_of(nodes), layout
+
+
+def _on(declared: Declared, cluster: Cluster) -> tuple[Cluster, Layout]:
+    return cluster, lay_out(declared.pools, rooms_of(cluster))
+
+
+def nodes_of(stretches: Sequence[Parts], model: str = GENERIC) -> Cluster:
+    """A cluster of nodes with so many accelerators each."""
     found, rank = [], 0
-    for count, size in stretches:
-        if count:
-            found.append(numbered_nodes(Node(rank, "", accelerators(size, model)), count))
-            rank += count
+    for parts in stretches:
+        if parts.count:
+            found.append(numbered_nodes(Node(rank, "", accelerators(parts.size, model)), parts.count))
+            rank += parts.count
     return Cluster(Nodes(found))

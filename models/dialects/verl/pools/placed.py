@@ -11,7 +11,7 @@ from ....shorthand import AsDeclared
 from ..configuration import Configuration
 from ..entries import Entry
 from .declared import FIT, Declared
-from .machines import assumed
+from .machines import assumed, one_each
 from .room import Suits, judge_room
 
 
@@ -22,15 +22,16 @@ def placed(
 
     `suits` tells whether other values of keys are right in all respects. Where the parts have no room on the given machines, that is said, and the rest is judged on those that the file speaks of.
     """
-    given = machines if isinstance(machines, Cluster) else assumed(declared, machines)
+    if isinstance(machines, Cluster):
+        given, layout = machines, lay_out(declared.pools, rooms_of(machines), entry.reserves)
+    else:
+        given, layout = assumed(declared, machines)
     if machines is None and declared.pools and not declared.nodes:
         settings.notes.unsure(FIT, "", "no cluster is named: every part of a pool is taken to have a node of its own")
-    layout = lay_out(declared.pools, rooms_of(given), entry.reserves)
     if layout.short is not None:
         layout = judge_room(settings, entry, declared, given, layout, suits)
         if layout.short is not None:
-            given = assumed(declared)
-            layout = lay_out(declared.pools, rooms_of(given))
+            given, layout = one_each(declared)
     return given, _runs(declared, layout)
 
 

@@ -19,6 +19,11 @@ from .declared import FIT, Declared
 
 CPUS = "PW502"
 AT_ONCE = "verl compares these sums as soon as Ray is up"
+LATER = {
+    "fully_async_main": "verl checks the pool of the trainer alone, after rollout has loaded its weights",
+    "main_generation_server": "every server looks only whether the accelerators that are left are enough for itself",
+}
+"""What programs do instead that do not compare the sum of all pools."""
 NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
 MOST_OFFERED, MOST_TRIED = 2, 24
 Changes = Mapping[str, int]
@@ -43,7 +48,7 @@ def judge_room(settings: Configuration, entry: Entry, declared: Declared, cluste
     if short is not None:
         pool = short.pool
         code, message, note = _fault(declared, entry, cluster, rooms, short)
-        offers = list(_offers(settings, entry, pool, rooms, suits))
+        offers = list(_offers(settings, len(declared.pools) == 1, pool, rooms, suits))
         help_ = "; or ".join(" and ".join(settings.assigned(key, value) for key, value in offer.items()) for offer in offers)
         at = pool.span("size" if short.part < len(cluster.nodes) else "count") or settings.top
         settings.notes.error(
@@ -52,7 +57,7 @@ def judge_room(settings: Configuration, entry: Entry, declared: Declared, cluste
             message,
             at,
             _label(pool),
-            f"set {help_}" if help_ else "name a larger cluster",
+            f"set {help_}" if help_ else "ask for less, or name a larger cluster",
             _edit(settings, offers),
             note,
         )
@@ -67,10 +72,10 @@ def _by_chance(settings: Configuration, layout: Layout, cluster: Cluster) -> Non
     short = layout.short
     if short is None:
         return
-    message = f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}` has room only if Ray puts the parts before it onto the right nodes"
+    message = f"{_part(short)} has room only if Ray puts the parts before it onto the right nodes"
     note = "nothing tells Ray which nodes to take; by its own preference it would wait for this part for ever"
-    at = short.pool.span("size") or settings.top
-    settings.notes.warn(FIT, short.pool.name, message, at, _label(short.pool), "give all parts the size of a node", None, note)
+    at, help_ = short.pool.span("size") or settings.top, "give the parts of all pools one size: then any order has room"
+    settings.notes.warn(FIT, short.pool.name, message, at, _label(short.pool), help_, None, note)
 
 
 def _fault(declared: Declared, entry: Entry, cluster: Cluster, rooms: Sequence[Room], short: Short) -> tuple[str, str, str]:
@@ -80,9 +85,8 @@ def _fault(declared: Declared, entry: Entry, cluster: Cluster, rooms: Sequence[R
     if need > have:
         parts = f"{pool.size} accelerators ({pool.sizes})" if len(declared.pools) == 1 else f"{need} accelerators in all"
         names = f"`{pool.name}` needs" if len(declared.pools) == 1 else f"{_listed(declared.pools)} need"
-        return FIT, f"{names} {parts}, the cluster has {have}{_missing(short, cluster)}", AT_ONCE
-    which = f"part {short.part + 1} of {pool.count}" if pool.count > 1 else "its one part"
-    asked = f"{which} of `{pool.name}`" if pool.count > 1 else f"`{pool.name}`"
+        return FIT, f"{names} {parts}, the cluster has {have}{_missing(short, cluster)}", LATER.get(entry.name, AT_ONCE)
+    asked = _part(short)
     if short.best is not None and any(room.free.bit_count() >= size for room in rooms) and short.best.cpus < UNLIMITED:
         with_accelerators = [room for room in rooms if room.free.bit_count() >= size]
         room = max(with_accelerators, key=lambda each: each.cpus)
@@ -92,6 +96,12 @@ def _fault(declared: Declared, entry: Entry, cluster: Cluster, rooms: Sequence[R
         return CPUS, f"{asked} needs {wanted}, but {has}", NEVER
     left = "no node has any left" if short.best is None or not short.best.free else _best(cluster, short.best)
     return FIT, f"{asked} needs {size} accelerators of one node, but {left}", NEVER
+
+
+def _part(short: Short) -> str:
+    """Which part of which pool."""
+    name = f"`{short.pool.name}`"
+    return f"part {short.part + 1} of {short.pool.count} of {name}" if short.pool.count > 1 else name
 
 
 def _best(cluster: Cluster, room: Room) -> str:
@@ -113,14 +123,17 @@ def _listed(pools: Sequence[Pool]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _offers(settings: Configuration, entry: Entry, pool: Pool, rooms: Sequence[Room], suits: Suits) -> Iterator[Changes]:
+def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[Room], suits: Suits) -> Iterator[Changes]:
     """Other sizes of the pool that were tried: first as many parts that are smaller, then fewer parts."""
     if not pool.nodes_key or not pool.accelerators_key or pool.nodes_key.startswith("--"):
         return
+    written = settings.whole(pool.accelerators_key, FIT)
+    if written is None or written.value != pool.parts[0].size:
+        return  # the parts follow from other numbers too
     count, size, offered, nodes_there = pool.count, pool.parts[0].size, 0, sum(len(room.nodes) for room in rooms)
     sizes = sorted({room.largest(pool.cpus) for room in rooms} | set(range(1, min(size, 16) + 1)), reverse=True)
     smaller = ((count, each) for each in sizes if each < size and count <= nodes_there)
-    fewer = ((nodes, each) for nodes in range(min(count - 1, nodes_there), 0, -1) for each in sizes if each)
+    fewer = ((nodes, each) for nodes in range(min(count - 1, nodes_there), 0, -1) for each in sizes if each and (alone or each <= size))
     anything = ((count, each) for each in sizes if each < size)
     done: set[tuple[int, int]] = set()
     for candidates in (smaller, fewer, anything):

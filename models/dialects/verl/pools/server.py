@@ -44,4 +44,4 @@ def servers(settings: Configuration, entry: Entry) -> Declared:
     name = "rollout_pool_0" if number == 1 else f"rollout_pool_0 to rollout_pool_{number - 1}"
     spans["name"] = at
     pool = Pool(name, (Parts(on_node, number * (whole // on_node)),), entry.slots, ("rollout",), size.name, count.name, spans)
-    return Declared((pool,), machines)
+    return Declared((pool,), machines if pool.size <= total else ())

@@ -101,8 +101,10 @@ def _roles(settings: Configuration, pools: tuple[str, ...]) -> dict[str, tuple[s
         role = line.key.text.removeprefix("Role.")
         pool = str(line.value.value) if isinstance(line.value, Scalar) and not is_unknown(line.value) else None
         if role not in ROLES:
-            close = nearest(role, ROLES)
-            edit = settings.notes.renamed(line, f"Role.{close}" if line.key.text.startswith("Role.") else close) if close else None
+            prefix = "Role." * line.key.text.startswith("Role.")
+            free = nearest(role, [each for each in ROLES if written.get(f"{prefix}{each}") is None])
+            close = f"{prefix}{free}" if free else None
+            edit = settings.notes.renamed(line, close) if close else None
             message = f"verl has no role `{line.key.text}`"
             help_ = f"write `{close}`" if close else f"roles are {', '.join(ROLES)}"
             settings.notes.error("PW104", MAPPING, message, line.key.span, "not a role", help_, edit)
