@@ -15,10 +15,14 @@ from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..models.text.source import Source
+from ..models.text.tree import Mapping
 from .verify import verify
 
 MAX_KEYS = 24
 """So many keys that were left behind are named."""
+
+MAX_INNER = 2
+"""Of one map so many keys that were left behind are named, of more only the map."""
 
 _OF_PLACES = ("PW013", "PW102", "PW107", "PW120", "PW122", "PW202", "PW208")
 """What a reading could not tell of where components are and of their degrees; the rest is not carried over anyway."""
@@ -54,16 +58,20 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
     keys = []
     for entry in reading.document.root:
         name = entry.key.text
-        if name in inner and hasattr(entry.value, "entries"):
-            keys += [path for each in entry.value.entries if (path := f"{name}.{each.key.text}") not in places]
+        if name in inner and isinstance(entry.value, Mapping):
+            left = [path for each in entry.value if (path := f"{name}.{each.key.text}") not in places]
+            keys += left if len(left) <= MAX_INNER else [name]
         elif name not in places:
             keys.append(name)
     if keys:
         more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
         named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
         yield dropped("", f"of {named} only what is about placement is carried over", "add the settings that the job needs")
-    for subject, why in dict.fromkeys((each.subject, each.why) for each in reading.unchecked if each.rule in _OF_PLACES):
-        yield moved(subject, f"what is not known here is not carried over: {why}")
+    for rule in _OF_PLACES:
+        unread = list(dict.fromkeys((each.subject, each.why) for each in reading.unchecked if each.rule == rule))
+        if unread:
+            more = f" (and {len(unread) - 1} more like this)" if len(unread) > 1 else ""
+            yield moved(unread[0][0], f"what is not known here is not carried over: {unread[0][1]}{more}")
 
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:

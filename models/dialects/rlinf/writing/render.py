@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
 from ....assignment import Run
 from ....component import Component
 from ....conversion.hints import Data, asked, shape
-from ....conversion.losses import refusal, unsaid_demands
+from ....conversion.losses import moved, refusal, unsaid_demands
 from ....conversion.names import renamed, said_of_names
 from ....finding import Finding, UnusableInput
-from ....node_group import CLUSTER_LABEL
+from ....node_group import CLUSTER_LABEL, NODE
 from ....notation.launchable import why_not
 from ....notation.runs_text import best_text
 from ....problem import Problem
@@ -43,7 +44,7 @@ def render(problem: Problem) -> Rendering:
         if component.runs is None:
             open_[name] = asked(problem, component) | said
             continue
-        placed[name] = _placed(problem, component, component.runs, reasons)
+        placed[name] = _placed(problem, component, node_by_node(problem, component, component.runs, losses), reasons)
         if said:
             hints[name] = said
     if reasons:
@@ -55,6 +56,18 @@ def render(problem: Problem) -> Rendering:
     section["component_placement"] = placed
     data: Data = {"cluster": section, **({"placewright": {"components": hints}} if hints else {})}
     return Rendering(to_yaml(data), tuple(losses), names)
+
+
+def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], losses: list[Finding]) -> Sequence[Run]:
+    """The processes of a component on nodes, numbered node by node: on CPUs one is like another, and RLinf wants them so."""
+    if problem.kind(component) != NODE or why_not(runs, in_order=True) != "PW210":
+        return runs
+    losses.append(moved(component.name, f"the processes of `{component.name}` are as many on each node, but numbered node by node now"))
+    found: list[Run] = []
+    for run in sorted(runs, key=lambda run: run.node):
+        start = found[-1].ranks.stop if found else 0
+        found.append(replace(run, ranks=range(start, start + len(run.ranks))))
+    return found
 
 
 def _placed(problem: Problem, component: Component, runs: Sequence[Run], reasons: list[Finding]) -> object:

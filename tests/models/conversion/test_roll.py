@@ -1,0 +1,120 @@
+"""ROLL's own files, converted to ROLL: every worker has the devices that it had, in their order. And what ROLL cannot say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from placewright.models.conversion.differences import differences
+from placewright.models.converted import LOSSY, REFUSED
+from placewright.models.dialects.load import dialect_named, read
+from placewright.models.finding import UnusableInput
+from placewright.models.shorthand import read_shorthand
+from placewright.models.text.source import Source
+from placewright.solver.convert import convert
+from placewright.solver.verify import verify
+
+MACHINES = read_shorthand("4x4xH100")
+CASES = 150
+DEVICES = (
+    "list(range(0,4))", "list(range(4,8))", "list(range(0,8))", "list(range(0,16))", "list(range(8,12))+list(range(0,4))",
+    "[3,2,1,0]", "list(range(0,8,2))", "[0,0,1,1]",
+)  # fmt: skip
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    """A file for one of the pipelines, with devices in any order and as many per worker as its strategies say."""
+
+    def devices() -> str:
+        return draw(st.sampled_from(DEVICES))
+
+    def megatron(name: str) -> str:
+        tp, pp = draw(st.sampled_from(((1, 1), (2, 1), (2, 2))))
+        config = f"{{tensor_model_parallel_size: {tp}, pipeline_model_parallel_size: {pp}}}"
+        return f"{name}:\n  strategy_args: {{strategy_name: megatron_train, strategy_config: {config}}}\n  device_mapping: {devices()}\n"
+
+    def vllm(name: str) -> str:
+        tp, pp = draw(st.sampled_from(((1, 1), (2, 1), (4, 1), (2, 2))))
+        config = f"{{tensor_parallel_size: {tp}, pipeline_parallel_size: {pp}}}"
+        return f"{name}:\n  strategy_args: {{strategy_name: vllm, strategy_config: {config}}}\n  device_mapping: {devices()}\n"
+
+    kind = draw(st.sampled_from(("rlvr", "rlvr", "agentic", "dpo", "sft", "distill")))
+    if kind == "sft":
+        return megatron("sft_train")
+    if kind == "distill":
+        return megatron("student") + megatron("teacher").replace("megatron_train", "megatron_infer")
+    reference = f"reference:\n  strategy_args: {{strategy_name: hf_infer}}\n  device_mapping: {devices()}\n"
+    if kind == "dpo":
+        return megatron("actor_train") + reference + "  infer_batch_size: 1\n"
+    text = megatron("actor_train") + vllm("actor_infer")
+    with_reference, with_critic = draw(st.booleans()), draw(st.booleans())
+    text += reference if with_reference else "init_kl_coef: 0\n"
+    text += megatron("critic") if with_critic else "adv_estimator: grpo\n"
+    if kind == "agentic":
+        return text + "".join(
+            f"{env}:\n  num_env_groups: 8\n  tags: [a]\n  num_groups_partition: [8]\n  max_env_num_per_worker: {draw(st.sampled_from((1, 2)))}\n"
+            for env in ("train_env_manager", "val_env_manager")
+        )
+    rewards = f"rewards:\n  rule: {{world_size: {draw(st.integers(1, 5))}}}\n"
+    return text + (rewards + vllm("  judge").replace("\n  ", "\n    ") if draw(st.booleans()) else rewards)
+
+
+@settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(files())
+def test_a_file_of_roll_in_rolls_own_words_is_the_same(text: str) -> None:
+    reading = read(Source("job.yaml", text), MACHINES, "roll")
+    if verify(reading).errors or reading.problem is None:
+        return
+    rendering = dialect_named("roll").render(reading.problem)
+    again = read(Source("again.yaml", rendering.text), MACHINES, "roll")
+    assert again.problem is not None
+    assert [*differences(reading.problem, again.problem, rendering.names)] == [], rendering.text
+    assert not rendering.losses
+    assert convert(reading, "roll").verdict == LOSSY  # the settings of the training stay behind
+
+
+NATIVE = "cluster: {cluster}\ncomponents:\n{components}"
+REFUSED_BY_ROLL = [
+    ("1x8+1x4", "  actor: {placement: 0-11}\n", "ROLL numbers nodes of 8 accelerators each, but node 1 has 4"),
+    ("1x0+1x4", "  actor: {placement: 0-3}\n", "ROLL numbers nodes of 4 accelerators each, but node 0 has 0"),
+    ("1x8", "  actor: {placement: '0-3:0-1,4-7'}\n", "the processes of `actor` hold 1 or 2 accelerators; in ROLL all hold as many"),
+    ("1x8", "  tools: {placement: 0-3}\n", "nothing says what `tools` does, so ROLL has no role for it"),
+    ("1x8", "  tools: {placement: 0-3, role: agent}\n", "ROLL has no role `agent`, which `tools` is"),
+    (
+        "1x8",
+        "  actor: {placement: 0-3}\n  critic: {placement: 4-7}\n",
+        "`start_rlvr_pipeline.py` always starts `actor_infer`, and there is no component of that role",
+    ),
+    (
+        "1x8",
+        "  a: {placement: 0-3, role: actor}\n  b: {placement: 4-7, role: actor}\n",
+        "ROLL has one `sft_train`, but `a` and `b` are both that",
+    ),
+    ("1x8", "  actor: {node_group: node, placement: 0}\n", "ROLL needs accelerators for `sft_train`, but `actor` is on nodes"),
+    (
+        "1x8",
+        "  actor: {placement: 0-3}\n  rollout: {placement: 4-6}\n  env: {placement: 7}\n",
+        "ROLL runs environments on CPUs, but `env` is on accelerators",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cluster", "components", "why"), REFUSED_BY_ROLL)
+def test_what_roll_cannot_say_is_refused_with_the_reason(cluster: str, components: str, why: str) -> None:
+    done = convert(read(Source("job.yaml", NATIVE.format(cluster=cluster, components=components)), None, "native"), "roll")
+    assert done.verdict == REFUSED
+    assert why in [finding.message for finding in done.findings]
+
+
+def test_processes_that_roll_makes_otherwise_are_announced() -> None:
+    text = "  actor: {placement: 0-7}\n  rollout: {placement: 0-7, colocate_with: actor, parallel: {tp: 2}}\n  env: {node_group: node, placement: 0:0-3}\n"
+    done = convert(read(Source("job.yaml", NATIVE.format(cluster="2x8", components=text)), None, "native"), "roll")
+    said = [loss.message for loss in done.losses if loss.severity.value == "warning"]
+    assert said == [
+        "the processes of `rollout` hold 1 accelerator each, the workers that ROLL makes of them 2",
+        "ROLL starts `val_env_manager` too, here with one worker on the CPUs of node 0",
+    ]
+    assert "device_mapping: list(range(0,8))" in done.text
+    with pytest.raises(UnusableInput):
+        dialect_named("roll").render(read(Source("j.yaml", "cluster: 1x2\ncomponents:\n  x: {placement: 0}\n"), None).problem)  # type: ignore[arg-type]
