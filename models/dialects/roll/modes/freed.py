@@ -31,9 +31,11 @@ def freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
         help = f"set `{infer.config('tensor_parallel_size')}`: where it is not written the mode takes 1, whatever a worker has"
         setup.notes.error(DEGREES, infer.key, message, infer.place, f"{infer.ids.distinct} GPUs", help, None, AFTER_MODELS)
         return
-    twice = train.ids.count + (critic.ids.count if critic and critic.ids else 0) - ids.distinct
-    if twice:
-        return  # said elsewhere: an id that stands twice, or that training and critic share
+    for role in (train, critic):
+        if role is not None and role.ids is not None and role.ids.count > role.ids.distinct:
+            message = f"{role.key} names {role.ids.count - role.ids.distinct} of its GPUs more than once, so {infer.key} is refused to give way for it"
+            why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
+            setup.notes.error("PW108", role.key, message, role.place, "an id stands twice", "write every id once", None, why)
     if not _left(Ids(infer.ids.ranges), each, ids):
         message = f"every worker of {infer.key} holds a GPU that training needs, so none is left to generate meanwhile"
         _none_left(setup, infer, message, AFTER_MODELS)

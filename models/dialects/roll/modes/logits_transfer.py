@@ -49,9 +49,10 @@ def logits_transfer(setup: Setup) -> None:
     sender, receiver = _side(setup, teacher), _side(setup, student)
     if sender is None or receiver is None:
         return
-    pairs = _divided(setup, teacher, student, sender.dp, receiver.dp)
-    if pairs is not None and backend == NCCL:
-        _by_nccl(setup, student, sender, receiver, pairs)
+    pairs = _transfers(sender.dp, receiver.dp)
+    _divided(setup, teacher, student, sender.dp, receiver.dp, backend == NCCL and _shifted(sender, receiver, pairs))
+    if backend == NCCL:
+        _by_nccl(setup, student, sender, receiver, [pair for pair in pairs if pair[0] < sender.dp])
 
 
 def _backend(setup: Setup) -> str | None:
@@ -71,22 +72,38 @@ def _side(setup: Setup, role: Role) -> Side | None:
     return Side(role.ids, its.tp.value, its.pp.value, its.cp.value)
 
 
-def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: int) -> list[tuple[int, int]] | None:
-    """(teacher's, student's data parallel rank) of every transfer; None where there is none for some student."""
+def _transfers(sends: int, receives: int) -> list[tuple[int, int]]:
+    """(teacher's, student's data parallel rank) of every transfer; where they do not divide, also of teacher's ranks that there are not."""
+    if sends >= receives:
+        ratio = sends // receives
+        return [(its * ratio + index, its) for its in range(receives) for index in range(ratio)]
+    return [(its // (receives // sends), its) for its in range(receives)]
+
+
+def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: int, shifted: bool) -> None:
+    """Each student has a teacher, and each teacher a student. `shifted`: the ranks are counted round, so that all have one, but not theirs."""
     if receives > sends and receives % sends:
-        message = f"{student.key} has {receives} data parallel ranks and {teacher.key} {sends}: some get no logits"
+        message = f"{student.key} has {receives} data parallel ranks and {teacher.key} {sends}: "
+        message += "some get logits of other samples" if shifted else "some get no logits"
         help = f"give {student.key} a multiple of {sends} data parallel ranks"
-        setup.notes.error(NUMBERS, student.key, message, student.place, f"dp {receives}", help, None, AFTER_MODELS)
-        return None
+        tell = setup.notes.warn if shifted else setup.notes.error
+        tell(NUMBERS, student.key, message, student.place, f"dp {receives}", help, None, NEVER if shifted else AFTER_MODELS)
     if sends > receives and sends % receives:
         unused = sends - sends // receives * receives
         message = f"{teacher.key} has {sends} data parallel ranks and {student.key} {receives}: the logits of {unused} go nowhere"
         help = f"give {teacher.key} a multiple of {receives} data parallel ranks"
         setup.notes.warn(NUMBERS, teacher.key, message, teacher.place, f"dp {sends}", help, None, NEVER)
-    if sends >= receives:
-        ratio = sends // receives
-        return [(its * ratio + index, its) for its in range(receives) for index in range(ratio)]
-    return [(its // (receives // sends), its) for its in range(receives)]
+
+
+def _shifted(sender: Side, receiver: Side, pairs: list[tuple[int, int]]) -> bool:
+    """Does NCCL shift the ranks before it comes to a teacher's rank that there is not?"""
+    before = next((index for index, (theirs, _) in enumerate(pairs) if theirs >= sender.dp), len(pairs))
+    clash = next(_same_gpu(sender, receiver, pairs[:before], 0, 0), None) is not None
+    return sender.tp == 1 and clash and _has_offset(sender, receiver, pairs)
+
+
+def _has_offset(sender: Side, receiver: Side, pairs: list[tuple[int, int]]) -> bool:
+    return any(next(_same_gpu(sender, receiver, pairs, offset, 0), None) is None for offset in range(1, sender.dp))
 
 
 def _by_nccl(setup: Setup, student: Role, sender: Side, receiver: Side, pairs: list[tuple[int, int]]) -> None:
@@ -94,7 +111,7 @@ def _by_nccl(setup: Setup, student: Role, sender: Side, receiver: Side, pairs: l
     met = next(_same_gpu(sender, receiver, pairs, 0, int(sender.tp > 1)), None)
     if met is None:
         return
-    if sender.tp == 1 and any(next(_same_gpu(sender, receiver, pairs, offset, 0), None) is None for offset in range(1, sender.dp)):
+    if sender.tp == 1 and _has_offset(sender, receiver, pairs):
         return
     message = f"`{BACKEND}: {NCCL}` cannot send from a GPU to itself, but teacher and student meet on id {met}"
     message += "" if sender.tp > 1 else ", however their ranks are shifted against each other"

@@ -1,0 +1,20 @@
+"""What placewright says of a configuration."""
+
+from __future__ import annotations
+
+from placewright.models.accelerators import accelerators
+from placewright.models.cluster import Cluster, Node
+from placewright.models.dialects.load import read
+from placewright.models.finding import Severity
+from placewright.models.text.source import Source
+from placewright.solver.verify import verify
+
+from .configurations import NODES, PER_NODE, Question
+
+CLUSTER = Cluster(tuple(Node(rank, f"node-{rank}", accelerators(PER_NODE)) for rank in range(NODES)))
+
+
+def codes(question: Question, level: str) -> set[str]:
+    """The codes of all errors."""
+    report = verify(read(Source("train.yaml", question.text), CLUSTER, "roll", level))
+    return {finding.code for finding in report.findings if finding.severity is Severity.ERROR}
