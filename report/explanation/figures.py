@@ -9,7 +9,7 @@ from ...models.derivation import Figure
 from ..table import table
 from ..terminal import escape
 
-MAX_VALUE = 40
+MAX_VALUE, MAX_NAME = 40, 120
 WIDTH = 100
 
 
@@ -44,6 +44,8 @@ class Footnotes:
 
 
 def _said(figure: Figure) -> str:
-    value = str(figure.value)
-    shown = value if len(value) <= MAX_VALUE else value[: MAX_VALUE - 3] + "..."
-    return f"{figure.name}: {shown}" + (f" ({figure.default})" if figure.default else "")
+    return f"{_cut(figure.name, MAX_NAME)}: {_cut(str(figure.value), MAX_VALUE)}" + (f" ({figure.default})" if figure.default else "")
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
