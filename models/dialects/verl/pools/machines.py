@@ -16,12 +16,12 @@ from .declared import Declared
 def assumed(declared: Declared, per_node: AsDeclared | None = None) -> tuple[Cluster, Layout]:
     """The machines that the file speaks of, and the pools on them; where it speaks of none, one node for each part.
 
-    `per_node`: all machines have so many accelerators, if that is enough for every part.
+    `per_node`: all machines have so many accelerators.
     """
     if per_node is not None and per_node.count:
-        count = max(machines_for(declared.pools, per_node.count), sum(parts.count for parts in declared.nodes))
-        if machines_for(declared.pools, per_node.count):
-            return _on(declared, nodes_of((Parts(per_node.count, count),), per_node.model))
+        stated = sum(parts.count for parts in declared.nodes)
+        count = max(machines_for(declared.pools, per_node.count), stated, *(pool.count for pool in declared.pools), 0)
+        return _on(declared, nodes_of((Parts(per_node.count, count),), per_node.model))
     return _on(declared, nodes_of(declared.nodes)) if declared.nodes else one_each(declared)
 
 

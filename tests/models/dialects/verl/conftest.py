@@ -1,0 +1,59 @@
+"""Short ways to read verl text in these tests."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import pytest
+from placewright.models.dialects import verl
+from placewright.models.reading import Reading
+from placewright.models.shorthand import read_shorthand
+from placewright.models.text.document import Document
+from placewright.models.text.program import Program
+from placewright.models.text.source import Source
+
+Read = Callable[..., Reading]
+Codes = Callable[..., list[str]]
+
+
+@pytest.fixture
+def read() -> Read:
+    """Read settings, `key=value` with spaces between; `program` is what they are given to, `options` what its launcher is told."""
+
+    def reading(
+        settings: str, machines: str = "", program: str = "verl.trainer.main_ppo", config_name: str = "", **options: str
+    ) -> Reading:
+        lines = [f"{key}: {value}" for key, _, value in (word.partition("=") for word in settings.split())]
+        source = Source("train.yaml", _nested(lines) or "{}\n")
+        given = tuple((f"--{key}", value) for key, value in options.items())
+        started = Program(program, source.whole(), "", "", config_name, given) if program else None
+        document = Document(source, source.root, program=started)
+        return verl.read(document, read_shorthand(machines) if machines else None)
+
+    return reading
+
+
+def _nested(lines: list[str]) -> str:
+    """Dotted keys as maps in maps."""
+    tree: dict[str, object] = {}
+    for line in lines:
+        key, _, value = line.partition(": ")
+        owner = tree
+        *path, last = key.split(".")
+        for name in path:
+            owner = owner.setdefault(name, {})  # type: ignore[assignment]
+        owner[last] = value
+    return _text(tree, 0)
+
+
+def _text(tree: dict[str, object], depth: int) -> str:
+    pad = "  " * depth
+    return "".join(
+        f"{pad}{key}:\n{_text(value, depth + 1)}" if isinstance(value, dict) else f"{pad}{key}: {value}\n" for key, value in tree.items()
+    )
+
+
+@pytest.fixture
+def codes(read: Read) -> Codes:
+    """The codes of what reading found; arguments as for `read`."""
+    return lambda *arguments, **more: [finding.code for finding in read(*arguments, **more).findings]

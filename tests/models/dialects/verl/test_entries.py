@@ -1,0 +1,97 @@
+"""Which program reads a configuration, and which components it puts onto which pools."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import pytest
+from placewright.models.reading import Reading
+
+Read = Callable[..., Reading]
+
+ONE_STEP = "verl.experimental.one_step_off_policy.main_ppo"
+POOLS = {
+    "verl.trainer.main_ppo": {"global_pool": "actor rollout critic"},
+    "recipe/dapo/main_dapo.py": {"global_pool": "actor rollout critic"},
+    ONE_STEP: {"trainer_pool": "actor critic", "rollout_pool": "rollout"},
+    "verl.experimental.fully_async_policy.fully_async_main": {"trainer_pool": "actor critic", "rollout_pool": "rollout"},
+    "examples/split_placement/main_ppo_split.py": {"actor_rollout_ref_pool": "actor rollout", "critic_pool": "critic"},
+    "verl.trainer.main_generation": {"the pool": "rollout"},
+    "verl.trainer.sft_trainer_ray": {"the pool": "actor"},
+    "recipe.gkd.main_gkd": {"actor_pool": "actor", "rollout_pool": "rollout"},
+}
+
+
+@pytest.mark.parametrize("program", POOLS)
+def test_a_program_makes_its_pools(read: Read, program: str) -> None:
+    problem = read("", program=program).problem
+    assert problem is not None
+    assert {pool.name: " ".join(pool.components) for pool in problem.job.pools} == POOLS[program]
+
+
+def test_reference_and_critic_are_there_when_they_are_needed(read: Read) -> None:
+    def roles(settings: str) -> list[str]:
+        problem = read(settings).problem
+        return [component.name for component in problem.components] if problem else []
+
+    assert roles("algorithm.adv_estimator=grpo") == ["actor", "rollout"]
+    assert roles("algorithm.adv_estimator=grpo critic.enable=true") == ["actor", "rollout", "critic"]
+    assert roles("critic.enable=false actor_rollout_ref.actor.use_kl_loss=true") == ["actor", "rollout", "ref"]
+    assert roles("critic.enable=false algorithm.use_kl_in_reward=true actor_rollout_ref.model.lora_rank=8") == ["actor", "rollout"]
+    assert roles("critic.enable=false reward_model.enable=true") == ["actor", "rollout", "reward_model"]
+
+
+def test_simulators_lie_beside_the_actor_on_the_same_nodes(read: Read) -> None:
+    settings = "trainer.nnodes=2 trainer.n_rollout_gpus_per_node=6 trainer.n_env_gpus_per_node=2"
+    problem = read(settings, program="verl.experimental.vla.main_ppo").problem
+    assert problem is not None and len(problem.cluster.nodes) == 2
+    assert problem.given().world_size("env") == 4 and problem.given().node_ranges("env") == (range(0, 2),)
+
+
+def test_every_server_has_a_pool_of_its_own(read: Read) -> None:
+    problem = read("trainer.n_gpus_per_node=8", program="verl.trainer.main_generation_server").problem
+    assert problem is not None and [pool.name for pool in problem.job.pools] == ["rollout_pool_0 to rollout_pool_3"]
+
+
+def test_torchrun_says_how_many_processes_there_are(read: Read) -> None:
+    def started(**options: str) -> Reading:
+        return read("", program="verl.trainer.fsdp_sft_trainer", **options)
+
+    problem = started(nnodes="2", nproc_per_node="4").problem
+    assert problem is not None and problem.given().world_size("actor") == 8
+    unknown = started(nnodes="1", nproc_per_node="gpu")
+    assert unknown.problem is not None and unknown.problem.components == ()
+    assert "`--nproc_per_node` is `gpu`, which is not known here" in [each.why for each in unknown.unchecked]
+
+
+def test_where_no_program_is_named_the_keys_speak(read: Read) -> None:
+    why = [each.why for each in read("rollout.nnodes=1 actor_rollout_ref.rollout.n=1", program="").unchecked]
+    assert f"nothing says which program reads this file; `{ONE_STEP}` is assumed" in why
+
+
+def test_a_program_that_is_not_known_is_taken_for_what_its_keys_say(read: Read) -> None:
+    reading = read("trainer.nnodes=2 actor_rollout_ref.rollout.n=1", program="my.own.main")
+    assert "`my.own.main` is not known here; it is taken to place its roles as `verl.trainer.main_ppo` does" in [
+        u.why for u in reading.unchecked
+    ]
+    assert reading.problem is not None and reading.problem.given().world_size("actor") == 16
+
+
+def test_what_an_unknown_configuration_does_not_write_is_not_known(read: Read) -> None:
+    reading = read("trainer.nnodes=2", config_name="my_trainer")
+    assert reading.findings == () and reading.problem is not None and reading.problem.components == ()
+    assert any("`trainer.n_gpus_per_node` is not written" in each.why for each in reading.unchecked)
+
+
+def test_a_default_says_where_it_comes_from(read: Read) -> None:
+    sizes = {each.name: each for each in read("").derivations if each.component == "rollout"}
+    assert sizes["replicas"].value == 4
+    assert {figure.name: (figure.value, figure.default) for figure in sizes["replica size"].figures} == {
+        f"actor_rollout_ref.rollout.{name}": (value, "verl, verl/trainer/config/rollout/rollout.yaml")
+        for name, value in (
+            ("tensor_model_parallel_size", 2),
+            ("pipeline_model_parallel_size", 1),
+            ("data_parallel_size", 1),
+            ("expert_parallel_size", 1),
+        )
+    }
