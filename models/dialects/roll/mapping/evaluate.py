@@ -10,7 +10,7 @@ from .arithmetic import computed, number_of
 from .comprehension import comprehended
 from .fault import Fault, Refused, Written
 from .ids import Ids
-from .limits import MAX_IDS
+from .limits import MAX_IDS, MAX_PARTS
 from .values import Listed, Number, Value
 
 AT_LOAD = "ROLL fails when it loads the configuration"
@@ -199,7 +199,13 @@ class Evaluation:
         count = sum(map(_length, each))
         if count > MAX_IDS:
             raise self._too_many(node, count)
-        return Listed(Ids.of(each), kind)
+        ids = Ids.of(each)
+        if len(ids.parts) > MAX_PARTS:
+            message = (
+                f"`{self.written.of(node)}` is put together of {len(ids.parts):,} stretches of ids; more than {MAX_PARTS:,} are not read"
+            )
+            raise Refused(Fault(self.written.place(node), message, "too many"))
+        return Listed(ids, kind)
 
     def _too_many(self, node: ast.expr, count: int) -> Refused:
         message = f"`{self.written.of(node)}` names {count:,} device ids; more than {MAX_IDS:,} are not read"

@@ -91,10 +91,10 @@ class Ids:
         if abs(positions.step) > 1 and len(self.parts) > 1:
             return Ids.of(range(each, each + 1) for each in map(self.at, positions))
         forward = positions if positions.step > 0 else positions[::-1]
-        found, start = [], 0
+        found, start = list[range](), 0
         for part in self.parts:
-            inner = range(max(forward.start - start, 0), min(forward.stop - start, len(part)), forward.step) if forward else range(0)
-            found.append(part[inner.start : inner.stop : inner.step])
+            low, high = (min(max(each - start, 0), len(part)) for each in (forward.start, forward.stop))
+            found.append(part[low : high : forward.step])
             start += len(part)
         return Ids.of(found if positions.step > 0 else [part[::-1] for part in reversed(found)])
 

@@ -10,6 +10,8 @@ MAX_BRACKETS = 1_024
 MAX_OPERATORS = 256
 MAX_IDS = 1 << 18
 """The most device ids of one role; an own limit, no cluster is near it."""
+MAX_PARTS = 1 << 14
+"""The most progressions that they are put together of."""
 MAX_ID = 1 << 31
 """Numbers from here on are no device ids."""
 

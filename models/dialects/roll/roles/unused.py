@@ -14,7 +14,8 @@ def unused(notes: Notes, roles: tuple[Role, ...], per_node: int) -> None:
     for role in roles:
         if role.created is not False or role.mapping is None or not role.on_devices or role.ids is None:
             continue
-        message = f"`{role.key}` has {role.ids.distinct} devices, but ROLL never starts it: {role.reason}"
+        count = role.ids.distinct
+        message = f"`{role.key}` has {count} device{'s' * (count != 1)}, but ROLL never starts it: {role.reason}"
         if role.counts and role.ids.highest // per_node > max(used, 0) // per_node:
             message += f"; nodes up to {role.ids.highest // per_node} are reserved for it all the same"
         notes.warn(CODE, role.key, message, role.place, "not used", f"remove its `device_mapping`, or {_starting(role)}")
