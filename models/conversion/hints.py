@@ -30,7 +30,7 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
     if component.phase:
         data["phase"] = component.phase
     for kind, key in KEYS.items():
-        others = [names[r.components[1]] for r in problem.related(kind) if r.components[0] == component.name]
+        others = list(dict.fromkeys(names[r.components[1]] for r in problem.related(kind) if r.components[0] == component.name))
         if others:
             data[key] = others[0] if len(others) == 1 else others
     return data

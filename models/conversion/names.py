@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Iterator, Mapping
+from typing import Iterator, Mapping, Sequence
 
 from ..component import Component
 from ..finding import Finding
-from ..problem import Problem
 from ..roles import ROLES
 from .losses import dropped
 
@@ -17,14 +16,14 @@ def role_of(component: Component) -> str:
     return component.role or (component.name if component.name in ROLES else "")
 
 
-def renamed(problem: Problem, known: Mapping[str, str]) -> dict[str, str]:
-    """Every component's name in another dialect, which knows these roles by these names.
+def renamed(components: Sequence[Component], known: Mapping[str, str]) -> dict[str, str]:
+    """The name of each of these components in another dialect, which knows these roles by these names.
 
     A component keeps its name where it has no such role, where several have it, and where another one keeps that name.
     """
-    roles = Counter(map(role_of, problem.components))
-    own = {component.name: component.name for component in problem.components}
-    names = {c.name: known.get(role_of(c), c.name) if roles[role_of(c)] == 1 else c.name for c in problem.components}
+    roles = Counter(map(role_of, components))
+    own = {component.name: component.name for component in components}
+    names = {c.name: known.get(role_of(c), c.name) if roles[role_of(c)] == 1 else c.name for c in components}
     while len(set(names.values())) < len(names):
         claims = Counter(names.values())
         names = {name: its if claims[its] == 1 else own[name] for name, its in names.items()}

@@ -10,7 +10,7 @@ from ...component import KEYS, Component, Relation
 from ...conversion.hints import Data, asked, shape
 from ...conversion.machines import cluster_to_data
 from ...finding import Finding, UnusableInput
-from ...node_group import CLUSTER_LABEL
+from ...node_group import CLUSTER_LABEL, NODE
 from ...notation.mapping import runs_of
 from ...notation.numbered import numbered
 from ...notation.placement_text import read_placement
@@ -51,11 +51,18 @@ def _component(problem: Problem, component: Component, names: dict[str, str], lo
     if isinstance(placement, str):
         placement = number_or_text(placement)
     data = ({} if labels == (CLUSTER_LABEL,) else {"node_group": ",".join(labels)}) | data | {"placement": placement}
-    if {"amount", "per_process"} & component.spans.keys():
+    if (component.least, component.most, component.per_process) != _by_itself(problem, component, component.runs):
         data = asked(problem, component) | data
     elif component.unit > component.group_size and component.per_process > 1:
         data = {"accelerators_per_process": component.per_process} | data  # the stride is dealt out in processes of this size
     return data
+
+
+def _by_itself(problem: Problem, component: Component, runs: Sequence[Run]) -> tuple[int, int, int]:
+    """(least, most, resources of a process) that follow from the placement alone."""
+    sizes = [max(1, len(its)) for _, its in seats(runs)]
+    each = 1 if problem.kind(component) == NODE or len(set(sizes)) > 1 else max(sizes, default=1)
+    return len(sizes) * each, len(sizes) * each, each
 
 
 def _placement(problem: Problem, component: Component, runs: Sequence[Run]) -> tuple[tuple[str, ...], object]:

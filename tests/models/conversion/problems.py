@@ -96,8 +96,10 @@ def components(draw: st.DrawFn, cluster: Cluster, name: str, odd: bool) -> tuple
     if draw(st.booleans()):
         elsewhere = odd and kind != NODE and len(labels) == 1 and draw(st.booleans())
         runs = draw(anywhere(cluster, labels[0])) if elsewhere else draw(in_a_text(cluster, labels))
-        size = sum(run.amount for run in runs)
-        return Component(name, labels, size, size, 1, parallel, memory, phase, runs=runs, role=role), (parallel,)
+        held = [max(1, sum(run.each for run in runs if rank in run.ranks)) for rank in range(runs[-1].ranks.stop)]
+        each = held[0] if len(set(held)) == 1 else 1
+        size = len(held) * each
+        return Component(name, labels, size, size, each, parallel, memory, phase, runs=runs, role=role), (parallel,)
     if kind == NODE:
         return Component(name, labels, 2, 2, phase=phase, role=role, cpus=draw(st.sampled_from((0, 3)))), (Parallel(),)
     choices = (parallel,)

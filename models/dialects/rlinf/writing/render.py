@@ -30,7 +30,7 @@ def render(problem: Problem) -> Rendering:
     Raises UnusableInput (PW606) with every reason where RLinf cannot say it.
     """
     reasons: list[Finding] = []
-    names = renamed(problem, NAMES)
+    names = renamed(problem.components, NAMES)
     losses = [*said_of_names(names), *unsaid_demands(problem)]
     groups = declared(problem.cluster, reasons)
     placed: Data = {}
