@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .models.problem import Problem
     from .models.report import Report
     from .runtime.launch import Launch
-    from .solver.explaining.explain import Explanation
+    from .solver.explaining.explanation import Explanation
 
 Machines = Union[str, Path, Cluster, AsDeclared, None]
 Readable = Union[str, Path, Reading]

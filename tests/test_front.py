@@ -121,8 +121,8 @@ def test_machines_may_be_a_path_and_nothing_else_than_machines(rlinf: Path, tmp_
 
 
 def test_a_dialect_that_is_not_there_and_a_name_that_is_none(rlinf: Path) -> None:
-    with pytest.raises(ValueError, match="there is no dialect `roll`"):
-        pw.verify(rlinf, dialect="roll")
+    with pytest.raises(ValueError, match="there is no dialect `slime`"):
+        pw.verify(rlinf, dialect="slime")
     assert [finding.code for finding in pw.load("a\0b").findings] == ["PW001"]
 
 

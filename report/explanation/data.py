@@ -6,7 +6,7 @@ import json
 from typing import Iterable
 
 from ...models.derivation import Derivation, Figure
-from ...solver.explaining.explain import Explanation
+from ...solver.explaining.explanation import Explanation
 from ...solver.explaining.needs import Need
 from ...solver.explaining.sharing import Sharing
 from ..json import SCHEMA, finding_to_data

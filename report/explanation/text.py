@@ -8,7 +8,7 @@ from ...models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBS
 from ...models.derivation import Derivation
 from ...models.node_group import ACCELERATOR
 from ...models.report import UNUSABLE, Report
-from ...solver.explaining.explain import Explanation
+from ...solver.explaining.explanation import Explanation
 from ...solver.explaining.needs import Layout, Need, Needs
 from ...solver.explaining.sharing import PARTLY, Sharing
 from ..grid import grid

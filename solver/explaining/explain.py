@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Callable
 
 from ...models.derivation import ACCELERATORS_PER_NODE, NOT_KNOWN, WORLD_SIZE, Derivation
 from ...models.plan import VERIFIED, Plan
 from ...models.reading import Reading
-from ...models.report import Report
 from ...models.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
 from ...models.text.environment import Environment
 from ..verify import verify
-from .needs import Needs, needs_of
+from .explanation import Explanation
+from .needs import needs_of
 from .numbers import numbers
-from .sharing import Sharing, sharing_of
+from .sharing import sharing_of
 
 NOT_SHOWN = "not shown"
 USUAL = (1, 2, 4, 8, 16)
 """Accelerators of a node, as machines have them."""
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """All that is told of one file.
-
-    Attributes
-    ----------
-    report : what verifying it finds.
-    plan : where the components are whose place is known, though the file may have errors; None where nothing could be read.
-    needs, sharing : None where nothing could be read.
-    assumed : accelerators of each node that were assumed, since nobody named the machines; 0 if none were.
-    """
-
-    report: Report
-    plan: Plan | None = None
-    needs: Needs | None = None
-    sharing: Sharing | None = None
-    derivations: tuple[Derivation, ...] = ()
-    assumed: int = 0
-
-    @property
-    def known(self) -> bool:
-        """Is it known how many accelerators there are?"""
-        return self.needs is not None and self.needs.there is not None
 
 
 def explain(reading: Reading, again: Callable[[AsDeclared], Reading]) -> Explanation:

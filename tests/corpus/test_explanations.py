@@ -18,7 +18,8 @@ from placewright.models.dialects.load import load
 from placewright.models.shorthand import AsDeclared
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.text import render as to_text
-from placewright.solver.explaining.explain import Explanation, explain
+from placewright.solver.explaining.explain import explain
+from placewright.solver.explaining.explanation import Explanation
 from test_verl_golden import DELIBERATE, document_of
 from test_verl_golden import records as of_scripts
 

@@ -15,7 +15,8 @@ from placewright.models.text.source import Source
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.figures import Footnotes
 from placewright.report.explanation.text import WIDTH, layout, render
-from placewright.solver.explaining.explain import Explanation, explain
+from placewright.solver.explaining.explain import explain
+from placewright.solver.explaining.explanation import Explanation
 
 
 def explained(components: str, cluster: str = "2x8xH100") -> Explanation:
