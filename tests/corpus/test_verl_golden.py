@@ -168,6 +168,11 @@ def wrong(derived: dict[str, Any], reading: Reading) -> list[str]:
         compare("accelerators", derived["total_gpus"], sum(pools.values()))  # type: ignore[arg-type]
         compare("replica size", derived["infer_world_size"], rollout.get("replica size"))
         compare("replicas", derived["num_replicas"], rollout.get("replicas"))
+        compare(
+            "reward replicas",
+            derived.get("reward_num_replicas"),
+            numbers(reading, "reward_model").get("replicas") if "reward_num_replicas" in derived else None,
+        )
         compare("rollout world size", derived["rollout_world_size"], rollout.get("world size"))
         if "main_generation" not in derived["entry"]:
             compare("world size", derived["world_size"], actor.get("world size"))

@@ -36,8 +36,9 @@ def _figures(settings: Configuration, pool: Pool) -> tuple[Figure, ...]:
 
 def _degrees(settings: Configuration, entry: Entry, component: Component, pool: Pool) -> Iterator[Derivation]:
     size, name = component.parallel.replica, component.name
-    if name == "rollout":
-        known = engine(settings, owner_of(entry))
+    served = name == "reward_model" and settings.flag("reward_model.use_reward_loop", "PW208")
+    if name == "rollout" or served:
+        known = engine(settings, "reward_model.rollout" if served else owner_of(entry))
         if known is None:
             return
         figures = tuple(amount.figure for amount in known[1].values())
