@@ -1,6 +1,6 @@
 """Environment managers of the agentic pipelines: how many of their workers there are follows from the environments.
 
-Source: ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig.__post_init__ and AgenticConfig.make_env_configs.
+Source: ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig.__post_init__.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....configuration.notes import Notes, is_unknown
-from ....configuration.settings import Amount, Default, Settings
+from ....configuration.settings import Default, Settings
 from ....derivation import WORLD_SIZE, Derivation
-from ....text.tree import Scalar, Sequence
+from ....text.tree import Scalar
 from ..capabilities import MAX_WORKERS
 from ..mapping.device_mapping import KEY
 from ..mapping.evaluate import AT_LOAD
@@ -22,8 +22,6 @@ GROUPS, SIZE, REDUNDANCY, MOST = "num_env_groups", "group_size", "group_size_red
 DEFAULTS = {
     GROUPS: Default(128, _SOURCE), SIZE: Default(1, _SOURCE), REDUNDANCY: Default(0, _SOURCE), MOST: Default(0, _SOURCE),
 }  # fmt: skip
-_TAGS, _PARTITION = "tags", "num_groups_partition"
-_DEFAULT_TAGS, _DEFAULT_PARTITION = 1, (128,)
 
 
 def read_environments(notes: Notes, settings: Settings, role: Role, derivations: list[Derivation]) -> Role:
@@ -35,7 +33,6 @@ def read_environments(notes: Notes, settings: Settings, role: Role, derivations:
     most = settings.whole(role.path(MOST), RULE, least=-MAX_WORKERS)
     if groups is None or size is None or redundancy is None or most is None:
         return replace(role, readable=False)
-    _partition(notes, settings, role, groups)
     environments = groups.value * (size.value + redundancy.value)
     figures = (groups.figure, size.figure, redundancy.figure, most.figure)
     if most.value <= 0:
@@ -63,24 +60,3 @@ def _no_devices(notes: Notes, settings: Settings, role: Role) -> None:
         notes.error("PW123", role.key, message, value, "no devices here", f"remove `{KEY}`", None, AT_LOAD)
     else:
         notes.unsure("PW123", role.key, f"`{KEY}` of environments is not judged: they run on CPUs")
-
-
-def _partition(notes: Notes, settings: Settings, role: Role, groups: Amount) -> None:
-    """The groups of the tags are all groups."""
-    tags, parts = settings.at(role.path(_TAGS)), settings.at(role.path(_PARTITION))
-    for value in (tags, parts):
-        if value is not None and (is_unknown(value) or not isinstance(value, Sequence)):
-            return
-    count = len(tags.items) if isinstance(tags, Sequence) else _DEFAULT_TAGS
-    numbers = (
-        [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, Sequence) else [*_DEFAULT_PARTITION]
-    )
-    used = [number for number in numbers[:count] if type(number) is int]
-    if len(used) < len(numbers[:count]) or sum(used) == groups.value:
-        return
-    where = parts if isinstance(parts, Sequence) else groups.scalar or role.span
-    dropped = f" ({len(numbers)} are written, for {count} tags)" if len(numbers) > count else ""
-    message = f"the groups of `{role.path(_PARTITION)}` are {sum(used)}{dropped}, but `{role.path(GROUPS)}` is {groups.value}"
-    edit = groups.becomes(sum(used)) if groups.scalar and sum(used) else None
-    help = f"write `{GROUPS}: {sum(used)}`, or groups that add up to {groups.value}"
-    notes.error(RULE, role.key, message, where, f"{sum(used)} groups", help, edit, AT_LOAD)
