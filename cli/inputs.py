@@ -14,7 +14,7 @@ from ..models.script.recognise import DOTTED_SETTING
 from ..models.script.recognise import ENDINGS as SCRIPTS
 
 ENDINGS = (".yaml", ".yml", *SCRIPTS)
-_MARKS = ("component_placement", "components:")
+_MARKS = ("component_placement", "components:", "device_mapping")
 _NOT_A_CONFIGURATION = {"PW003", "PW004", "PW005", "PW007"}
 
 
