@@ -9,15 +9,17 @@ import click
 
 from ..models.dialects.load import load_all, load_settings
 from ..models.finding import Finding, UnusableInput
+from ..models.model_cards.resolve import with_models
 from ..models.report import EXIT_CODES, UNUSABLE, Report
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
 from .inputs import Inputs
-from .options import cluster_option, composing_options, dialect_option, level_option
+from .options import cluster_option, composing_options, dialect_option, level_option, model_option
 
 if TYPE_CHECKING:
     from ..models.cluster import Cluster
     from ..models.composition import Composer
+    from ..models.model_cards import ModelCard
     from ..models.shorthand import AsDeclared
 
 
@@ -29,9 +31,10 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
 @level_option
+@model_option
 def verify(
     files: tuple[str, ...], machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, form: str, placements: bool,
-    level: str,
+    level: str, model: ModelCard | None,
 ) -> int:  # fmt: skip
     """Check the placements of configuration files, without any cluster.
 
@@ -50,7 +53,7 @@ def verify(
         lambda file: load_all(file, machines, dialect, level, composer),
         lambda texts: load_settings(texts, machines, dialect, level, composer),
     )
-    reports = (verdict_on(reading) for reading in readings)
+    reports = (verdict_on(with_models(reading, model) if model else reading) for reading in readings)
     verdicts = _echo_json(reports, inputs, placements) if form == "json" else _echo_text(reports, inputs, placements)
     return max(EXIT_CODES[verdict] for verdict in verdicts)
 
@@ -71,10 +74,11 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool) -> l
     from ..report.text import render, summary
 
     colour = wants_colour(sys.stdout)
-    every = []
+    every = list[Report]()
     for report in reports:
-        click.echo(render(report, placements, sizes=not inputs.several, colour=colour) + ("\n" if inputs.several else ""), color=True)
+        several = inputs.several or (report.program is not None and report.program.count > 1)
+        click.echo(render(report, placements, sizes=not inputs.several, colour=colour) + ("\n" if several else ""), color=True)
         every.append(report)
-    if inputs.several:
+    if inputs.several or len(every) > 1:
         click.echo(summary(every, inputs.skipped, colour), color=True)
     return [report.verdict for report in every]

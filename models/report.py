@@ -7,6 +7,7 @@ from typing import Mapping
 
 from .finding import Finding, Severity, Unchecked
 from .plan import Plan
+from .text.program import Program
 
 OK, FAULTY, UNUSABLE = "ok", "faulty", "unusable"
 EXIT_CODES = {OK: 0, FAULTY: 1, UNUSABLE: 2}
@@ -19,7 +20,7 @@ class Report:
 
     `findings` are in the order of the texts, those of the file itself first. `plan` holds the placements of the components whose ranks are given; None
     if the file has errors. `pending` names the components that are left to solve. `texts` holds
-    every text that the configuration is made of, by its name.
+    every text that the configuration is made of, by its name. `program` is what a script starts with it.
     """
 
     file: str
@@ -29,6 +30,15 @@ class Report:
     plan: Plan | None = None
     pending: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    program: Program | None = None
+
+    @property
+    def title(self) -> str:
+        """What the report is about: the file, and which of its programs if it starts several."""
+        program = self.program
+        if program is None or program.count < 2:
+            return self.file
+        return f"{self.file}, program {program.number} of {program.count} ({program.name} in line {program.span.line})"
 
     @property
     def errors(self) -> tuple[Finding, ...]:

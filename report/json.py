@@ -9,6 +9,7 @@ from ..models.finding import Finding
 from ..models.placement import Placement
 from ..models.plan import Plan
 from ..models.report import Report
+from ..models.text.program import Program
 
 SCHEMA = 1
 
@@ -29,6 +30,7 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
     """One report as JSON data."""
     return {
         "file": report.file,
+        **program_to_data(report.program),
         "dialect": report.dialect,
         "verdict": report.verdict,
         "findings": [finding_to_data(finding, report.file) for finding in report.findings],
@@ -36,6 +38,14 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
         "components": plan_to_data(report.plan, placements) if report.plan else {},
         "pending": list(report.pending),
     }
+
+
+def program_to_data(program: Program | None) -> dict[str, object]:
+    """What a script starts: its name, line, number and of how many; nothing for a configuration file."""
+    if program is None or not program.name:
+        return {}
+    data = {"name": program.name, "line": program.span.line, "number": program.number, "of": program.count}
+    return {"program": data}
 
 
 def finding_to_data(finding: Finding, file: str = "") -> dict[str, object]:

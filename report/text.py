@@ -64,9 +64,9 @@ def verdict(report: Report, colour: bool = False) -> str:
     if report.verdict == OK:
         parts = [paint("ok", "green", colour), found, _size(report)]
         pending = f"; to solve: {', '.join(map(escape, report.pending))}" if report.pending else ""
-        return f"{escape(report.file)}: {', '.join(part for part in parts if part)}{pending}"
+        return f"{escape(report.title)}: {', '.join(part for part in parts if part)}{pending}"
     word = "unusable, " if report.verdict == UNUSABLE else ""
-    return f"{escape(report.file)}: {word}{paint(found, 'red', colour)}"
+    return f"{escape(report.title)}: {word}{paint(found, 'red', colour)}"
 
 
 def count_findings(findings: Iterable[Finding]) -> str:

@@ -57,10 +57,9 @@ def verify(reading: Reading) -> Report:
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
     found, texts = _in_order(findings, reading.source.name), reading.document.texts
-    report = Report(reading.source.name, reading.dialect, found, tuple(not_judged), None, pending, texts)
+    report = Report(reading.source.name, reading.dialect, found, tuple(not_judged), plan, pending, texts, reading.document.program)
     if problem is not None and not report.errors:
-        plan = Plan(problem.cluster, problem.given(), VERIFIED)
-        report = Report(report.file, report.dialect, report.findings, report.unchecked, plan, pending, texts)
+        report = replace(report, plan=Plan(problem.cluster, problem.given(), VERIFIED))
     return report
 
 

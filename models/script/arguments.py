@@ -88,7 +88,7 @@ class Arguments:
         try:
             setting = mapped.setting(read_setting(plain, Span("", 0, len(plain), 1, 1)))
         except UnusableInput as problem:
-            if head and _PLACEHOLDER.fullmatch(value.plain):
+            if head and not value.secret and _PLACEHOLDER.fullmatch(value.plain):
                 self._placeholder(plain[:length], value, mapped)
             elif value.secret:
                 message = "a value from the environment, which is not shown, cannot be set: Hydra refuses it"

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 
 from ..syntax.commands import Assignment, Simple
 from ..syntax.parts import Place, Word
+from ..syntax.words import NAME
 from .arithmetic import NotComputed
+from .calculation import Unfit
 from .conditions import Truth
 from .expansion import Expander
 from .state import State
-from .value import Array, Held, Text, joined
+from .value import Array, Held, Keyed, Text, joined
 
 DECLARING = ("export", "declare", "typeset", "local", "readonly")
-_READING = ("read", "mapfile", "readarray", "printf", "getopts", "let")
+_READING = ("read", "mapfile", "readarray", "printf", "getopts")
 _OTHERS = ("source", ".", "eval")
-BUILTINS = (*DECLARING, *_READING, *_OTHERS, "unset", "shift", "set", ":", "true", "false")
+BUILTINS = (*DECLARING, *_READING, *_OTHERS, "let", "unset", "shift", "set", ":", "true", "false")
 SURE = (
     "echo", "cd", "pushd", "popd", "mkdir", "sleep", "wait", "trap", "umask", "ulimit", "alias", "shopt", "hash", "cat", "date", "pwd", "touch", "env",
     "printenv", "unalias", "jobs", "kill",
@@ -26,6 +28,13 @@ SURE = (
 """Other commands of which a script goes on after them as if they always succeed."""
 _HOLDS = Truth(True)
 MAX_ELEMENTS = 20_000
+
+
+def _array_of(held: Held | None) -> Array:
+    """A copy of what a variable holds, as an array."""
+    if isinstance(held, Keyed):
+        return Keyed(held)
+    return dict(held) if isinstance(held, dict) else {"0": held} if held is not None else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +56,18 @@ class Builtin:
     def run(self, name: str, words: list[Text], command: Simple) -> Truth:
         """What a builtin changes, and how it ends."""
         if name in DECLARING:
+            flags = "".join(word.plain for word in words[1:] if word.plain.startswith("-"))
+            declared = [word.plain for word in words[1:] if word.known and word.plain.isidentifier()]
+            for each in (*declared, *(word.name for word in command.words if isinstance(word, Assignment))):
+                if "A" in flags and not isinstance(self.state.held(each), Keyed):
+                    self.state.variables[each] = Keyed()
+                elif "a" in flags:
+                    self.state.variables.setdefault(each, Array())
             for written in command.words:
                 if isinstance(written, Assignment):
                     if name in ("local", "declare", "typeset"):
                         self.state.localise(written.name)
                     self.assign(written)
-            flags = "".join(word.plain for word in words[1:] if word.plain.startswith("-"))
-            if "A" in flags or "a" in flags:
-                for word in words[1:]:
-                    if word.known and word.plain.isidentifier():
-                        self.state.variables.setdefault(word.plain, {})
         elif name in _OTHERS:
             self.untold.append(Untold(command.place, name))
             return Truth(None, f"it depends on how `{name}` ends")
@@ -65,6 +76,8 @@ class Builtin:
             if name != "printf" or "-v" in names:
                 self.state.unsure({each for each in names if each.isidentifier()}, command.place, f"`{name}` sets it when the script runs")
                 return Truth(None, f"it depends on how `{name}` ends")
+        elif name == "let":
+            return self._let(words[1:], command.place)
         elif name == "unset":
             for word in words[1:]:
                 if word.known and word.plain.isidentifier():
@@ -78,37 +91,45 @@ class Builtin:
     def assign(self, assignment: Assignment) -> None:
         """`NAME=value` and its kin."""
         name, place = assignment.name, assignment.place
-        old = self.state.held(name)
-        if assignment.append and old is None and name not in self.state.removed:
-            old = self.state.scalar(name, place)
         if not isinstance(assignment.value, Word):
-            self.state.variables[name] = self._array(assignment, old)
+            self.state.variables[name] = self._array(assignment, self._old(assignment))
             return
         value = self.expander.one(assignment.value.parts)
+        old = self._old(assignment)
         if assignment.index is not None:
-            key = self._key(assignment.index, isinstance(old, dict))
-            array: Array = dict(old) if isinstance(old, dict) else {"0": old} if old else {}
-            if key is None:
-                self.state.unsure({name}, place, "which element is set is not known")
-            elif len(array) < MAX_ELEMENTS:
-                array[key] = joined([array.get(key, Text()), value], place=place) if assignment.append else value
-                self.state.variables[name] = array
+            self._element(assignment, assignment.index, value, old)
             return
         if assignment.append:
             before = old.get("0", Text()) if isinstance(old, dict) else old or Text()
             value = joined([before, value], place=place)
         self.state.assign(name, value)
 
+    def _old(self, assignment: Assignment) -> Held | None:
+        """What the variable holds before; what is appended is appended to the environment's own too."""
+        old = self.state.held(assignment.name)
+        if assignment.append and old is None and assignment.name not in self.state.removed:
+            return self.state.scalar(assignment.name, assignment.place)
+        return old
+
+    def _element(self, assignment: Assignment, index: Word, value: Text, old: Held | None) -> None:
+        """`NAME[index]=value`."""
+        name, place = assignment.name, assignment.place
+        array, key = _array_of(old), self._key(index, old)
+        if key is None or len(array) >= MAX_ELEMENTS:
+            why = "which element is set is not known" if key is None else f"the array has more than {MAX_ELEMENTS:,} elements"
+            self.state.unsure({name}, place, why)
+            return
+        array[key] = joined([array.get(key, Text()), value], place=place) if assignment.append else value
+        self.state.variables[name] = array
+
     def _array(self, assignment: Assignment, old: Held | None) -> Held:
         """What `NAME=(...)` or `NAME+=(...)` makes."""
         items = assignment.value
-        array: Array = {}
-        if assignment.append and old is not None:
-            array = dict(old) if isinstance(old, dict) else {"0": old}
+        array = _array_of(old) if assignment.append else Keyed() if isinstance(old, Keyed) else Array()
         following = max((int(key) + 1 for key in array if key.isdecimal()), default=0)
         for item in items if isinstance(items, tuple) else ():
             if item.key is not None:
-                key = self._key(item.key, True)
+                key = self._key(item.key, array)
                 if key is None:
                     return Text.unknown(f"${assignment.name}", assignment.place, "a subscript of the array is not known")
                 array[key] = self.expander.one(item.value.parts)
@@ -122,21 +143,25 @@ class Builtin:
                 return Text.unknown(f"${assignment.name}", assignment.place, f"the array has more than {MAX_ELEMENTS:,} elements")
         return array
 
-    def _key(self, word: Word, array: bool) -> str | None:
-        """A subscript; None where it is not known."""
-        text = self.expander.one(word.parts)
-        if not text.known or text.secret:
-            return None
-        if text.plain.isdecimal() and len(text.plain) < 10:
-            return str(int(text.plain))
-        if array and text.plain and not any(letter in "+-*/$()[]" for letter in text.plain):
-            held = self.state.held(text.plain)
-            if held is None:
-                return text.plain
+    def _key(self, word: Word, held: Held | None) -> str | None:
+        """A subscript; None where it is not known, or is none."""
         try:
-            return str(self.expander.calculate(text, word.place))
-        except NotComputed:
-            return text.plain if array else None
+            key = self.expander.subscript(word.parts, word.place, held)
+        except (NotComputed, Unfit):
+            return None
+        return key if isinstance(held, Keyed) or key.isdecimal() else None
+
+    def _let(self, words: list[Text], place: Place) -> Truth:
+        """`let`: expressions, whose assignments count."""
+        value = 0
+        for word in words:
+            try:
+                value = self.expander.calculate(word, place)
+            except NotComputed as problem:
+                name = NAME.match(word.plain)
+                self.state.unsure({name[0]} if name else set(), place, f"`let` is not known: {problem}")
+                return Truth(None, f"it depends on `let`: {problem}")
+        return Truth(value != 0)
 
     def _shift(self, words: list[Text]) -> None:
         amount = words[1].plain if len(words) > 1 and words[1].known else "1"

@@ -63,13 +63,14 @@ class Expander(References):
 
     # -- parts
 
-    def _into(self, fields: Fields, parts: Sequence[Part]) -> None:
+    def _into(self, fields: Fields, parts: Sequence[Part], split: bool = False) -> None:
+        """Adds the parts of a word; `split`: also what is written in it without quotes is split."""
         for part in parts:
             if isinstance(part, Parameter) and (part.name in "@*" or part.index in ("@", "*")) and part.name and not part.length:
                 self._all_into(fields, part)
             elif isinstance(part, Parameter) and part.operator in DEFAULTS and not part.quoted and not part.bad:
                 self._default_into(fields, part)
-            elif part.quoted or isinstance(part, Literal):
+            elif part.quoted or (isinstance(part, Literal) and not split):
                 fields.add(self._text(part))
             elif isinstance(part, (Substitution, Tilde)):
                 fields.vanishing(self._text(part))
@@ -80,10 +81,10 @@ class Expander(References):
         """`$@`, `"${ARRAY[@]}"` and their kin: each element by itself."""
         each = "@" in (part.name, part.index)
         if part.operator in DEFAULTS and not self.elements_of(part):
-            self._into(fields, part.arguments[0]) if "+" not in part.operator else None
+            self._into(fields, part.arguments[0], split=not part.quoted) if "+" not in part.operator else None
             return
         if part.operator in DEFAULTS and "+" in part.operator:
-            self._into(fields, part.arguments[0])
+            self._into(fields, part.arguments[0], split=not part.quoted)
             return
         try:
             texts = self.elements(part)
@@ -103,12 +104,16 @@ class Expander(References):
 
     def _default_into(self, fields: Fields, part: Parameter) -> None:
         """`${X:-words}` without quotes: what stands in its place is split as it is quoted itself."""
-        value, taken = self.chosen(part)
+        try:
+            value, taken = self.chosen(part)
+        except (Unfit, NotComputed) as problem:
+            fields.vanishing(self.unknown(part.place, str(problem)))
+            return
         if not taken:
             fields.split(value)
             return
         inner = Fields(self.separators)
-        self._into(inner, part.arguments[0])
+        self._into(inner, part.arguments[0], split=True)
         for position, text in enumerate(inner.all()):
             if position:
                 fields.next()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from .patterns import Pattern
+from .patterns import Pattern, TooMuch
 from .value import Piece, Text
 
 MAX_REPLACED = 4_096
@@ -30,16 +30,18 @@ def without_suffix(text: Text, pattern: Pattern, longest: bool) -> Text:
 
 
 def replaced(text: Text, pattern: Pattern, by: Text, operator: str) -> Text:
-    """`${X/pattern/by}` and its kin; the longest match at the leftmost place."""
+    """`${X/pattern/by}` and its kin; the longest match at the leftmost place. Raises TooMuch."""
     plain, pieces, position, done = text.plain, list[Piece](), 0, 0
     if operator == "/%":
         starts = [start for start in range(len(plain) + 1) if len(plain) in pattern.ends(plain, start)]
         return Text((*text.cut(0, starts[0]).pieces, *by.pieces)) if starts else text
     start = 0
-    while start <= len(plain) and done < MAX_REPLACED:
+    while start <= len(plain):
+        if done > MAX_REPLACED:
+            raise TooMuch
         ends = pattern.ends(plain, start)
         end = max(ends) if ends else -1
-        if end > start or (end == start and not plain):
+        if end > start or (end == start and (not plain or operator == "/#")):
             pieces += [*text.cut(position, start).pieces, *by.pieces]
             position, start, done = end, max(end, start + 1), done + 1
             if operator != "//":

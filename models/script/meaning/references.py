@@ -11,7 +11,7 @@ from ..syntax.parts import Parameter, Part, Place
 from . import parameters
 from .calculation import Calculator, Unfit
 from .patterns import Pattern
-from .value import Piece, Text, bounded, derived, in_order, joined
+from .value import Held, Keyed, Piece, Text, bounded, derived, in_order, joined
 
 DEFAULTS = ("-", ":-", "=", ":=", "?", ":?", "+", ":+")
 """Operators that name something in the place of a variable that is not set."""
@@ -40,7 +40,7 @@ class References(Calculator):
             return chosen
         value, names = self._value(part)
         if value is None:
-            value = Text((Piece("", (part.place,), unset=names),))
+            return Text((Piece("", (part.place,), unset=names),))
         return self._operated(value, part) if part.operator else value
 
     def _length(self, part: Parameter) -> Text:
@@ -64,7 +64,7 @@ class References(Calculator):
             name = target.plain
         if isinstance(part.index, tuple):
             held = self.state.held(name)
-            key = self._key(part.index, part.place, isinstance(held, dict))
+            key = self.subscript(part.index, part.place, held)
             if isinstance(held, dict):
                 found = held.get(key)
                 return (found.used_at(part.place) if found else None), frozenset()
@@ -73,15 +73,17 @@ class References(Calculator):
         written = name in self.state.variables or name in self.state.removed
         return value, frozenset() if written else frozenset({f"${name}" if name.isdecimal() else name})
 
-    def _key(self, parts: tuple[Part, ...], place: Place, array: bool) -> str:
-        """A subscript: a number, or the text of an associative array."""
+    def subscript(self, parts: Sequence[Part], place: Place, held: Held | None) -> str:
+        """A subscript: a number, or the text of an array that has texts. Raises Unfit or NotComputed where it is not known."""
         text = self.one(parts)
         if not text.known:
             raise Unfit(text.why_unknown)
-        if text.plain.isdecimal() or (array and not text.plain.replace("_", "").isalnum()):
+        if isinstance(held, Keyed):
             return text.plain
-        held_as_text = any(isinstance(held, dict) and text.plain in held for held in self.state.variables.values())
-        return text.plain if held_as_text else str(self.calculate(text, place))
+        number = self.calculate(text, place)
+        if number < 0 and isinstance(held, dict):
+            number += max((int(key) + 1 for key in held), default=0)
+        return str(number)
 
     def chosen(self, part: Parameter) -> tuple[Text, bool]:
         """For `${X:-default}` and its kin: the value, or True where what is written in its place counts."""

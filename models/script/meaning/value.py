@@ -111,7 +111,13 @@ class Text:
 
 
 Array = dict[str, Text]
-"""The elements of an array by their subscript; `declare -A` or not, in the order of writing."""
+"""The elements of an array by their subscript, in the order of writing."""
+
+
+class Keyed(Array):
+    """An array whose subscripts are texts, as `declare -A` makes it."""
+
+
 Held = Union[Text, Array]
 
 
@@ -151,6 +157,6 @@ def derived(value: str, sources: Iterable[Text], place: Place) -> Text:
 
 def in_order(array: Array) -> Iterator[tuple[str, Text]]:
     """The elements in the order of bash: by number, where all subscripts are numbers."""
-    if all(key.isdecimal() for key in array):
+    if not isinstance(array, Keyed):
         return iter(sorted(array.items(), key=lambda pair: int(pair[0])))
     return iter(array.items())

@@ -67,7 +67,7 @@ class Substitution:
 
 @dataclass(frozen=True, slots=True)
 class Tilde:
-    """`~` or `~user` at the beginning of a word."""
+    """`~` at the beginning of a word."""
 
     place: Place
     quoted: bool = False
