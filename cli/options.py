@@ -84,6 +84,28 @@ def dialect_option(verb: Verb) -> Verb:
     )
 
 
+def model_option(verb: Verb) -> Verb:
+    """Adds `--model-config` to a verb, as its argument `model`: a ModelCard, or None.
+
+    A file that cannot be used raises UnusableInput; a verb that was asked for JSON says so as JSON.
+    """
+
+    @wraps(verb)
+    def with_model(*arguments: Any, model_config: str | None, **others: Any) -> Any:
+        from ..models.model_cards.of_file import read_model_config
+
+        try:
+            card = None if model_config is None else read_model_config(model_config)
+        except UnusableInput as problem:
+            if others.get("form") == "json":
+                return _said_as_json(problem)
+            raise
+        return verb(*arguments, model=card, **others)
+
+    text = "The `config.json` of the model, whose heads, layers and experts are divided among ranks."
+    return click.option("--model-config", metavar="FILE", help=text)(cast(Verb, with_model))
+
+
 def level_option(verb: Verb, default: str = PLACEMENT) -> Verb:
     """Adds `--level` to a verb, as its argument `level`."""
     return click.option("--level", type=click.Choice(LEVELS), default=default, show_default=True, help="How much is checked.")(verb)

@@ -10,17 +10,19 @@ import click
 
 from ..models.dialects.load import dialect_named, load, read
 from ..models.finding import Finding, UnusableInput, error
+from ..models.model_cards.resolve import with_models
 from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..models.span import Edit, apply_edits
 from ..models.text.source import Source
 from ..report.terminal import escape, wants_colour
-from .options import cluster_option, composing_options, dialect_option, level_option
+from .options import cluster_option, composing_options, dialect_option, level_option, model_option
 from .show import echo_findings
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
     from ..models.cluster import Cluster
     from ..models.composition import Composer
+    from ..models.model_cards import ModelCard
     from ..models.reading import Reading
     from ..models.shorthand import AsDeclared
 
@@ -41,9 +43,10 @@ OK, FINDINGS, UNUSABLE, UNDECIDED = 0, 1, 2, 3
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
 @level_option
+@model_option
 def solve(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, write: bool, limit: float,
-    seed: int, form: str, placements: bool, level: str,
+    seed: int, form: str, placements: bool, level: str, model: ModelCard | None,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
@@ -56,7 +59,8 @@ def solve(
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
-    reading, code = _read(load(file, machines, dialect, level, composer), form)
+    loaded = load(file, machines, dialect, level, composer)
+    reading, code = _read(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return code
     from ..solver.search import solve as search

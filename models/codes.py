@@ -78,6 +78,7 @@ CODES = {
     "PW401": "work does not divide among processes",
     "PW402": "a component has too few processes for another",
     "PW403": "numbers of the work do not go together",
+    "PW404": "a model does not divide among its ranks",
     "PW501": "the memory of an accelerator is exceeded",
     "PW502": "the CPUs of a node are exceeded",
     "PW601": "what is asked for is impossible",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Callable, Mapping
 
 from .component import Component, Parallel, Relation
+from .model_cards.use import ModelUse
 from .pool import Pool
 from .ranks import write_range
 from .share import Share
@@ -22,6 +23,7 @@ class Capabilities:
     `whole_replicas`: a replica of an engine lies on whole nodes, or inside one; else the framework gives it the wrong accelerators.
     `packs`: a contiguous component is a range of the whole cluster, and its processes follow from it, so that neither groups nor process
     ranks are written.
+    `reserves_nodes`: whole nodes are reserved, so that no other job gets what is idle on them.
     `range_text`: how a solid range of ranks is written where a component names one rank a process.
     `notices`: code of a rule -> when the framework itself would notice, for rules that it checks late or never.
     """
@@ -32,6 +34,7 @@ class Capabilities:
     processes_may_cross: bool = False
     whole_replicas: bool = False
     packs: bool = False
+    reserves_nodes: bool = False
     range_text: Callable[[range], str] = write_range
     notices: Mapping[str, str] = field(default_factory=dict)
 
@@ -42,6 +45,7 @@ class Job:
 
     `choices` holds, for components that leave their parallel degrees open, every alternative, the preferred one first;
     the component itself carries that one. `pools` are those that the components were laid out from, where the dialect has such.
+    `models` says of components which model they run, and what of it they divide.
     """
 
     components: tuple[Component, ...]
@@ -50,3 +54,4 @@ class Job:
     choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
     shares: tuple[Share, ...] = ()
     pools: tuple[Pool, ...] = ()
+    models: Mapping[str, ModelUse] = field(default_factory=dict)

@@ -28,3 +28,16 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
         yield Unchecked("PW501", ", ".join(unknown), "the memory of the accelerators is not known")
     if without_cpus:
         yield Unchecked("PW502", ", ".join(without_cpus), "the CPUs of the nodes are not known")
+    yield from _models(problem)
+
+
+def _models(problem: Problem) -> Iterator[Unchecked]:
+    """Models of which nothing is known, where something is divided."""
+    unknown: dict[str, list[str]] = {}
+    for component in problem.components:
+        use = problem.job.models.get(component.name)
+        if use is not None and use.card is None and any(split.of(component.parallel) > 1 for split in use.splits):
+            why = f"nothing is known of the model `{use.path}`" if use.path else "the model is not named"
+            unknown.setdefault(why, []).append(component.name)
+    for why, names in unknown.items():
+        yield Unchecked("PW404", ", ".join(names), f"{why}; name its `config.json` with `--model-config`")

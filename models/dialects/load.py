@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
 
 from ..composition import Composer
 from ..finding import Finding, UnusableInput, error, warning
+from ..model_cards.resolve import with_models
 from ..reading import Reading
 from ..text.document import Document
 from ..text.source import Source
@@ -109,7 +110,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
     try:
         document = compose()
         found = _recognised(document) if dialect == "auto" else dialect_named(dialect)
-        reading = found.read(document, machines, level)
+        reading = with_models(found.read(document, machines, level))
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
@@ -157,7 +158,8 @@ def _recognised(document: Document) -> Dialect:
             return found
     keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
     message = f"this is no configuration that is known here (its top-level keys: {keys})"
-    advice = "RLinf needs `cluster: {component_placement: ...}`, a native file `components:`; or name it with `--dialect`"
+    needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, a native file `components:`"
+    advice = f"{needs}; or name it with `--dialect`"
     if document.partial:
         advice = "name the folder of its `defaults` with `--config-root`, or its dialect with `--dialect`"
     raise UnusableInput([error("PW010", "", message, root.span.part(0, min(1, root.span.length)), help=advice)])

@@ -9,6 +9,7 @@ from typing import Mapping as MappingType
 from ..cluster import Cluster
 from ..component import COLOCATED, DISJOINT, KEYS, SUBSET, UNBOUNDED, Component, Parallel, Relation
 from ..finding import Finding, UnusableInput, error
+from ..model_cards.of_block import MODEL
 from ..node_group import NODE
 from ..roles import ROLES
 from ..text.forms import fill
@@ -27,17 +28,19 @@ _FIELDS = {"accelerators": "amount", "processes": "amount", "accelerator": "acce
 def add_block(
     block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = ()
 ) -> tuple[tuple[Component, ...], Relations, Choices]:
-    """As `add_hints`, from the block `placewright:` of a framework's file, whose only key is `components`."""
+    """As `add_hints`, from the block `placewright:` of a framework's file, whose keys are `components` and `model`."""
     inner = block.get("components") if isinstance(block, Mapping) else None
+    if inner is None and isinstance(block, Mapping) and block.get(MODEL) is not None:
+        return components, further, {}
     if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
         span = inner.span if inner is not None else block.span
         message = "the block `placewright` holds a map `components` of hints"
         findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
         return components, further, {}
     for entry in block:
-        if entry.key.text != "components":
+        if entry.key.text not in ("components", MODEL):
             message = f"`{entry.key.text}` is no key of the block `placewright`"
-            findings.append(error("PW104", "", message, entry.key.span, label="not known", help="its only key is `components`"))
+            findings.append(error("PW104", "", message, entry.key.span, label="not known", help=f"its keys are `components` and `{MODEL}`"))
     known, relations, choices = add_hints(inner, cluster, components, findings, further)
     for component in known:
         if component.runs is None and "placement" in component.spans and component.name not in {each.name for each in components}:

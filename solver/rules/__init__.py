@@ -17,6 +17,7 @@ from .fits_memory import FitsMemory
 from .group_in_node import GroupInNode
 from .hardware_kind import HardwareKind
 from .in_order import InOrder
+from .model_divides import ModelDivides
 from .no_overlap import NoOverlap
 from .node_group import NodeGroup
 from .node_order import NodeOrder
@@ -29,6 +30,7 @@ from .subset import Subset
 RULES: tuple[Rule[Any], ...] = (
     AllPlaced(),
     Divisibility(),
+    ModelDivides(),
     NoOverlap(),
     ProcessOnOneNode(),
     GroupInNode(),

@@ -55,8 +55,9 @@ class ReplicaOnWholeNodes:
         fix = component.fix(
             self.code, f"give {component.name} a number of accelerators on each node that {size} divides, or that divides {size}"
         )
+        span = fix.edit.span if fix.edit else component.span("placement")
         yield error(
-            self.code, component.name, message, component.span("placement"), label=f"replicas of {size} cross nodes", help=fix.help,
+            self.code, component.name, message, span, label=f"replicas of {size} cross nodes", help=fix.help,
             edit=fix.edit, notes=fix.notes, witnesses=(number, *nodes), amount=len(torn),
         )  # fmt: skip
 

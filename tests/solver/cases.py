@@ -19,6 +19,7 @@ from placewright.models.component import (
     Relation,
 )
 from placewright.models.job import Capabilities, Job
+from placewright.models.model_cards import ModelCard, ModelUse, engine_splits
 from placewright.models.node_group import ACCELERATOR, NodeGroup
 from placewright.models.problem import Problem
 from placewright.models.share import Share
@@ -72,6 +73,7 @@ def problem(
     crossing: bool = False,
     whole: bool = False,
     dealt: tuple[Share, ...] = (),
+    models: dict[str, ModelUse] | None = None,
     **pairs: str,
 ) -> Problem:
     """A problem. `together`, `apart`, `either`, `within` and `not_fewer` name pairs such as ``"a+b c+d"``, `in_sequence` components."""
@@ -81,7 +83,12 @@ def problem(
     can = Capabilities(
         shares_accelerators=shares, nodes_in_order=in_order, groups_may_cross=crossing, processes_may_cross=crossing, whole_replicas=whole
     )
-    return Problem(where, Job(components, tuple(relations), can, shares=dealt))
+    return Problem(where, Job(components, tuple(relations), can, shares=dealt, models=models or {}))
+
+
+def heads(count: int, kv_heads: int = 0, assumed: bool = False) -> ModelUse:
+    """A model of so many heads, divided as inference engines do."""
+    return ModelUse("models/x", "model.path", engine_splits({}), card=ModelCard("x", count, kv_heads, assumed=assumed))
 
 
 def share(component: str, amount: int, multiple: int = 1, **more: Any) -> Share:

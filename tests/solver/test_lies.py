@@ -27,6 +27,7 @@ from placewright.solver.rules.fits_memory import FitsMemory
 from placewright.solver.rules.group_in_node import GroupInNode
 from placewright.solver.rules.hardware_kind import HardwareKind
 from placewright.solver.rules.in_order import InOrder
+from placewright.solver.rules.model_divides import ModelDivides
 from placewright.solver.rules.no_overlap import NoOverlap
 from placewright.solver.rules.node_group import NodeGroup
 from placewright.solver.rules.node_order import NodeOrder
@@ -142,6 +143,9 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "CPUs pass whatever they are": (FitsCpus, "check", instead(silent), "CPUs"),
     "nodes differ in no CPUs": (Layout, "_may_lack_cpus", instead(lambda *arguments: False), "CPUs"),
     "fused processes reserve for each": (FitsCpus, "_need", each_for_itself, "CPUs of fused processes"),
+    "any degree divides a model": (ModelDivides, "encode", instead(silent), "heads of a model"),
+    "any degree passes": (ModelDivides, "check", instead(silent), "heads of a model"),
+    "what is assumed of a model is an error": (ModelDivides, "check", all_errors, "heads of a model that is assumed"),
     "nothing is ever cut": (project, "_is_cut", instead(lambda *arguments: False), "two groups in one cell"),
     "colocated ones pass apart": (Colocated, "check", instead(silent), "colocated"),
     "given ones may be colocated apart": (Colocated, "encode", instead(silent), "given apart, colocated"),

@@ -8,11 +8,12 @@ from collections import Counter
 import pytest
 from placewright.models.assignment import Run, compress
 from placewright.models.component import Component
+from placewright.models.model_cards import ModelUse
 from placewright.models.problem import Problem
 from placewright.solver.not_searched import not_searched
 
 from . import parity
-from .cases import cluster, component, given, problem, share
+from .cases import cluster, component, given, heads, problem, share
 from .clusters import FIVE, LARGE, MIXED, MODELS, ROBOTS, SAME, TWO
 from .relation_cases import RELATION_CASES
 
@@ -139,6 +140,9 @@ CASES: dict[str, Problem] = {
         component("b", 1),
         whole=True,
     ),
+    "heads of a model": problem(FIVE, component("a", 2, 4, tp=2), models={"a": heads(3)}),
+    "heads of a model that divide": problem(FIVE, component("a", 2, 4, tp=2), models={"a": heads(4, 1)}),
+    "heads of a model that is assumed": problem(FIVE, component("a", 2, 4, tp=2), models={"a": heads(3, assumed=True)}),
     "CPUs": problem(
         cluster({"count": 3, "cpus": 4}, {"count": 3}, {"count": 1, "cpus": 9}), component("a", 2, 4, cpus=3), component("b", 2)
     ),
@@ -191,6 +195,7 @@ def random_problem(source: random.Random, most: int = 2_500) -> Problem:
             each["taken"] = source.choice([0, 0, 0, 0, 1, 2]) & ((1 << each["count"]) - 1)
         where = cluster(*nodes, g=tuple(sorted(source.sample(range(len(nodes)), source.choice([1, 2])))))
         components, pairs, dealt = list[Component](), dict.fromkeys(("together", "apart", "within", "either", "not_fewer"), ""), []
+        models: dict[str, ModelUse] = {}
         if source.random() < 0.25:
             free = [(rank, i) for rank, each in enumerate(nodes) for i in range(each["count"]) if not each["taken"] >> i & 1]
             held = sorted(source.sample(free, min(len(free), source.choice([1, 2, 3]))))
@@ -212,10 +217,21 @@ def random_problem(source: random.Random, most: int = 2_500) -> Problem:
                 kind := source.choice(["together", "apart", "within", "within", "either", "not_fewer", "", "", "", ""])
             ):
                 pairs[kind] += f" {name}+{components[0].name}"
+            if tp > 1 and source.random() < 0.2:
+                models[name] = heads(source.choice([4, 6]), source.choice([0, 1, 2, 4]), source.random() < 0.2)
             if source.random() < 0.2:
                 dealt.append(share(name, source.choice([4, 6, 8]), source.choice([1, 1, 2])))
         in_sequence = " ".join(each.name for each in components) if source.random() < 0.05 else ""
-        found = problem(where, *components, in_sequence=in_sequence, shares=True, dealt=tuple(dealt), whole=source.random() < 0.3, **pairs)
+        found = problem(
+            where,
+            *components,
+            in_sequence=in_sequence,
+            shares=True,
+            dealt=tuple(dealt),
+            whole=source.random() < 0.3,
+            models=models,
+            **pairs,
+        )
         ranged = [{c.node_groups for c in members if c.contiguous} for members in found.colocated_sets]
         if all(len(groups) <= 1 for groups in ranged) and parity.space(found) <= most and not not_searched(found):
             return found

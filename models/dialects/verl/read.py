@@ -38,7 +38,7 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     notes.settle()
     overlap = bool(setup.parts)  # what runs on a part of its pool may share with what runs on all of it
     capabilities = replace(CAPABILITIES, shares_accelerators=overlap) if overlap else CAPABILITIES
-    job = Job(setup.components, tuple(setup.relations), capabilities, shares=tuple(setup.shares), pools=setup.pools)
+    job = Job(setup.components, tuple(setup.relations), capabilities, shares=tuple(setup.shares), pools=setup.pools, models=setup.models)
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
     return Reading(document, NAME, Problem(cluster, job), findings, unchecked, tuple(setup.derivations))

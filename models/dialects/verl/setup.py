@@ -8,6 +8,7 @@ from typing import Mapping
 from ...component import Component, Relation
 from ...configuration.notes import Notes
 from ...derivation import Derivation
+from ...model_cards import ModelUse
 from ...pool import Pool
 from ...share import Share
 from .configuration import Configuration
@@ -30,6 +31,7 @@ class Setup:
     relations: list[Relation] = field(default_factory=list)
     shares: list[Share] = field(default_factory=list)
     derivations: list[Derivation] = field(default_factory=list)
+    models: dict[str, ModelUse] = field(default_factory=dict)
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def component(self, name: str) -> Component | None:

@@ -9,6 +9,7 @@ from .chain import derive_batches
 from .degrees import mend_degrees
 from .engine import judge_engines
 from .meshes import judge_meshes
+from .models import read_models
 from .streamed import judge_streams
 from .tuning import judge_ranks_of_tuning, judge_tuning
 from .updates import judge_updates
@@ -23,6 +24,7 @@ def judge(setup: Setup, level: str) -> None:
     judge_engines(work)
     judge_ranks_of_tuning(work)
     derive_batches(work)
+    read_models(work)
     if level == TRAINING:
         judge_batches(work)
         judge_updates(work)

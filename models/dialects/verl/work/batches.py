@@ -15,7 +15,7 @@ from ..entries import Kind
 from ..entries.programs import FULLY_ASYNC
 from .notices import AT_START, FIRST_STEP
 from .ranks import data_parallel
-from .work import LOOPS, MODE, NUMBERS, SHARES, Work, nearest
+from .work import LOOPS, MODE, NUMBERS, SHARES, Work, nearest, plural
 
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
 PROMPTS, EACH, DYNAMIC = "data.train_batch_size", f"{ROLLOUT}.n", f"{ACTOR}.use_dynamic_bsz"
@@ -51,7 +51,7 @@ def judge_batches(work: Work) -> None:
             step = lcm(*(other.parts for its, other in dealings if its.name == amount.name))
             better = nearest(amount.value, step // gcd(step, each.value))
             edit = amount.becomes(min(better, key=lambda value: abs(value - amount.value)))
-            message = f"{samples} samples ({work.said(amount)} x {work.said(each)}) do not divide among {dealing.to}: "
+            message = f"{samples} {plural('sample', samples)} ({work.said(amount)} x {work.said(each)}) do not divide among {dealing.to}: "
             message += f"{samples % dealing.parts} are left over"
             work.tell(SHARES, dealing.component, message, amount.span or each.span, work.set(amount, *better), edit, "", dealing.when)
     groups = _groups(work)
@@ -105,23 +105,28 @@ def _at_start(work: Work, prompts: Amount | None) -> None:
             message = f"{work.said(prompts)} is less than {work.said(mini)}"
             help_ = f"{work.set(prompts, mini.value)}, or {work.settings.assigned(mini.name, prompts.value)}"
             work.tell(NUMBERS, name, message, prompts.span or mini.span, help_, prompts.becomes(mini.value), "too few", AT_START)
-        _micro(work, name, owner, mini, micro)
+        if _one_of_two(work, name, f"{owner}.ppo_micro_batch_size") and micro and mini:
+            _micro(work, name, owner, mini, micro)
 
 
-def _micro(work: Work, name: str, owner: str, mini: Amount | None, micro: Amount | None) -> None:
-    """The size of micro batches of all ranks together, which verl calls deprecated, or that of one rank: one of the two."""
-    one = work.amount(f"{owner}.ppo_micro_batch_size_per_gpu", NUMBERS)
-    key = f"{owner}.ppo_micro_batch_size_per_gpu"
-    if micro and one:
-        message = f"`{micro.name}` and `{one.name}` are both set; verl takes one of them"
-        work.tell(MODE, name, message, micro.span, f"remove `{micro.name}`, which is deprecated", None, "deprecated", AT_START)
-        return
-    if micro is None and one is None and not work.settings.is_open(key, NUMBERS):
-        message = f"neither `{key}` nor `{owner}.use_dynamic_bsz` is set; verl demands one of them"
-        work.tell(MODE, name, message, None, f"set {work.settings.assigned(key, 1)} or more", None, "", AT_START)
-        return
-    if not micro or not mini:
-        return
+def _one_of_two(work: Work, name: str, all_ranks: str) -> bool:
+    """The size of micro batches of all ranks together, which verl calls deprecated, or that of one rank: is it one of the two?"""
+    one_rank = f"{all_ranks}_per_gpu"
+    if work.settings.is_open(all_ranks, NUMBERS) or work.settings.is_open(one_rank, NUMBERS):
+        return False
+    both = [work.settings.said(key, NUMBERS) for key in (all_ranks, one_rank)]
+    if all(both):
+        message = f"`{all_ranks}` and `{one_rank}` are both set; verl takes one of them"
+        help_ = f"remove `{all_ranks}`, which is deprecated"
+        work.tell(MODE, name, message, work.settings.place(all_ranks), help_, None, "deprecated", AT_START)
+    elif not any(both):
+        message = f"`{one_rank}` is not set; verl demands it unless `{DYNAMIC}` is"
+        work.tell(MODE, name, message, None, f"set {work.settings.assigned(one_rank, 1)}, or more", None, "", AT_START)
+    return any(both) and not all(both)
+
+
+def _micro(work: Work, name: str, owner: str, mini: Amount, micro: Amount) -> None:
+    """What the size of the micro batches of all ranks together must be."""
     if mini.value % micro.value:
         message = f"{work.said(mini)} is no multiple of {work.said(micro)}: {mini.value % micro.value} would be left"
         better = nearest(mini.value, micro.value)
@@ -131,7 +136,9 @@ def _micro(work: Work, name: str, owner: str, mini: Amount | None, micro: Amount
     sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", NUMBERS)
     parts = sequence.value if sequence else 1
     if name == "actor" and ranks and micro.value * parts < ranks:
-        message = f"{work.said(micro)} x {parts} sequence parallel ranks is less than the {ranks} accelerators of the trainer"
+        message = (
+            f"{work.said(micro)} x {parts} sequence parallel {plural('rank', parts)} is less than the {ranks} accelerators of the trainer"
+        )
         least = -(-ranks // parts)
         fitting = next((size for size in range(least, mini.value + 1) if mini.value % size == 0), least)
         work.tell(NUMBERS, name, message, micro.span, work.set(micro, fitting), micro.becomes(fitting), "too few", AT_START)

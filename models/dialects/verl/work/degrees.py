@@ -79,7 +79,7 @@ def _defaults(amounts: Mapping[str, Amount]) -> tuple[str, ...]:
 def _when(work: Work, name: str) -> str:
     if is_engine(work, name):
         return AFTER_WEIGHTS
-    if name != "actor" or work.setup.entry.kind not in (Kind.HYBRID, Kind.SEPARATE):
+    if name != "actor" or not work.is_checked_at_start:
         return IN_WORKERS
     dynamic = work.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", DEGREES)
     return UNCHECKED_AT_START if dynamic else AT_START

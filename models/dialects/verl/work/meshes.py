@@ -74,7 +74,8 @@ def _experts(work: Work, name: str, owner: str, ranks: int) -> None:
     product = inner.value * experts.value * stages.value
     if (experts.value == 1 and own is None) or ranks % product == 0:
         return  # without experts this is what tp x pp demand
-    message = f"the {ranks} ranks of {name} cannot be divided by expert tp x ep x pp = {inner.value} x {experts.value} x {stages.value} = {product}"
+    message = f"the {ranks} ranks of {name} cannot be divided by expert tp x ep x pp = "
+    message += f"{inner.value} x {experts.value} x {stages.value} = {product}"
     note = "" if own else f"`{degrees}.expert_tensor_parallel_size` is null, and so takes the tensor parallel size {tensor.value}"
     fitting = [size for size in range(1, inner.value + 1) if ranks % (size * experts.value * stages.value) == 0]
     if fitting:
@@ -86,13 +87,5 @@ def _experts(work: Work, name: str, owner: str, ranks: int) -> None:
         better = next_to(experts.value, fitting)
         help_ = work.set(experts, *better) if better else f"make expert tp x ep x pp a divisor of {ranks}"
         edit = experts.becomes(min(better, key=lambda value: abs(value - experts.value))) if better else None
-    work.tell(
-        DEGREES,
-        name,
-        message,
-        experts.span or stages.span,
-        help_,
-        edit,
-        f"{product} ranks together",
-        f"{note}; {IN_WORKERS}" if note else IN_WORKERS,
-    )
+    at = experts.span or stages.span
+    work.tell(DEGREES, name, message, at, help_, edit, f"{product} ranks together", note, IN_WORKERS)

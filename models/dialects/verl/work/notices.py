@@ -4,6 +4,8 @@ from __future__ import annotations
 
 AT_START = "verl refuses this in its first check, before any worker is started"
 IN_WORKERS = "verl notices this only in the workers, after the pools were taken and they were started"
+WITH_MODEL = "verl notices this only in the workers, when they build the model"
+IN_ROLLOUTER = "verl notices this when it makes its rollouter, before the workers are started"
 AFTER_WEIGHTS = "verl notices this only when it starts its inference engines, after the weights that are trained were loaded"
 IN_SERVER = "verl notices this only when a server of the engine is started, after the weights were loaded"
 FIRST_STEP = "verl notices this only at its first step, after everything was loaded"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....text.tree import Scalar
 from ..entries.programs import FULLY_ASYNC
-from .notices import IN_WORKERS
+from .notices import IN_ROLLOUTER
 from .work import NUMBERS, Work
 
 EXACT = (("data.train_batch_size", 0), ("data.gen_batch_size", 1))
@@ -24,7 +24,7 @@ def judge_streams(work: Work) -> None:
             message = f"the fully asynchronous trainer demands `{key}` {wanted}, but it is {amount.value}"
             message += " (its default)" if amount.span is None else ""
             work.tell(
-                NUMBERS, "rollout", message, amount.span, work.set(amount, wanted), amount.becomes(wanted), f"not {wanted}", IN_WORKERS
+                NUMBERS, "rollout", message, amount.span, work.set(amount, wanted), amount.becomes(wanted), f"not {wanted}", IN_ROLLOUTER
             )
     for key, least in LEAST:
         value = work.settings.at(key)
@@ -40,5 +40,5 @@ def judge_streams(work: Work) -> None:
                 help_,
                 work.settings.becomes(key, str(least)),
                 "too small",
-                IN_WORKERS,
+                IN_ROLLOUTER,
             )

@@ -14,7 +14,7 @@ from ..entries import Kind
 from .batches import ACTOR, EACH
 from .notices import FIRST_UPDATE, IN_WORKERS
 from .ranks import data_parallel
-from .work import NEW_WORKERS, NUMBERS, SHARES, Work, nearest, next_to
+from .work import NEW_WORKERS, NUMBERS, SHARES, Work, nearest, next_to, plural
 
 TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)
 
@@ -58,6 +58,11 @@ def judge_updates(work: Work) -> None:
             _exact(work, update)
         else:
             _rounded(work, update)
+        virtual = (
+            work.amount(f"{update.owner}.megatron.virtual_pipeline_model_parallel_size", NUMBERS) if update.strategy == "megatron" else None
+        )
+        if virtual and virtual.value > 1:
+            work.setup.notes.unsure(NUMBERS, update.name, "how many micro batches the virtual pipeline stages get depends on the samples")
 
 
 def _exact(work: Work, update: Update) -> None:
@@ -103,7 +108,7 @@ def _micro(work: Work, update: Update) -> None:
 
 
 def _said(work: Work, update: Update) -> str:
-    return f"{update.samples} samples of a mini batch ({work.said(update.mini)} x {work.said(update.each)})"
+    return f"{update.samples} {plural('sample', update.samples)} of a mini batch ({work.said(update.mini)} x {work.said(update.each)})"
 
 
 def _even(update: Update) -> list[int]:

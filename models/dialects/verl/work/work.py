@@ -9,6 +9,7 @@ from ....configuration.settings import Amount
 from ....span import Edit, Span
 from ..configuration import Configuration
 from ..entries import Kind
+from ..entries.programs import FULLY_ASYNC
 from ..setup import Setup
 from .notices import OWN_TRAINER
 
@@ -32,6 +33,12 @@ class Work:
         """The settings of the job."""
         return self.setup.settings
 
+    @property
+    def is_checked_at_start(self) -> bool:
+        """Does the program check its configuration before it starts workers? Source: verl, verl/utils/config.py (validate_config)."""
+        entry = self.setup.entry
+        return entry.kind in LOOPS and not entry.own_trainer and entry.program != FULLY_ASYNC.program
+
     def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
         """A number; None where it is null or not known here."""
         if self.settings.is_open(path, rule) or not self.settings.said(path, rule):
@@ -39,18 +46,19 @@ class Work:
         return self.settings.whole(path, rule, least=least)
 
     def tell(
-        self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "", when: str = "",
-        proved: bool = True,
+        self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "",
+        *notes: str, proved: bool = True,
     ) -> None:  # fmt: skip
-        """Add an error, or a warning where failure is not proved."""
+        """Add an error, or a warning where failure is not proved. The notes say when verl notices."""
         own = self.setup.entry.own_trainer
-        notes = tuple(note for note in (when, OWN_TRAINER if own and proved else "") if note)
+        notes = tuple(note for note in (*notes, OWN_TRAINER if own and proved else "") if note)
         add = self.setup.notes.error if proved and not own else self.setup.notes.warn
         add(code, subject, message, at or self.settings.top, label, help, edit, *notes)
 
     def set(self, amount: Amount, *values: int) -> str:
         """Advice to write one of these values."""
-        return "set " + " or ".join(self.settings.assigned(amount.name, value) for value in values)
+        others = "".join(f" or `{value}`" for value in values[1:])
+        return f"set {self.settings.assigned(amount.name, values[0])}{others}"
 
     def said(self, amount: Amount) -> str:
         """The key with its value, and that it is a default where nobody wrote it."""
@@ -60,6 +68,11 @@ class Work:
         """The strategy of something that is trained; `fsdp2` counts as `fsdp`. None where it is not known."""
         word = self.settings.word(f"{owner}.strategy", DEGREES)
         return "fsdp" if word in ("fsdp", "fsdp2") else word
+
+
+def plural(noun: str, count: int) -> str:
+    """The noun as it stands after a number."""
+    return noun if count == 1 else f"{noun}s"
 
 
 def nearest(value: int, step: int) -> list[int]:

@@ -1,0 +1,63 @@
+"""The card of a model from its `config.json`, as Hugging Face writes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Mapping
+
+from ..finding import UnusableInput, error
+from .card import ModelCard
+
+MAX_BYTES = 1 << 20
+KEYS = {
+    "heads": ("num_attention_heads", "n_head"),
+    "kv_heads": ("num_key_value_heads",),
+    "layers": ("num_hidden_layers", "n_layer"),
+    "vocabulary": ("vocab_size",),
+    "experts": ("num_experts", "n_routed_experts", "num_local_experts"),
+}
+"""Field of a card -> the keys that families of models have for it."""
+_TEXT = ("text_config", "llm_config", "thinker_config")
+"""Where models of several kinds of input keep the numbers of their language model."""
+
+
+def read_model_config(path: str | Path) -> ModelCard:
+    """The numbers of a model. Raises UnusableInput if the file cannot be read or says neither heads nor layers."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read(MAX_BYTES + 1)
+    except (OSError, UnicodeDecodeError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8"
+        raise _unusable("PW001", f"the model's configuration `{path}` cannot be read: {why}") from None
+    if len(text) > MAX_BYTES:
+        raise _unusable("PW002", f"the model's configuration `{path}` is larger than {MAX_BYTES >> 20} MiB")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _unusable("PW003", f"the model's configuration `{path}` is not JSON") from None
+    card = card_of(str(path), value) if isinstance(value, dict) else ModelCard(str(path))
+    if not card.heads and not card.layers:
+        raise _unusable("PW003", f"`{path}` is not the configuration of a model: it says neither heads nor layers")
+    return card
+
+
+def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
+    """The card of a configuration; the numbers of its language model where it has several. What is not said is 0."""
+    inner = next((config[key] for key in _TEXT if isinstance(config.get(key), dict)), None)
+    found = {field: _number(inner, keys) or _number(config, keys) for field, keys in KEYS.items()}
+    if not found["kv_heads"]:
+        found["kv_heads"] = found["heads"]  # models without the key have a key-value head for each head
+    return ModelCard.of(name, found)
+
+
+def _number(config: object, keys: tuple[str, ...]) -> int:
+    for key in keys if isinstance(config, dict) else ():
+        value = config.get(key) if isinstance(config, dict) else None
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+    return 0
+
+
+def _unusable(code: str, message: str) -> UnusableInput:
+    return UnusableInput([error(code, "", message, help="name the `config.json` of the model, as Hugging Face has it")])

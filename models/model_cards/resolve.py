@@ -1,0 +1,41 @@
+"""What is known of the models of a job: named by the user, described in the file, or of a known id."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..finding import Finding
+from ..problem import Problem
+from ..reading import Reading
+from ..roles import ACTOR, INFERENCE, REFERENCE, ROLLOUT, STUDENT
+from .card import ModelCard
+from .known import known_model
+from .of_block import model_of_block
+
+POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
+"""What runs the model that is trained; the others may run another one."""
+
+
+def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
+    """The reading with the cards of its models. `named` is the one that the user names; it goes before all else.
+
+    It and the one that the file describes are the policy: other components have it if they name the same model.
+    """
+    problem = reading.problem
+    if problem is None or not problem.job.models:
+        return reading
+    findings: list[Finding] = []
+    described = named or model_of_block(reading.document.root, findings)
+    told = [finding for finding in findings if finding not in reading.findings]
+    policy = next((use.path for name, use in problem.job.models.items() if _is_policy(problem, name)), None)
+    models = {}
+    for name, use in problem.job.models.items():
+        own = _is_policy(problem, name) or (use.path and use.path == policy)
+        card = described if described and own else known_model(use.path)
+        models[name] = replace(use, card=card)
+    job = replace(problem.job, models=models)
+    return replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told))
+
+
+def _is_policy(problem: Problem, name: str) -> bool:
+    return any(component.name == name and component.role in POLICY for component in problem.components)
