@@ -39,6 +39,8 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
     if not problem.cluster.counted:
         unknown = error("PW011", "", "nobody says how many accelerators there are", help="name the cluster, such as `--cluster 2x8xH100`")
         return replace(bare, verdict=UNUSABLE, findings=(unknown,))
+    if not problem.components:
+        return replace(bare, findings=(refusal("", "the file places nothing", "name a file that places something"),))
     try:
         rendering = dialect.render(problem)
     except UnusableInput as refused:

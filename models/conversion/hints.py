@@ -18,13 +18,14 @@ Data = dict[str, object]
 def shape(problem: Problem, component: Component, names: dict[str, str], losses: list[Finding]) -> Data:
     """What hints say besides where it may be and how much it asks for. `names` are those that components have in the new file."""
     data: Data = {"role": component.role} if component.role not in ("", names[component.name]) else {}
-    if component.cpus:
+    if component.cpus and not problem.job.pools:  # those of a pool are reserved once for all its components, by verl itself
         data["cpus"] = component.cpus
     if problem.kind(component) != NODE:
         degrees = _degrees(problem.job.choices.get(component.name, (component.parallel,)), component, losses)
+        demanded = component.runs is None or "contiguous" in component.spans or component.stride > 1  # else a rule of its framework
         written = {
             "parallel": degrees, "memory": _memory(component.memory), "accelerator": component.accelerator_model,
-            "contiguous": component.contiguous, "any_order": component.any_order, "stride": component.stride if component.stride > 1 else 0,
+            "contiguous": component.contiguous and demanded, "any_order": component.any_order and demanded, "stride": component.stride if component.stride > 1 else 0,
         }  # fmt: skip
         data |= {key: value for key, value in written.items() if value}
     if component.phase:

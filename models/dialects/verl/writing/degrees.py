@@ -31,6 +31,8 @@ def trained(component: Component, losses: list[Finding]) -> Data:
     if kept == Parallel():
         return {"strategy": "fsdp"}
     megatron: Data = {f"{name}_parallel_size": degree for name, degree in degrees.items()}
+    if its.ep > 1:
+        megatron["expert_tensor_parallel_size"] = 1  # verl's default is tp, which fewer numbers of ranks divide by
     return {"strategy": "megatron", "megatron": megatron}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import gcd
 
 from ....assignment import seats
 from ....component import Component
@@ -25,6 +26,15 @@ class Pooled:
     components: tuple[Component, ...]
     parts: Parts | None
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    on_nodes: tuple[tuple[int, int], ...] = ()
+    """(node, how many of its accelerators the pool has)."""
+
+    @property
+    def uneven(self) -> str:
+        """What it has on its nodes, if that differs: then only smaller parts, several on a node, can be said."""
+        if len({count for _, count in self.on_nodes}) < 2:
+            return ""
+        return ", ".join(f"{count} on node {node}" for node, count in self.on_nodes[:4])
 
     def named(self, name: str, names: dict[str, str]) -> Pool:
         """The same as a pool of this name; with no parts where they are left to solve."""
@@ -65,15 +75,6 @@ def _pool(group: list[Component], held: dict[str, Seats], reasons: list[Finding]
     all_of_them = sorted({seat for each in group for seat in held[each.name]})
     counts = {node: sum(its == node for its, _ in all_of_them) for node, _ in all_of_them}
     names = ", ".join(f"`{each.name}`" for each in group)
-    if len(set(counts.values())) > 1:
-        sizes = ", ".join(f"{count} on node {node}" for node, count in list(counts.items())[:4])
-        reasons.append(
-            refusal(
-                group[0].name,
-                f"the pool of {names} would have uneven parts: {sizes}; verl starts only even ones",
-                "use as many on each node",
-            )
-        )
     position = {seat: rank for rank, seat in enumerate(all_of_them)}
     ranges = {}
     for each in group:
@@ -86,4 +87,5 @@ def _pool(group: list[Component], held: dict[str, Seats], reasons: list[Finding]
                 message = f"`{each.name}` is on a part of the pool of {names} that is not one solid range of its ranks"
                 reasons.append(refusal(each.name, message, "give it all of the pool, or none"))
             ranges[each.name] = ranks[0], ranks[-1]
-    return Pooled(tuple(group), Parts(next(iter(counts.values())), len(counts)), ranges)
+    size = gcd(*counts.values())
+    return Pooled(tuple(group), Parts(size, len(all_of_them) // size), ranges, tuple(counts.items()))

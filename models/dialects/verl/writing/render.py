@@ -166,7 +166,10 @@ class _Writer:
             for each in pool.components:
                 runs = layout.runs(name)
                 runs = cut(runs, *pool.ranges[each.name]) if each.name in pool.ranges else runs
-                if _held(runs) != _held(each.runs or ()):
+                if _held(runs) != _held(each.runs or ()) and pool.uneven:
+                    message = f"the parts of a pool are even; the accelerators of `{each.name}` are {pool.uneven}"
+                    self.reasons.append(refusal(each.name, message, "use as many on each node"))
+                elif _held(runs) != _held(each.runs or ()):
                     message = (
                         f"verl names no node and no accelerator: it places the ranks of `{each.name}` on others, from {_first(runs)} on"
                     )

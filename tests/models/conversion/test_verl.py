@@ -1,0 +1,102 @@
+"""verl's own configurations, converted to verl: the same pools, the same ranks. And what pools cannot say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from placewright.models.conversion.differences import differences
+from placewright.models.converted import REFUSED
+from placewright.models.dialects.load import dialect_named, read
+from placewright.models.shorthand import read_shorthand
+from placewright.models.text.source import Source
+from placewright.solver.convert import convert
+from placewright.solver.verify import verify
+
+MACHINES = read_shorthand("4x8xH100")
+CASES = 150
+DEGREES = "{{tensor_model_parallel_size: {}, pipeline_model_parallel_size: {}, context_parallel_size: 1, expert_model_parallel_size: 1}}"
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    """One pool, one with a pool for the reward model, two pools, simulators, or the proposed topology."""
+    nodes, size = draw(st.sampled_from((1, 2, 4))), draw(st.sampled_from((2, 4, 8)))
+    program = draw(st.sampled_from(("hybrid", "hybrid", "reward", "apart", "simulators", "topology")))
+    strategy = "strategy: fsdp"
+    if draw(st.booleans()):
+        strategy = f"strategy: megatron, megatron: {DEGREES.format(draw(st.sampled_from((1, 2))), draw(st.sampled_from((1, 2))))}"
+    rollout = f"tensor_model_parallel_size: {draw(st.sampled_from((1, 2, 4)))}, data_parallel_size: {draw(st.sampled_from((1, 1, 2)))}"
+    reference = str(draw(st.booleans()) and program != "simulators").lower()
+    estimator = draw(st.sampled_from(("gae", "grpo"))) if program != "simulators" else "grpo"
+    text = f"algorithm: {{adv_estimator: {estimator}}}\n"
+    text += f"actor_rollout_ref:\n  actor: {{{strategy}, use_kl_loss: {reference}}}\n  rollout: {{{rollout}}}\n"
+    if program == "simulators":
+        return f"{text}trainer: {{nnodes: {nodes}, n_rollout_gpus_per_node: {size // 2}, n_env_gpus_per_node: {size // 2}}}\n"
+    if program == "topology":
+        parts = draw(st.sampled_from(((0, size - 1), (size // 2, size - 1), (0, 0))))
+        pools = f"[{{name: a, nnodes: 1, n_gpus_per_node: {size}}}, {{name: b, nnodes: {nodes}, n_gpus_per_node: 2}}]"
+        models = [
+            "{name: actor, worker: actor, resource_pool: a}", "{name: rollout, worker: rollout, resource_pool: b}",
+            f"{{name: ref, worker: ref, resource_pool: a, device_range: [{parts[0]}, {parts[1]}]}}",
+        ]  # fmt: skip
+        return f"{text}topology:\n  clusters: []\n  device_pools: {pools}\n  models: [{', '.join(models)}]\n"
+    text += f"trainer: {{nnodes: {nodes}, n_gpus_per_node: {size}}}\n"
+    if program == "reward":
+        text += "reward_model: {enable: true, enable_resource_pool: true, use_reward_loop: false, strategy: fsdp, nnodes: 1, n_gpus_per_node: 2}\n"
+    return text + (f"rollout: {{nnodes: {nodes}, n_gpus_per_node: {draw(st.sampled_from((2, 4)))}}}\n" if program == "apart" else "")
+
+
+@settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(files())
+def test_a_configuration_of_verl_in_verls_own_words_is_the_same(text: str) -> None:
+    reading = read(Source("ppo.yaml", text), MACHINES, "verl")
+    if verify(reading).errors or reading.problem is None:
+        return
+    rendering = dialect_named("verl").render(reading.problem)
+    again = read(Source("again.yaml", rendering.text), MACHINES, "verl")
+    assert again.problem is not None
+    assert [*differences(reading.problem, again.problem, rendering.names)] == [], rendering.text
+    assert not [loss.message for loss in rendering.losses if loss.severity.value == "warning"]
+
+
+@pytest.mark.parametrize(
+    ("cluster", "components", "why"),
+    [
+        ("1x8", "  actor: {placement: 0-7}\n", "verl always trains an `actor` and generates with `rollout`; there is no `rollout`"),
+        (
+            "2x8",
+            "  actor: {placement: 0-8}\n  rollout: {placement: 0-8, colocate_with: actor}\n",
+            "the parts of a pool are even; the accelerators of `actor` are 8 on node 0, 1 on node 1",
+        ),
+        (
+            "1x8",
+            "  actor: {placement: 0-7}\n  rollout: {placement: '0-1,4-5', within: actor}\n",
+            "`rollout` is on a part of the pool of `actor`, `rollout` that is not one solid range of its ranks",
+        ),
+        (
+            "1x8",
+            "  actor: {placement: 0-7}\n  rollout: {placement: 0-7:0-15, colocate_with: actor}\n",
+            "processes of `rollout` share accelerators; in verl each has one of its own",
+        ),
+        ("1x8", "  actor: {placement: 0-3}\n  rollout: {placement: 4-5}\n  tool: {placement: 6}\n", "verl has no role for `tool`"),
+        (
+            "1x8",
+            "  actor: {placement: 0-3}\n  rollout: {placement: 4-7}\n  env: {placement: 4-7, colocate_with: rollout}\n",
+            "`env` shares accelerators with `rollout`; verl's simulators have a pool of their own",
+        ),
+    ],
+)
+def test_what_pools_cannot_say_is_refused_with_the_reason(cluster: str, components: str, why: str) -> None:
+    done = convert(read(Source("job.yaml", f"cluster: {cluster}\ncomponents:\n{components}"), None, "native"), "verl")
+    assert done.verdict == REFUSED
+    assert why in [finding.message for finding in done.findings]
+
+
+def test_where_verl_would_place_a_pool_elsewhere_that_is_announced() -> None:
+    text = "cluster: 2x8\ncomponents:\n  actor: {placement: 12-15}\n  rollout: {placement: 4-7}\n"
+    done = convert(read(Source("job.yaml", text), None, "native"), "verl")
+    assert [loss.message for loss in done.losses] == [
+        "verl names no node and no accelerator: it places the ranks of `actor` on others, from accelerator 0 of node 0 on",
+        "verl names no node and no accelerator: it places the ranks of `rollout` on others, from accelerator 0 of node 1 on",
+    ]
