@@ -73,7 +73,8 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
         unread = list(dict.fromkeys((each.subject, each.why) for each in reading.unchecked if each.rule == rule))
         if unread:
             more = f" (and {len(unread) - 1} more like this)" if len(unread) > 1 else ""
-            yield moved(unread[0][0], f"what is not known here is not carried over: {unread[0][1]}{more}")
+            about = f"{unread[0][0]}: " if unread[0][0] and f"`{unread[0][0]}`" not in unread[0][1] else ""
+            yield moved(unread[0][0], f"not all was known as the file was read: {about}{unread[0][1]}{more}")
 
 
 def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:
