@@ -36,7 +36,7 @@ def judge_batches(work: Work) -> None:
     if work.setup.entry.kind not in (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT) or work.setup.entry.program == FULLY_ASYNC.program:
         return
     prompts, each, dynamic = work.amount(PROMPTS, SHARES), work.amount(EACH, SHARES), work.settings.flag(DYNAMIC, SHARES)
-    if dynamic is False and work.setup.entry.kind is not Kind.SPLIT:
+    if dynamic is False and work.is_checked_at_start:
         _at_start(work, prompts)
     drawn = work.amount("data.gen_batch_size", SHARES) or prompts
     if not prompts or not each or not drawn:
@@ -68,7 +68,7 @@ def _to_ranks(work: Work, dynamic: bool | None) -> list[Dealing]:
     found = []
     actor, count = work.setup.component("actor"), work.setup.world_size("actor")
     parallel, strategy = data_parallel(work, "actor"), work.is_trained_by(ACTOR)
-    if dynamic is False and count and actor and work.setup.entry.kind is not Kind.SPLIT:
+    if dynamic is False and count and actor and work.is_checked_at_start:
         if strategy == "fsdp":
             found.append(Dealing("actor", count, f"the {count} accelerators of the trainer", AT_START))
         elif strategy == "megatron" and parallel and (micro := work.amount(f"{ACTOR}.ppo_micro_batch_size_per_gpu", SHARES)):
@@ -119,6 +119,8 @@ def _one_of_two(work: Work, name: str, all_ranks: str) -> bool:
         message = f"`{all_ranks}` and `{one_rank}` are both set; verl takes one of them"
         help_ = f"remove `{all_ranks}`, which is deprecated"
         work.tell(MODE, name, message, work.settings.place(all_ranks), help_, None, "deprecated", AT_START)
+    elif not any(both) and not work.is_whole:
+        work.setup.notes.unsure(MODE, name, f"`{one_rank}` is not in this file; the command line may set it")
     elif not any(both):
         message = f"`{one_rank}` is not set; verl demands it unless `{DYNAMIC}` is"
         work.tell(MODE, name, message, None, f"set {work.settings.assigned(one_rank, 1)}, or more", None, "", AT_START)

@@ -20,7 +20,9 @@ def judge_streams(work: Work) -> None:
         return
     for key, wanted in EXACT:
         amount = work.amount(key, NUMBERS, least=-(10**9))
-        if amount and amount.value != wanted:
+        if amount and amount.span is None and amount.value != wanted and not work.is_whole:
+            work.setup.notes.unsure(NUMBERS, "rollout", f"`{key}` is not in this file; the command line may set it")
+        elif amount and amount.value != wanted:
             message = f"the fully asynchronous trainer demands `{key}` {wanted}, but it is {amount.value}"
             message += " (its default)" if amount.span is None else ""
             work.tell(

@@ -34,6 +34,11 @@ class Work:
         return self.setup.settings
 
     @property
+    def is_whole(self) -> bool:
+        """Is the configuration a command line that is known in full, which nothing is added to?"""
+        return self.setup.notes.document.program is not None and not self.setup.notes.partial
+
+    @property
     def is_checked_at_start(self) -> bool:
         """Does the program check its configuration before it starts workers? Source: verl, verl/utils/config.py (validate_config)."""
         entry = self.setup.entry
