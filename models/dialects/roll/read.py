@@ -26,11 +26,11 @@ from .recognise import HINTS
 from .roles.defaults import Defaults
 from .roles.hinted import only_roles, with_workers
 from .roles.placed import opened, placed
-from .roles.read_roles import read_roles
 from .roles.role import Role
 from .roles.setup import Setup
-from .roles.unused import unused
 from .work import read_work
+from .workers.read_roles import read_roles
+from .workers.unused import unused
 
 NAME, FRAMEWORK = "roll", "ROLL"
 
@@ -83,11 +83,11 @@ class _Reader:
         known, relations, choices = self._with_hints(tuple(self._components(roles, open_, cluster, per_node.count, nodes)), cluster, roles)
         setup = Setup(
             notes, settings, pipeline, roles, per_node.count, per_node.assumed, nodes, cluster, {each.name: each for each in known}, relations,
-            derivations=self.derivations,
+            choices, derivations=self.derivations,
         )  # fmt: skip
         read_modes(setup)
         read_work(setup, self.training)
-        job = Job(tuple(setup.components.values()), (*relations, *setup.relations), CAPABILITIES, choices, tuple(setup.shares))
+        job = Job(tuple(setup.components.values()), (*relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares))
         return Problem(cluster, job)
 
     def _components(self, roles: tuple[Role, ...], open_: set[str], cluster: Cluster, per_node: int, nodes: int) -> Iterator[Component]:

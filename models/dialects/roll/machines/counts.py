@@ -17,7 +17,7 @@ from ....shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
 from ....text.tree import Scalar
 from ..mapping.device_mapping import KEY
 from ..roles.role import Role
-from ..roles.worker import REWRITTEN
+from ..workers.worker import REWRITTEN
 
 PER_NODE, NODES = "num_gpus_per_node", "num_nodes"
 RULE = "PW102"

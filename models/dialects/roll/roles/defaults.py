@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator, Mapping
 
 from ....configuration.settings import Default
-from .environments import DEFAULTS as OF_ENVIRONMENTS
+from ..workers.environments import DEFAULTS as OF_ENVIRONMENTS
 
 _BASE, _WORKER = "ROLL, roll/configs/base_config.py", "ROLL, roll/configs/worker_config.py"
 

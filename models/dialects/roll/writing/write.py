@@ -19,7 +19,7 @@ from ..mapping.ids import Ids
 from ..mapping.written import text_of
 from ..read import read_with
 from ..roles.known_keys import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
-from ..roles.strategy import VLLM
+from ..workers.strategy import VLLM
 
 Lines = dict[str, str]
 """Key -> its value, as text that needs no quotes outside of braces."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....configuration.notes import Notes
-from .role import Role
+from ..roles.role import Role
 
 CODE = "PW803"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....text.program import Program
-from .known_keys import DEVICES, STUDENT_INFER, STUDENT_TRAIN, WORLD_SIZE
-from .parts import ACTOR_INFER, ACTOR_TRAIN, REFERENCES, REWARD_MODEL, REWARDS, SFT_TRAIN, STUDENTS, TRAIN_ENV, VAL_ENV
-from .pipelines import BY_NAME, PIPELINES, Pipeline
+from ..roles.known_keys import DEVICES, STUDENT_INFER, STUDENT_TRAIN, WORLD_SIZE
+from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, REFERENCES, REWARD_MODEL, REWARDS, SFT_TRAIN, STUDENTS, TRAIN_ENV, VAL_ENV
+from ..roles.pipelines import BY_NAME, PIPELINES, Pipeline
 
 RULE = "PW123"
 

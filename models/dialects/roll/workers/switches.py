@@ -9,9 +9,9 @@ from ....configuration.settings import Settings
 from ....span import Span
 from ....text.nearest import nearest
 from ....text.tree import Scalar
-from .known_keys import DEVICES
-from .parts import ACTOR_TRAIN, REFERENCES
-from .pipelines import Pipeline
+from ..roles.known_keys import DEVICES
+from ..roles.parts import ACTOR_TRAIN, REFERENCES
+from ..roles.pipelines import Pipeline
 
 RULE = "PW123"
 ESTIMATORS = ("gae", "reinforce", "grpo", "gigpo", "step_reinforce", "agentic_reinforce")

@@ -9,8 +9,8 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....span import Span
 from ....text.tree import Mapping
-from .known_keys import BLOCKS, STUDENT_INFER, STUDENT_TRAIN, WORKER_KEYS
-from .parts import (
+from ..roles.known_keys import BLOCKS, STUDENT_INFER, STUDENT_TRAIN, WORKER_KEYS
+from ..roles.parts import (
     ACTOR_INFER,
     ACTOR_TRAIN,
     AGENTIC_REWARD,
@@ -22,7 +22,7 @@ from .parts import (
     TRAIN_ENV,
     VAL_ENV,
 )  # fmt: skip
-from .pipelines import RLVR, Pipeline
+from ..roles.pipelines import RLVR, Pipeline
 from .switches import Switch, is_configured, read_switches
 
 _STARTED = "the pipeline always starts it"

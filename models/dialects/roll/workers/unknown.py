@@ -9,10 +9,10 @@ from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping, Value
 from ..mapping.evaluate import AT_CREATION
 from ..recognise import HINTS, dotted, is_worker
+from ..roles.known_keys import ALL_BLOCKS, BLOCKS, DEVICES, JOB_KEYS, WORLD_SIZE, keys_of
+from ..roles.parts import TRAIN_ENV, VAL_ENV
+from ..roles.pipelines import Pipeline
 from .blocks import Block
-from .known_keys import ALL_BLOCKS, BLOCKS, DEVICES, JOB_KEYS, WORLD_SIZE, keys_of
-from .parts import TRAIN_ENV, VAL_ENV
-from .pipelines import Pipeline
 
 CODE = "PW104"
 

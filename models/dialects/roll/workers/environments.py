@@ -14,7 +14,7 @@ from ....text.tree import Scalar
 from ..capabilities import MAX_WORKERS
 from ..mapping.device_mapping import KEY
 from ..mapping.evaluate import AT_LOAD
-from .role import Role
+from ..roles.role import Role
 
 RULE = "PW403"
 _SOURCE = "ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig"

@@ -16,11 +16,11 @@ from ..capabilities import MAX_WORKERS
 from ..mapping.device_mapping import other_ids, read_devices
 from ..mapping.evaluate import AT_CREATION, AT_LOAD
 from ..mapping.ids import Ids
+from ..roles.known_keys import DEVICES, PER_WORKER, WORLD_SIZE
+from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, REWARD_MODEL, SFT_TRAIN, STUDENTS, TEACHERS
+from ..roles.pipelines import Pipeline
+from ..roles.role import Role
 from .blocks import Block
-from .known_keys import DEVICES, PER_WORKER, WORLD_SIZE
-from .parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, REWARD_MODEL, SFT_TRAIN, STUDENTS, TEACHERS
-from .pipelines import Pipeline
-from .role import Role
 from .strategy import INFERENCE, VLLM, read_strategy
 
 REWRITTEN = "PW126"

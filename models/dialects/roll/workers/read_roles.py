@@ -8,12 +8,12 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....derivation import Derivation
 from ....text.document import Document
+from ..roles.parts import AGENTIC_REWARD, REWARD_MODEL, TRAIN_ENV, VAL_ENV
+from ..roles.pipelines import Pipeline
+from ..roles.role import Role
 from .blocks import blocks_of
 from .environments import read_environments
-from .parts import AGENTIC_REWARD, REWARD_MODEL, TRAIN_ENV, VAL_ENV
 from .pipeline_of import pipeline_of
-from .pipelines import Pipeline
-from .role import Role
 from .unknown import unknown_keys
 from .worker import Workers
 

@@ -7,10 +7,10 @@ from ....configuration.settings import Settings
 from ....text.nearest import nearest
 from ....text.tree import Mapping, Scalar
 from ..mapping.evaluate import AT_LOAD
+from ..roles.known_keys import STRATEGY
+from ..roles.parts import ACTOR_INFER
+from ..roles.pipelines import Pipeline
 from .blocks import Block
-from .known_keys import STRATEGY
-from .parts import ACTOR_INFER
-from .pipelines import Pipeline
 
 VLLM, SGLANG, HF_INFER = "vllm", "sglang", "hf_infer"
 INFERENCE = (HF_INFER, VLLM, SGLANG)
