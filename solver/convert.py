@@ -46,11 +46,22 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
     except UnusableInput as refused:
         return replace(bare, findings=refused.findings, cluster=problem.cluster)
     losses = (*_left_behind(reading), *rendering.losses)
-    reasons = (*_faults(problem, rendering, target, reading.source.name),)
+    reasons = (
+        *_secrets(reading, rendering),
+        *_faults(problem, rendering, target, reading.source.name),
+    )
     if strict and losses and not reasons:
         reasons = tuple(replace(loss, severity=Severity.ERROR) for loss in losses)
     done = replace(bare, findings=reasons, losses=losses, cluster=problem.cluster)
     return done if reasons else replace(done, verdict=LOSSY if losses else EXACT, text=rendering.text)
+
+
+def _secrets(reading: Reading, rendering: Rendering) -> Iterator[Finding]:
+    """A value from the environment is never shown, so it is not written either; numbers and ranks are."""
+    environment = reading.document.environment
+    if any(value in rendering.text for value in environment.values.values() if value.strip() and not environment.may_be_judged(value)):
+        message = "the new text would hold a value of an environment variable, which is never shown"
+        yield refusal("", message, "write it into the file, or leave it out")
 
 
 def _left_behind(reading: Reading) -> Iterator[Finding]:

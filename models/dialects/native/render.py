@@ -82,7 +82,8 @@ def _placement(problem: Problem, component: Component, runs: Sequence[Run]) -> t
 
 
 def _relation(relation: Relation) -> Data:
-    return {"kind": relation.kind, "components": list(relation.components)} | ({"reason": relation.reason} if relation.reason else {})
+    data: Data = {"kind": relation.kind, "components": list(relation.components)}
+    return data | ({"reason": relation.reason} if relation.reason else {})
 
 
 def _work(share: Share) -> Data:
