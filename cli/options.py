@@ -92,10 +92,12 @@ def model_option(verb: Verb) -> Verb:
 
     @wraps(verb)
     def with_model(*arguments: Any, model_config: str | None, **others: Any) -> Any:
-        from ..models.model_cards.of_file import read_model_config
-
+        card = None
         try:
-            card = None if model_config is None else read_model_config(model_config)
+            if model_config is not None:
+                from ..models.model_cards.of_file import read_model_config
+
+                card = read_model_config(model_config)
         except UnusableInput as problem:
             if others.get("form") == "json":
                 return _said_as_json(problem)

@@ -9,7 +9,6 @@ from ..problem import Problem
 from ..reading import Reading
 from ..roles import ACTOR, INFERENCE, REFERENCE, ROLLOUT, STUDENT
 from .card import ModelCard
-from .known import known_model
 from .of_block import model_of_block
 
 POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
@@ -31,10 +30,18 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     models = {}
     for name, use in problem.job.models.items():
         own = _is_policy(problem, name) or (use.path and use.path == policy)
-        card = described if described and own else known_model(use.path)
+        card = described if described and own else _known(use.path)
         models[name] = replace(use, card=card)
     job = replace(problem.job, models=models)
     return replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told))
+
+
+def _known(path: str) -> ModelCard | None:
+    if not path:
+        return None
+    from .known import known_model
+
+    return known_model(path)
 
 
 def _is_policy(problem: Problem, name: str) -> bool:
