@@ -6,19 +6,21 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....span import Edit
 from ....text.nearest import nearest
-from ....text.tree import Entry, Mapping, Value
+from ....text.tree import Entry, Mapping, Scalar, Value
 from ..mapping.evaluate import AT_CREATION
 from ..recognise import HINTS, dotted, is_worker
 from ..roles.known_keys import ALL_BLOCKS, BLOCKS, DEVICES, JOB_KEYS, WORLD_SIZE, keys_of
-from ..roles.parts import TRAIN_ENV, VAL_ENV
+from ..roles.parts import REWARD_MODEL, REWARDS, TRAIN_ENV, VAL_ENV
 from ..roles.pipelines import Pipeline
 from .blocks import Block
 
 CODE = "PW104"
+_OPTIONAL = (REWARD_MODEL, REWARDS)
+"""Blocks that may be null. Source: ROLL, roll/pipeline/rlvr/rlvr_config.py."""
 
 
 def unknown_keys(notes: Notes, settings: Settings, pipeline: Pipeline, root: Mapping, blocks: tuple[Block, ...]) -> None:
-    """A finding for every key that decides where things run, or was meant to, and that ROLL does not know.
+    """A finding for every key that decides where things run, or was meant to, and that ROLL does not know or cannot use.
 
     An error where ROLL fails for want of it: a role that is started and has neither devices nor a number of workers.
     """
@@ -35,6 +37,9 @@ def unknown_keys(notes: Notes, settings: Settings, pipeline: Pipeline, root: Map
 
 def _top_level(notes: Notes, pipeline: Pipeline, root: Mapping, entry: Entry, blocks: tuple[Block, ...]) -> None:
     name, known = entry.key.text, BLOCKS[pipeline.config]
+    if name in known and pipeline.checks_types and not _is_block(name, entry.value):
+        help = "write the map of its workers, or remove it"
+        notes.wrong_type(name, name, entry.value, "a map", help, notes.removed(root, entry))
     if name in known or name in JOB_KEYS or name == HINTS:
         return
     if name in ALL_BLOCKS and (is_worker(entry.value) or _holds_workers(entry.value)):
@@ -53,6 +58,13 @@ def _top_level(notes: Notes, pipeline: Pipeline, root: Mapping, entry: Entry, bl
         if close:
             message = f"ROLL has no key `{name}`; it ignores it silently"
             notes.warn(CODE, "", message, entry.key.span, "not a key", f"is `{close}` meant?")
+
+
+def _is_block(name: str, value: Value) -> bool:
+    """May this stand where a block of workers does: a map, what is not known here, or a null where ROLL takes one?"""
+    if isinstance(value, Mapping) or (isinstance(value, Scalar) and value.is_null and name in _OPTIONAL):
+        return True
+    return isinstance(value, Scalar) and "${" in value.text
 
 
 def _holds_workers(value: Value) -> bool:

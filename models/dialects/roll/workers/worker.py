@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ....configuration.notes import Notes
+from ....configuration.notes import Notes, is_unknown
 from ....configuration.settings import Amount, Settings
 from ....derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ....derivation import Derivation, Figure
@@ -61,10 +61,11 @@ class Workers:
 
     def _per_worker(self, role: Role) -> Amount | None:
         """How many devices a worker gets."""
-        path, written = role.path(PER_WORKER), self._written(role.path(PER_WORKER))
+        path = role.path(PER_WORKER)
         if role.strategy is None:
             return None
         if role.strategy == VLLM:
+            written = self._written(path)
             tp, pp = (self._degree(role.config(f"{name}_parallel_size")) for name in ("tensor", "pipeline"))
             if tp is None or pp is None:
                 return None
@@ -87,9 +88,11 @@ class Workers:
         return self.settings.whole(path, "PW111", exact=True)
 
     def _written(self, path: str) -> Amount | None:
-        """A whole number as it is written; None where nothing, or no number, is."""
+        """A whole number as it is written, where ROLL makes another of it; its type is checked all the same."""
         value = self.settings.at(path)
         number = value.value if isinstance(value, Scalar) else None
+        if value is not None and not is_unknown(value) and not isinstance(number, int) and self.pipeline.checks_types:
+            self.notes.wrong_type(path.rpartition(".")[0], path, value, "a whole number", "write a whole number, or remove it")
         return Amount(number, path, value) if isinstance(value, Scalar) and type(number) is int else None
 
     def _rewritten(self, role: Role, given: Amount, becomes: int, why: str) -> None:
@@ -133,7 +136,7 @@ class Workers:
 
     def _bare(self, role: Role) -> Role:
         """A role without a block."""
-        if role.created and role.key not in self.hinted:
+        if role.created and role.key not in self.hinted and self.settings.at(role.key) is None:
             self._no_workers(role)
         return role
 
@@ -145,6 +148,7 @@ class Workers:
             if role.created:
                 self._no_devices(role)
             return role
+        self._written(role.path(PER_WORKER))
         entry, value = mapping.entry(WORLD_SIZE), self.settings.at(path)
         if isinstance(value, Scalar) and value.is_null and entry is not None:
             if self.pipeline.checks_types:

@@ -289,6 +289,25 @@ def test_only_engines_generate() -> None:
     assert the(of(changed(RLVR, actor_infer={"strategy_args": {"strategy_name": "hf_infer"}})), "PW123").subject == "actor_infer"
 
 
+@pytest.mark.parametrize(
+    ("change", "subject"),
+    [
+        ({"critic": None}, "critic"), ({"actor_train": {"world_size": None}}, "actor_train"), ({"actor_train": {"strategy_args": None}}, "actor_train"),
+        ({"actor_infer": {"num_gpus_per_worker": "2"}}, "actor_infer"), ({"actor_train": {"device_mapping": None}}, "actor_train"),
+        ({"rewards": {"math": {"world_size": None}}}, "rewards.math"), ({"adv_estimator": "Gae"}, ""), ({"actor_train": 3}, "actor_train"),
+    ],
+)  # fmt: skip
+def test_types_are_checked_as_roll_does(change: Config, subject: str) -> None:
+    text = yaml.safe_dump(
+        json.loads(json.dumps({**RLVR, **{k: {**RLVR[k], **v} if isinstance(v, dict) else v for k, v in change.items()}}))
+    )
+    assert ("PW105", "error", subject) in said(of(text))
+
+
+def test_optional_blocks_may_be_null() -> None:
+    assert said(of({**RLVR, "reward_model": None})) == []
+
+
 # -- keys that ROLL drops
 
 

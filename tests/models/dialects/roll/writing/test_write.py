@@ -94,13 +94,6 @@ def test_workers_without_devices_are_counted() -> None:
         roll.write(reading, Assignment({**devices.runs, "rewards.math": in_turn(3, 1)}))
 
 
-def test_what_training_workers_cannot_have_is_refused() -> None:
-    text = TEXT.replace("{accelerators: 8}", "{accelerators: 8, accelerators_per_process: 2}")
-    reading = opened(text)
-    with pytest.raises(UnusableInput, match="read again, is another one"):
-        roll.write(reading, answer(reading, actor_train=[*range(8)], actor_infer=[8, 9, 10, 11]))
-
-
 @pytest.mark.parametrize(
     ("name", "help_"), [("actor_trian", "write `actor_train`"), ("critic", "roles are `actor_train`, `actor_infer`, `rewards.math`")]
 )
