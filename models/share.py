@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import gcd
 
 from .span import Span
 
@@ -23,6 +24,7 @@ class Share:
     reason : who demands it, and when it would be noticed: one sentence; "" if nothing is to be said.
     proved : whether a run is proved to fail without it. If it is not, given ranks that break it are only warned of;
         a search keeps to it all the same.
+    factor : how many times the number that is written the amount is.
     """
 
     component: str
@@ -34,6 +36,17 @@ class Share:
     span: Span | None = field(default=None, compare=False)
     reason: str = field(default="", compare=False)
     proved: bool = True
+    factor: int = 1
+
+    @property
+    def written(self) -> int:
+        """The number that is written under `amount_name`."""
+        return self.amount // self.factor
+
+    def step_over(self, processes: int) -> int:
+        """What the written number must be a multiple of to divide among so many processes."""
+        divisor = max(processes, 1) * self.multiple
+        return divisor // gcd(divisor, self.factor)
 
     def divides(self, processes: int) -> bool:
         """Does each of so many processes get an equal share of the right multiple, and more than nothing?"""

@@ -150,11 +150,12 @@ def _other_amounts(problem: Problem, share: Share, possible: Possible) -> Iterat
     component = problem[share.component]
     if component.least != component.most:
         return
-    step = lcm(*(each.multiple for each in problem.shares if each.amount_name == share.amount_name)) * (
-        component.least // component.per_process
-    )
-    for amount in (share.amount // step * step, share.amount // step * step + step):
-        shares = tuple(replace(each, amount=amount) if each.amount_name == share.amount_name else each for each in problem.job.shares)
+    processes = component.least // component.per_process
+    step = lcm(*(each.step_over(processes) for each in problem.shares if each.amount_name == share.amount_name))
+    for amount in (share.written // step * step, share.written // step * step + step):
+        shares = tuple(
+            replace(each, amount=amount * each.factor) if each.amount_name == share.amount_name else each for each in problem.job.shares
+        )
         changed = replace(problem, job=replace(problem.job, shares=shares))
         if amount and counting_row(changed) is None and possible(changed):
             yield f"set `{share.amount_name}` to {amount}"

@@ -33,10 +33,10 @@ FOLDERS = {
 MACHINES = ("x8", "x4", "1x8", "2x8")
 
 
-def judge(name: str, machines: str, level: str, composer: Composer | None = None) -> Judge:
-    """The verdict on an RLinf text, which may have been changed."""
+def judge(name: str, machines: str, level: str, composer: Composer | None = None, dialect: str = "rlinf") -> Judge:
+    """The verdict on a text, which may have been changed."""
     cluster = read_shorthand(machines)
-    return lambda text: verify(read(Source(name, text), cluster, "rlinf", level, composer))
+    return lambda text: verify(read(Source(name, text), cluster, dialect, level, composer))
 
 
 def broken_promises(judged: Judge, text: str) -> list[str]:
@@ -90,6 +90,20 @@ def test_every_edit_of_a_scenario_keeps_its_promise(text: str) -> None:
     for machines in MACHINES:
         for level in ("placement", "training"):
             assert broken_promises(judge("run.yaml", machines, level), text) == []
+
+
+def roll_scenarios() -> Iterator[tuple[str, str]]:
+    for path in sorted((HERE / "scenarios" / "roll").glob("*.scenario")):
+        for section in Scenario.parse(path.read_text("utf-8")).sections:
+            if section.word == "file":
+                yield f"{path.stem}/{section.rest}", section.body
+
+
+@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in roll_scenarios()])
+def test_every_edit_of_a_scenario_of_roll_keeps_its_promise(text: str) -> None:
+    for machines in MACHINES:
+        for level in ("placement", "training"):
+            assert broken_promises(judge("run.yaml", machines, level, dialect="roll"), text) == []
 
 
 _TOKEN = re.compile(r"[A-Za-z_][\w.]*|\d+|[^\s\w]")

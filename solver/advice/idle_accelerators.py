@@ -21,7 +21,7 @@ class IdleAccelerators:
     """Accelerators that no component holds and no other job has taken, where some are held and nothing is left to solve.
 
     A warning where fewer are idle than held: what fills most of a cluster is likely meant to fill it. A small job on a
-    large cluster is only told so.
+    large cluster is only told so, unless the framework reserves whole nodes: then nobody else gets them.
     """
 
     code: ClassVar[str] = "PW801"
@@ -41,8 +41,10 @@ class IdleAccelerators:
                 idle.append((nodes, rest))
         count = sum(rest.bit_count() * len(nodes) for nodes, rest in idle)
         if used and count:
-            verb, severity = "is" if count == 1 else "are", Severity.WARNING if count < used else Severity.INFO
+            reserved = problem.job.capabilities.reserves_nodes
+            verb, severity = "is" if count == 1 else "are", Severity.WARNING if count < used or reserved else Severity.INFO
             message = f"{count} of {total} accelerators {verb} held by no component"
+            message += ", on nodes that are reserved whole" if reserved else ""
             yield Finding(self.code, severity, "", message, notes=tuple(_lines(idle)), witnesses=(idle[0][0].start,), amount=count)
 
 

@@ -64,9 +64,9 @@ class EvenShares:
 
     def _advice(self, problem: Problem, share: Share, assignment: Assignment) -> tuple[str, Edit | None]:
         """The nearest amounts that suit all that get a share of this one, and the nearest numbers of processes."""
-        alike = [other for other in problem.shares if other.amount_name == share.amount_name and other.amount == share.amount]
-        step = lcm(*(max(assignment.world_size(other.component), 1) * other.multiple for other in alike))
-        lower = share.amount // step * step
+        alike = [other for other in problem.shares if other.amount_name == share.amount_name and other.written == share.written]
+        step = lcm(*(other.step_over(assignment.world_size(other.component)) for other in alike))
+        lower = share.written // step * step
         amounts = [amount for amount in (lower, lower + step) if amount]
         own = [other for other in problem.shares if other.component == share.component]
         processes = assignment.world_size(share.component)
@@ -77,7 +77,7 @@ class EvenShares:
         text = f"set `{share.amount_name}` to {' or '.join(map(str, amounts))}"
         if counts:
             text += f", or give {share.component} {' or '.join(map(str, counts))} {plural('process', counts[-1])}"
-        nearest = min(amounts, key=lambda amount: abs(amount - share.amount))
+        nearest = min(amounts, key=lambda amount: abs(amount - share.written))
         return text, Edit(share.span, str(nearest)) if share.span else None
 
     def explain(self, problem: Problem, share: Share) -> Clause:

@@ -21,6 +21,11 @@ def text_of(ids: Ids) -> str:
     return "+".join(pieces) or "list([])"
 
 
+def range_text(ids: range) -> str:
+    """`list(range(0,8))` for ids that go on from each other."""
+    return text_of(Ids((ids,)))
+
+
 def _range(part: range) -> str:
     stop = part[-1] + (1 if part.step > 0 else -1)
     return f"range({part[0]},{stop})" if part.step == 1 else f"range({part[0]},{stop},{part.step})"

@@ -1,23 +1,22 @@
 """What the strategy of a role demands of the number of its workers and GPUs.
 
 Source: ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase.setup_fsdp2_configuration, create_device_mesh_with_ep),
-vllm_strategy.py and sglang_strategy.py (initialize), roll/configs/base_config.py (set_old_logprobs_status); Megatron-LM,
-core/parallel_state.py.
+vllm_strategy.py and sglang_strategy.py (initialize); Megatron-LM, core/parallel_state.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN
 from ..roles.role import Role
 from ..roles.setup import Setup
-from .degrees import FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degrees, searched
+from .degrees import FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degrees
 from .fsdp2 import fsdp2
-from .notices import AFTER_MODELS, AT_LOAD, IN_WORKERS
+from .hinted import hinted
+from .notices import IN_WORKERS
 from .sglang import sglang
 
-DIVIDES, MATCHES, NOTHING = "PW208", "PW403", "PW112"
+DIVIDES, MATCHES = "PW208", "PW403"
 
 
 def backends(setup: Setup) -> None:
@@ -28,8 +27,8 @@ def backends(setup: Setup) -> None:
         its = degrees(setup, role)
         _shape(setup, role, its)
         if not role.on_devices:
-            _empty(setup, role)
-        elif its is not None and role.strategy in MEGATRON:
+            continue
+        if its is not None and role.strategy in MEGATRON:
             _experts(setup, role, its)
         elif its is not None and role.strategy in FSDP2:
             fsdp2(setup, role, its)
@@ -44,23 +43,10 @@ def _shape(setup: Setup, role: Role, its: Degrees | None) -> None:
     component = setup.components[role.key]
     if its is None:
         return
-    each = role.num_gpus_per_worker or component.per_process
-    parallel = its.parallel if role.ids is not None else searched(its, role.strategy, each)
-    if role.strategy == SGLANG and its.parallel.replica != each:
-        return
-    if parallel is not None:
-        setup.components[role.key] = replace(component, parallel=parallel)
-
-
-def _empty(setup: Setup, role: Role) -> None:
-    """A list without ids gives a role without workers; both sides of the weight update need some."""
-    if role.ids is None or role.part not in (ACTOR_TRAIN, ACTOR_INFER) or not setup.pipeline.updates_models:
-        return
-    noticed = AT_LOAD if role.part == ACTOR_TRAIN and role.strategy in ("megatron_train", *FSDP2) else AFTER_MODELS
-    setup.notes.error(
-        NOTHING, role.key, f"`{role.key}.device_mapping` names no GPU, so `{role.key}` has no workers to hand weights over", role.place,
-        "no ids", "name at least one GPU, such as `list(range(0, 8))`", None, noticed,
-    )  # fmt: skip
+    if component.runs is None and "placement" not in component.spans:
+        setup.components[role.key] = hinted(setup, role, component, its)
+    elif role.strategy != SGLANG or its.parallel.replica == role.num_gpus_per_worker:
+        setup.components[role.key] = replace(component, parallel=its.parallel)
 
 
 def _experts(setup: Setup, role: Role, its: Degrees) -> None:

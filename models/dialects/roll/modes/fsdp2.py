@@ -29,13 +29,13 @@ def fsdp2(setup: Setup, role: Role, its: Degrees) -> None:
         _divides(setup, role, ranks, fsdp.value, fsdp, f"groups of {fsdp.said}")
     ep, each = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
     if ep and each and ep.value > 1 and ranks % (size := ep.value * each.value):
-        _divides(setup, role, ranks, size, ep, f"expert groups of {ep.said} x {each.said} = {size}")
+        _divides(setup, role, ranks, size, ep, f"expert groups of {ep.said} x efsdp_size {each.value} = {size}")
 
 
 def _divides(setup: Setup, role: Role, ranks: int, size: int, at: Amount, what: str) -> None:
-    better = next(each for each in range(min(at.value, ranks), 0, -1) if ranks % (size // at.value * each) == 0 or each == 1)
     message = f"the {ranks} ranks of {role.key} do not divide into {what}: {ranks % size} would be left"
-    works = ranks % (size // at.value * better) == 0
-    help = f"give {role.key} a multiple of {size} GPUs" + (f", or set `{at.name}: {better}`" if works else "")
-    edit = at.becomes(better) if works else None
+    help, edit = f"give {role.key} a multiple of {size} GPUs", None
+    if at.value == size:
+        better = next(each for each in range(min(size, ranks), 0, -1) if ranks % each == 0)
+        help, edit = f"{help}, or set `{at.name}: {better}`", at.becomes(better)
     setup.notes.error(DIVIDES, role.key, message, at.span or role.place, f"no divisor of {ranks}", help, edit, IN_WORKERS)

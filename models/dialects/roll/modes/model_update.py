@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....ranks import write_ranks
+from ....span import Edit
 from ..mapping.ids import Ids
+from ..mapping.written import range_text
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN
 from ..roles.role import Role
 from ..roles.setup import Setup
 from .degrees import SGLANG
 from .notices import AFTER_MODELS, AT_UPDATE, NEVER
 from .pairing import at, common, difference
-from .solid import solid_fixes
+from .solid import solid_fixes, written_edit
 
 CODE = "PW217"
 
@@ -40,27 +43,26 @@ def model_update(setup: Setup) -> None:
 
 
 def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> bool:
-    """Do whole workers of inference begin and end where training does?"""
-    each, found = infer.num_gpus_per_worker, True
-    for what, mine, theirs in (("begins", trains.lowest, infers.lowest), ("ends", trains.highest, infers.highest)):
-        if (mine - theirs) % each:
-            found = False
-            apart = abs(mine - theirs)
-            message = (
-                f"{train.key} {what} at id {mine} and {infer.key} at {theirs}, {apart} apart; as they share GPUs it must be a multiple"
-            )
-            message += f" of the {each} GPUs of a worker of {infer.key}"
-            help = f"let {train.key} share whole workers of {infer.key}, or no GPU"
-            setup.notes.error(CODE, train.key, message, train.place, f"{what} inside a worker", help, None, AFTER_MODELS)
-    if trains.count % each:
-        found = False
-        message = (
-            f"the {trains.count} ranks of {train.key} do not go in whole groups to the workers of {infer.key}, which have {each} GPUs each"
-        )
-        message += f", though they share GPUs: {trains.count % each} would be left"
-        help = f"give {train.key} a multiple of {each} GPUs"
-        setup.notes.error(CODE, train.key, message, train.place, f"no multiple of {each}", help, None, AFTER_MODELS)
-    return found
+    """Do whole workers of inference begin and end where training does, and do its ranks fill them?"""
+    each = infer.num_gpus_per_worker
+    first, last = trains.lowest - infers.lowest, trains.highest - infers.highest
+    share = f"{train.key} ({write_ranks(trains.ranges)}) and {infer.key} ({write_ranks(infers.ranges)}) share GPUs, but"
+    if first % each or last % each:
+        edges = [f"{what} {_apart(ids)} it" for what, ids in (("begins", first), ("ends", last)) if ids % each]
+        message = f"{share} {train.key} {' and '.join(edges)}: not with whole workers of {each} GPUs"
+        label = f"inside a worker of {infer.key}"
+    elif trains.count % each:
+        message = f"{share} the {trains.count} ranks of {train.key} are no whole groups for workers of {each} GPUs: {trains.count % each} would be left"
+        label = f"no multiple of {each}"
+    else:
+        return True
+    help = f"let {train.key} share whole workers of {infer.key}, each GPU written once, or no GPU"
+    setup.notes.error(CODE, train.key, message, train.place, label, help, None, AFTER_MODELS)
+    return False
+
+
+def _apart(ids: int) -> str:
+    return f"{abs(ids)} id{'s' * (abs(ids) > 1)} {'after' if ids > 0 else 'before'}"
 
 
 def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
@@ -73,15 +75,25 @@ def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> No
     seen = infer.strategy != SGLANG or _unseen(trains, infers, shift, each)
     mine, theirs, worker = at(trains, found.position), at(infers, found.position + shift), (found.position + shift) // each
     message = f"rank {found.position} of {train.key} is on {_place(mine, setup.per_node)}, but hands its weights to worker {worker} of"
-    message += f" {infer.key} on {_place(theirs, setup.per_node)}" + (f" ({found.count} ranks meet a wrong GPU)" if found.count > 1 else "")
+    message += f" {infer.key} on {_place(theirs, setup.per_node)}" + (f" ({found.count} ranks meet another GPU)" if found.count > 1 else "")
     if seen:
-        help = f"write the ids of {train.key} and {infer.key} in ascending order, each once"
-        setup.notes.error(CODE, train.key, message, train.place, f"rank {found.position} is on id {mine}", help, None, AT_UPDATE)
+        help, edit = _ascending(train, infer)
+        setup.notes.error(CODE, train.key, message, train.place, f"rank {found.position} is on id {mine}", help, edit, AT_UPDATE)
     else:
         setup.notes.warn(
             CODE, train.key, f"{message}: slow, but not refused", train.place, f"rank {found.position} is on id {mine}",
             "write both in the same order", None, NEVER,
         )  # fmt: skip
+
+
+def _ascending(train: Role, infer: Role) -> tuple[str, Edit | None]:
+    """Both in ascending order: a range for the one of them that is not."""
+    wrong = [(role, role.ids) for role in (train, infer) if role.ids is not None and not role.ids.ascending]
+    if len(wrong) == 1 and all(ids.solid and ids.count == ids.distinct for _, ids in wrong):
+        role, ids = wrong[0]
+        better = range(ids.lowest, ids.highest + 1)
+        return f"give {role.key} `{range_text(better)}`", written_edit(role, better)
+    return f"write the ids of {train.key} and {infer.key} in ascending order, each once", None
 
 
 def _unseen(trains: Ids, infers: Ids, shift: int, each: int) -> bool:

@@ -6,15 +6,16 @@ AT_LOAD = "ROLL notices this as it reads the configuration"
 IN_WORKERS = "ROLL notices this only when the workers set up their groups, once all roles have their workers"
 AFTER_MODELS = "ROLL notices this only after all models are loaded"
 AT_UPDATE = "ROLL does not check this; the first update of the weights fails, after all models are loaded"
-AT_TRAINING = "ROLL notices this only at the first training step, after a whole rollout"
+AT_TRAINING = "ROLL notices this only at the first training step"
+AFTER_ROLLOUT = f"{AT_TRAINING}, after a whole rollout"
 NEVER = "ROLL never notices this"
 
 NOTICES = {
     "PW204": AFTER_MODELS,
     "PW205": AFTER_MODELS,
     "PW207": AFTER_MODELS,
-    "PW208": "ROLL notices this as it reads the configuration where Megatron is the strategy of `actor_train` or workers have several"
-    " GPUs, else only when the workers set up their groups",
+    "PW208": "ROLL notices this as it reads the configuration for `actor_train` with Megatron, else only when the workers set up their"
+    " groups",
     "PW212": AFTER_MODELS,
 }
 """Code of a shared rule -> when ROLL would notice what it finds of given ids."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
 from ....ranks import write_ranks
+from ....span import Edit
 from ..mapping.ids import Ids
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES
 from ..roles.role import Role
 from ..roles.setup import Setup
 from .asynchronous import RATIO, ratio
+from .degrees import VLLM
 from .freed import freed
 from .notices import AFTER_MODELS
 from .numbers import number, shown
@@ -74,8 +76,10 @@ def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
     if workers is not None and workers < 2:
         message = f"{within}, so part of {infer.key} goes on generating: that needs at least 2 workers, but {infers.count} GPUs at"
         message += f" {infer.num_gpus_per_worker} each are {workers}"
-        help = f"lower tp x pp of {infer.key} to {infers.count // 2} or less, give both the same GPUs, or write `{MODE}: false`"
-        _error(setup, infer, message, f"{workers} worker", help, f"infer_dp {workers} < 2")
+        help, edit = _smaller_workers(setup, infer, trains, infers)
+        setup.notes.error(
+            CODE, infer.key, message, infer.place, f"{workers} worker", help, edit, AFTER_MODELS, f"infer_dp {workers} < 2", OFF
+        )
     its = ratio(setup)
     if its is not None and its <= 0:
         message = f"{within}, so part of {infer.key} goes on generating, but `{RATIO}` is {shown(its)}"
@@ -90,7 +94,20 @@ def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
             if other.key in setup.components:
                 span = setup.components[critic.key].spans.get("placement")
                 setup.relations.append(Relation(kind, (critic.key, other.key), span, REASON))
-    freed(setup, train, critic, infer)
+    if workers is None or workers > 1:
+        freed(setup, train, critic, infer)
+
+
+def _smaller_workers(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> tuple[str, Edit | None]:
+    """A tp with which training takes whole workers and one is left."""
+    otherwise = f"give both the same GPUs, or write `{MODE}: false`"
+    sizes = [size for size in range(infers.count // 2, 0, -1) if infers.count % size == 0]
+    first, last = trains.lowest - infers.lowest, trains.highest - infers.highest
+    fits = next((size for size in sizes if not (first % size or last % size) and trains.count % size == 0), None)
+    key = infer.config("tensor_parallel_size")
+    if fits is None or infer.strategy != VLLM or setup.settings.at(infer.config("pipeline_parallel_size")) is not None:
+        return otherwise, None
+    return f"set `{key}: {fits}`, {otherwise}", setup.settings.becomes(key, str(fits))
 
 
 def _colocated(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
@@ -125,9 +142,15 @@ def _open(setup: Setup, train: Role, infer: Role) -> None:
     if train.key not in setup.components or infer.key not in setup.components:
         return
     its, reward = ratio(setup), setup.role(AGENTIC_REWARD)
-    hinted = {relation.kind for relation in setup.hinted if set(relation.components) == {train.key, infer.key}}
+    hinted = {relation.kind: relation for relation in setup.hinted if set(relation.components) == {train.key, infer.key}}
     if SUBSET in hinted and its is not None and its > 0:
         return
     alone = (its is not None and its != 0) or reward is not None
-    kind = DISJOINT if alone else COLOCATED_OR_DISJOINT
-    setup.relations.append(Relation(kind, (train.key, infer.key), None, REASON))
+    if alone and COLOCATED in hinted:
+        why = f"`{RATIO}` is {shown(its)}" if its else f"there is a {AGENTIC_REWARD}"
+        message = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}: {REASON} refuses that"
+        at = hinted[COLOCATED].span or train.span
+        help = f"drop the hint, or write `{RATIO}: 0`" if its else "drop the hint"
+        setup.notes.error(CODE, train.key, message, at, "the same GPUs", help, setup.settings.becomes(RATIO, "0") if its else None)
+        return
+    setup.relations.append(Relation(DISJOINT if alone else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))

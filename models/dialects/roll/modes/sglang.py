@@ -29,10 +29,13 @@ def sglang(setup: Setup, role: Role, its: Degrees) -> None:
         held = list(part(ids, rank * each, (rank + 1) * each))
         why = _fault(held, rank, size, setup.per_node)
         if why:
-            message = f"worker {rank} of {role.key} {why}: its engine has tp {its.tp.value} x pp {its.pp.value} = {size} parts"
-            help = f"set `{role.key}.num_gpus_per_worker: {size}`, with all GPUs of a worker on one node"
+            message = f"the engine of {role.key} has tp {its.tp.value} x pp {its.pp.value} = {size} parts, but worker {rank} {why}"
+            key = role.path("num_gpus_per_worker")
+            help, edit = "put all GPUs of a worker on one node, or on whole nodes", None
+            if size != each and ids.count % size == 0:
+                help, edit = f"set `{key}: {size}`, with all GPUs of a worker on one node", setup.settings.becomes(key, str(size))
             at = its.tp.span or role.per_worker_span or role.place
-            setup.notes.error(CODE, role.key, message, at, f"{size} parts", help, None, IN_WORKERS)
+            setup.notes.error(CODE, role.key, message, at, f"{size} parts", help, edit, IN_WORKERS)
             return
 
 
@@ -46,10 +49,10 @@ def _fault(held: list[int], rank: int, size: int, per_node: int) -> str:
     node = held[0] // per_node
     sees = len({each for each in held if each // per_node == node})
     if size % sees:
-        return f"sees {sees} GPU{'s' * (sees > 1)} on node {node}"
+        return f"sees {sees} GPU{'s' * (sees > 1)} on node {node}, which do not divide them"
     nodes = size // sees
     first = {each // per_node for each in held if each % per_node == 0}
     if nodes > 1 and len(first & set(range(rank * nodes, (rank + 1) * nodes))) < nodes:
         wanted = f"nodes {rank * nodes}-{(rank + 1) * nodes - 1}"
-        return f"sees {sees} GPU{'s' * (sees > 1)} on node {node} and would need GPU 0 of {wanted} for the rest"
+        return f"sees {sees} GPU{'s' * (sees > 1)} on node {node} and has not GPU 0 of {wanted} for the rest"
     return ""

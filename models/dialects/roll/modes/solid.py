@@ -11,7 +11,7 @@ from ....span import Edit
 from ....text.scalar_text import in_flow_map
 from ....text.tree import Scalar
 from ..mapping.ids import Ids
-from ..mapping.written import text_of
+from ..mapping.written import range_text
 from ..roles.role import Role
 from ..roles.setup import Setup
 from .pairing import common
@@ -29,10 +29,12 @@ def solid_fixes(setup: Setup, train: Role, infer: Role) -> None:
     found = next(_moved(setup, broken), None)
     for position, role in enumerate(broken):
         ids = role.ids or Ids()
-        fix = Fix(f"write one range such as `{written(range(ids.lowest, ids.lowest + ids.distinct))}`, and move what is in its way")
+        fix = Fix(f"write one range such as `{range_text(range(ids.lowest, ids.lowest + ids.distinct))}`, and move what is in its way")
         if found is not None:
-            text = " and ".join(f"{each.key} `{written(its)}`" for each, its in zip(broken, found))
-            fix = Fix(f"give {text}", _edit(role, found[position]))
+            text = " and ".join(f"{each.key} `{range_text(its)}`" for each, its in zip(broken, found))
+            others = [other for other in broken if other is not role]
+            alone = _keeps_off(role, Ids((found[position],)), others)  # each edit is also made without the other
+            fix = Fix(f"give {text}", written_edit(role, found[position]) if alone else None)
         component = setup.components[role.key]
         setup.components[role.key] = replace(component, fixes={**component.fixes, CODE: fix})
 
@@ -66,11 +68,7 @@ def _keeps_off(role: Role, ids: Ids, others: Sequence[Role]) -> bool:
     return not any(other.ids and role.ids and common(other.ids, ids) and not common(other.ids, role.ids) for other in others)
 
 
-def written(ids: range) -> str:
-    """The expression of a range."""
-    return text_of(Ids((ids,)))
-
-
-def _edit(role: Role, ids: range) -> Edit | None:
+def written_edit(role: Role, ids: range) -> Edit | None:
+    """The edit that gives a role these ids; None where its own stand elsewhere."""
     value = role.mapping
-    return Edit(value.span, in_flow_map(written(ids))) if isinstance(value, Scalar) and value.origin is None else None
+    return Edit(value.span, in_flow_map(range_text(ids))) if isinstance(value, Scalar) and value.origin is None else None

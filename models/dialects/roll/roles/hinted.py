@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....component import Component
+from ....component import UNBOUNDED, Component
 from ....configuration.notes import Notes
 from ....span import Edit
 from ....text.nearest import nearest
@@ -38,6 +38,10 @@ def only_roles(notes: Notes, block: Value, roles: tuple[Role, ...]) -> Value:
 
 def with_workers(component: Component, each: int) -> Component:
     """The component with workers of as many devices as its strategy needs, where the hints say nothing else."""
-    if "accelerators_per_process" in component.spans or each <= 1:
+    spans = component.spans.keys()
+    if "accelerators_per_process" in spans or {"accelerators", "processes"} <= spans or each <= 1:
         return component
+    if "processes" in spans:  # then the hints count workers
+        most = component.most if component.most >= UNBOUNDED else component.most * each
+        return replace(component, per_process=each, least=component.least * each, most=most)
     return replace(component, per_process=each)

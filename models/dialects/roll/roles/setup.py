@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Iterator
 
 from ....cluster import Cluster
-from ....component import Component, Relation
+from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....derivation import Derivation
@@ -29,6 +29,7 @@ class Setup:
     cluster : these nodes, or all that could be reserved where something is left to solve.
     components : by name what is placed; modes may replace them, but not take one away.
     hinted : relations that hints state.
+    choices : degrees that hints leave open, by the name of the component; where a strategy fixes them they are taken out.
     relations, shares, derivations : what is found out besides, by anyone.
     """
 
@@ -42,6 +43,7 @@ class Setup:
     cluster: Cluster
     components: dict[str, Component]
     hinted: tuple[Relation, ...] = ()
+    choices: dict[str, tuple[Parallel, ...]] = field(default_factory=dict)
     relations: list[Relation] = field(default_factory=list)
     shares: list[Share] = field(default_factory=list)
     derivations: list[Derivation] = field(default_factory=list)

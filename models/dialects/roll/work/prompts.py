@@ -11,11 +11,11 @@ from math import gcd, lcm
 from ....configuration.settings import Amount
 from ....share import Share
 from ..modes.degrees import MEGATRON, degrees
-from ..modes.notices import AT_LOAD, AT_TRAINING
+from ..modes.notices import AFTER_ROLLOUT, AT_LOAD
 from ..roles.parts import ACTOR_TRAIN, CRITICS
 from ..roles.role import Role
 from ..roles.setup import Setup
-from .figures import Batches, amount, batches_of, either, nearest
+from .figures import ACCUMULATED, PER_DEVICE, Batches, amount, batches_of, either, nearest, of_role
 
 SHARES, DEMANDS = "PW401", "PW403"
 PROMPTS, ANSWERS = "rollout_batch_size", "num_return_sequences_in_group"
@@ -77,9 +77,8 @@ def _dealt_out(setup: Setup, role: Role, batch: Amount, step: int) -> None:
     replica = its.parallel.replica
     component = setup.components.get(role.key)
     if role.ids is None:
-        if component is not None and component.runs is None and batch.value > 0:
-            what = "prompts times tp x pp x cp" if replica > 1 else "prompts"
-            setup.shares.append(Share(role.key, batch.value * replica, 1, what, batch.name, "", batch.span, AT_LOAD))
+        if component is not None and component.runs is None:
+            _shared(setup, role, batch, f"prompts{_counted(replica)}", replica, AT_LOAD)
         return
     ranks = role.ids.count // replica
     if role.ids.count % replica or ranks < 2 or batch.value % ranks == 0:
@@ -94,12 +93,25 @@ def _dealt_out(setup: Setup, role: Role, batch: Amount, step: int) -> None:
     )  # fmt: skip
 
 
+def _shared(setup: Setup, role: Role, batch: Amount, what: str, factor: int, notice: str, multiple: int = 1, name: str = "") -> None:
+    """A role that is left to solve gets as many GPUs as divide them; the ranks of a replica have the same ones, so they count for each."""
+    if batch.value > 0:
+        share = Share(role.key, batch.value * factor, multiple, what, batch.name, name, batch.span, notice, True, factor)
+        setup.shares.append(share)
+
+
 def _updates(setup: Setup, batch: Amount, step: int) -> None:
     """The samples of each rank are whole updates: otherwise the first training step fails, after a whole rollout."""
     answers = answers_of(setup)
     if answers is None or batch.value <= 0 or not setup.pipeline.updates_models:
         return
     samples = batch.value * answers.value
+    for role in _open(setup):
+        parallel, device, accumulated = degrees(setup, role), of_role(setup, role, PER_DEVICE), of_role(setup, role, ACCUMULATED)
+        if parallel and device and accumulated:
+            replica, size = parallel.parallel.replica, device.value * accumulated.value
+            name = f"{device.name} x {accumulated.name}" if size > 1 else ""
+            _shared(setup, role, batch, f"samples{_counted(replica)}", answers.value * replica, AFTER_ROLLOUT, size, name)
     for its in _trained(setup):
         if samples % its.of_all == 0:
             continue
@@ -110,8 +122,19 @@ def _updates(setup: Setup, batch: Amount, step: int) -> None:
         values = nearest(batch.value, step)
         setup.notes.error(
             DEMANDS, its.role.key, message, batch.span or its.each.span or its.role.place, f"{samples} % {its.of_all} = {samples % its.of_all}",
-            f"set `{batch.name}` to {either(values)}", batch.becomes(min(values, key=lambda value: abs(value - batch.value))), AT_TRAINING,
+            f"set `{batch.name}` to {either(values)}", batch.becomes(min(values, key=lambda value: abs(value - batch.value))), AFTER_ROLLOUT,
         )  # fmt: skip
+
+
+def _open(setup: Setup) -> list[Role]:
+    """The roles that train in whole updates and are left to solve."""
+    roles = [role for part in (ACTOR_TRAIN, CRITICS) if (role := setup.role(part)) and role.ids is None and not _is_dynamic(setup, role)]
+    return [role for role in roles if (component := setup.components.get(role.key)) and component.runs is None]
+
+
+def _is_dynamic(setup: Setup, role: Role) -> bool:
+    """Are its batches cut by tokens, or is that not known? A critic's never are."""
+    return role.part == ACTOR_TRAIN and setup.settings.flag(role.path("use_dynamic_batching_in_train"), DEMANDS) is not False
 
 
 def _trained(setup: Setup) -> list[Batches]:
@@ -120,11 +143,13 @@ def _trained(setup: Setup) -> list[Batches]:
     for part in (ACTOR_TRAIN, CRITICS):
         role = setup.role(part)
         its = batches_of(setup, role) if role is not None else None
-        if role is None or its is None:
-            continue
-        dynamic = part == ACTOR_TRAIN and setup.settings.flag(role.path("use_dynamic_batching_in_train"), DEMANDS) is not False
-        found += [] if dynamic else [its]
+        if role is not None and its is not None and not _is_dynamic(setup, role):
+            found.append(its)
     return found
+
+
+def _counted(replica: int) -> str:
+    return f" counted on each of {replica} ranks" if replica > 1 else ""
 
 
 def _default(batch: Amount, said: str = "(the default) ") -> str:

@@ -35,31 +35,35 @@ def trajectories(setup: Setup, training: bool) -> None:
         return
     batch, validated = prompts_of(setup), amount(setup.settings, "val_batch_size", 128, "ROLL, roll/configs/base_config.py", -(10**9))
     for env, total in ((TRAIN_ENV, batch), (VAL_ENV, validated)):
-        _partition(setup, env)
+        settled = _partition(setup, env)
         if total is not None:
-            _groups(setup, env, total)
+            _groups(setup, env, total, settled)
     if training and batch is not None and batch.value > 0 and setup.pipeline.updates_models:
         _adjusted(setup, batch)
 
 
 def _size(setup: Setup, env: str, name: str, default: int) -> Amount | None:
-    return amount(setup.settings, f"{env}.{name}", default, _CONFIG)
+    return amount(setup.settings, f"{env}.{name}", default, _CONFIG, 0)
 
 
-def _groups(setup: Setup, env: str, total: Amount) -> None:
-    """A batch is whole groups; one for validation is whole rounds of all environments, and all fit in what each may run."""
+def _groups(setup: Setup, env: str, total: Amount, settled: bool) -> None:
+    """A batch is whole groups; one for validation is whole rounds of all environments, and all fit in what each may run.
+
+    `settled`: nothing else changes how many environments there are.
+    """
     group, groups = _size(setup, env, "group_size", 1), _size(setup, env, "num_env_groups", 128)
-    if group is None or groups is None:
+    if group is None or groups is None or not group.value or not groups.value:
         return
     environments = group.value * groups.value
-    step, what = (environments, f"{groups.value} groups of {group.value} environments of {env}") if env == VAL_ENV else (
-        group.value, f"groups of {group.value} ({group.name})",
-    )  # fmt: skip
+    if env == VAL_ENV:
+        step, what = environments, f"{groups.value} groups x {group.value} = {environments} environments of {env}"
+    else:
+        step, what = group.value, f"the environments of a group ({group.name})"
     checked = total.value > 0 if env == TRAIN_ENV else total.value >= 0
     if checked and total.value % step:
         values = nearest(total.value, step)
         message = f"{total.said}{'' if total.scalar else ', the default,'} is no multiple of {step}: {what}"
-        edit = total.becomes(min(values, key=lambda value: abs(value - total.value)))
+        edit = total.becomes(min(values, key=lambda value: abs(value - total.value))) if settled else None
         at = total.span or group.span or setup.top
         help = f"set `{total.name}` to {either(values)}"
         setup.notes.error(DEMANDS, env, message, at, f"no multiple of {step}", help, edit, AT_LOAD)
@@ -80,31 +84,32 @@ def _rounds(setup: Setup, env: str, total: Amount, environments: int) -> None:
     setup.notes.error(DEMANDS, env, message, most.span or setup.top, f"{needed} needed", help, most.becomes(needed), AT_LOAD)
 
 
-def _partition(setup: Setup, env: str) -> None:
-    """The groups of all tags are the groups that there are."""
+def _partition(setup: Setup, env: str) -> bool:
+    """Are the groups of all tags the groups that there are? True too where that is not known."""
     settings = setup.settings
     tags, parts = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
     groups = _size(setup, env, "num_env_groups", 128)
     names = len(tags.items) if isinstance(tags, Sequence) else 1
     if groups is None or (tags is not None and not isinstance(tags, Sequence)) or (parts is None and setup.notes.partial):
-        return
+        return True
     numbers = [128] if parts is None else []
     for item in parts.items if isinstance(parts, Sequence) else ():
         value = item.value if isinstance(item, Scalar) else None
         if not isinstance(value, int) or isinstance(value, bool):
-            return
+            return True
         numbers.append(value)
     if parts is not None and not isinstance(parts, Sequence):
-        return
+        return True
     used = numbers[:names]
     if sum(used) == groups.value:
-        return
-    unused = f" (of {len(numbers)} numbers those of the {names} tags count)" if len(numbers) > names else ""
+        return True
+    unused = f" (of {len(numbers)} numbers the first {names} count, one for each tag)" if len(numbers) > names else ""
     default = ", by default," if parts is None else ""
     message = f"`{env}.num_groups_partition`{default} gives {sum(used)} groups{unused}, but {groups.said}"
     at = parts or groups.scalar or settings.top
     help = f"set `{groups.name}: {sum(used)}`"
     setup.notes.error(DEMANDS, env, message, at, f"{sum(used)} groups", help, groups.becomes(sum(used)) if sum(used) else None, AT_LOAD)
+    return False
 
 
 def _adjusted(setup: Setup, batch: Amount) -> None:
