@@ -38,7 +38,8 @@ def renamed(question: Problem) -> Problem:
     components = tuple(replace(component, name=names[component.name]) for component in reversed(question.components))
     relations = tuple(Relation(r.kind, tuple(names[name] for name in r.components)) for r in question.job.relations)
     shares = tuple(replace(share, component=names[share.component]) for share in question.job.shares)
-    return replace(question, job=replace(question.job, components=components, relations=relations, shares=shares))
+    models = {names[name]: use for name, use in question.job.models.items()}
+    return replace(question, job=replace(question.job, components=components, relations=relations, shares=shares, models=models))
 
 
 def test_names_and_order_of_components_do_not_matter() -> None:
@@ -91,6 +92,8 @@ def test_a_demand_that_is_given_up_makes_nothing_impossible() -> None:
     for question in questions(8):
         if verdict(question)[0] != "impossible":
             for demand in question.demands:
-                # Apart they need more room; an amount may not divide its partner's.
-                if demand.field not in ("colocated", "subset", "amount"):
+                # Apart they need more room; an amount may not divide its partner's. More processes reserve more CPUs, and divide shares otherwise.
+                shared = {share.component for share in question.shares}
+                more = demand.field == "per_process" and (question[demand.component].cpus or demand.component in shared)
+                if demand.field not in ("colocated", "subset", "amount") and not more:
                     assert verdict(question.without(demand))[0] != "impossible", (demand, question)
