@@ -55,7 +55,7 @@ class SearchPath:
         """The search path of a file in `folder`; of `searched`, folders outside of all roots are not looked in, nor are reasons."""
         real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots)))
         every, unseen = [Folder(folder, folder)], []
-        for each in searched:
+        for each in (_below(folder, roots) for folder in searched):
             if isinstance(each, str):
                 unseen.append(each)
             elif _inside(os.path.realpath(each.path), real):
@@ -97,6 +97,14 @@ class SearchPath:
         """Where was looked, and where not."""
         places = ", ".join(f"`{folder.name or '.'}`" for folder in self.folders)
         return "; ".join([f"it is not in {places}", *self.unseen, "`--config-root DIR` names another folder"])
+
+
+def _below(folder: Folder | str, roots: Sequence[str]) -> Folder | str:
+    """A relative folder below one of the roots, where it is not below the one that this is called from: Hydra counts from where a program is started."""
+    if isinstance(folder, str) or os.path.isabs(folder.path) or os.path.isdir(folder.path):
+        return folder
+    places = (os.path.join(root, folder.path) for root in roots)
+    return next((Folder(place, os.path.join(root, folder.name)) for root, place in zip(roots, places) if os.path.isdir(place)), folder)
 
 
 def _inside(path: str, roots: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
 from ..text.yaml_reader import MAX_DIGITS
 
 MAX_NESTING = 32
+MAX_LEVELS = 64
 _WORD = r"[A-Za-z_][A-Za-z0-9_-]*"
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$-]*"
 _NATURAL = r"(?:0|[1-9](?:_?[0-9])*)"
@@ -94,6 +95,8 @@ def read_setting(text: str, span: Span) -> Setting:
             len(text) if head else next((i for i, letter in enumerate(text) if not (letter.isalnum() or letter in "+~_$.@/-")), len(text))
         )
         raise _refused(text, "no `=` follows its key", span.part(start, start + 1), "a setting is `key=value`, `+key=value` or `~key`")
+    if head["key"].count(".") >= MAX_LEVELS:
+        raise _refused(text, f"its key is nested more than {MAX_LEVELS} levels deep", span, "real keys have about five levels")
     value = None
     if head["end"]:
         value = (

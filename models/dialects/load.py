@@ -114,7 +114,25 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
     except UnusableInput as problem:
         findings = (*document.findings, *problem.findings)
         reading = Reading(document, "unknown" if dialect == "auto" else dialect, None, findings, document.unchecked)
-    return replace(reading, findings=document.environment.concealed(_naming_files(reading)))
+    findings = document.environment.concealed(_naming_files(reading))
+    return replace(reading, findings=tuple(map(_quoted_in(source), findings)) if document.program else findings)
+
+
+def _quoted_in(source: Source) -> Callable[[Finding], Finding]:
+    """Gives an edit of a script the quotes that its text needs there; one that cannot be written so is none."""
+    from ..script.quoting import fitted
+    from ..script.recognise import is_script
+
+    shell = is_script(source)
+
+    def quoted(finding: Finding) -> Finding:
+        """The finding with such an edit."""
+        edit = finding.edit
+        if not shell or edit is None or edit.span.file != source.name:
+            return finding
+        return replace(finding, edit=fitted(source.text, edit))
+
+    return quoted
 
 
 def _same(document: Document) -> Document:

@@ -25,6 +25,7 @@ _WITH_VALUE = {
     "-cd": "config-dir", "--cfg": "cfg", "-c": "cfg", "--package": "package", "-p": "package", "--experimental-rerun": "experimental-rerun",
 }  # fmt: skip
 _KEY = re.compile(r"[+~]{0,2}[A-Za-z0-9_.$@/-]*(?==)", re.ASCII)
+MAX_LENGTH = 8_192
 _PLACEHOLDER = re.compile(r"<[^<>]*>")
 
 
@@ -82,6 +83,9 @@ class Arguments:
             self.unchecked.append(Unchecked("PW122", "", f"a setting whose key is not known is left out: {why}"))
             return
         open_ = not value.known or value.unset or (value.secret and not Environment.may_be_judged(value.plain))
+        if len(plain) > MAX_LENGTH:
+            why = f"the setting is longer than {MAX_LENGTH:,} characters"
+            value, open_ = Text.unknown(value.plain[:80], value.pieces[0].frames[0], why), True
         if open_ and head:
             self._open(plain[:length], value, mapped)
             return

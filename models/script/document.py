@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 from typing import Sequence
 
 from ..composition import Composer
-from ..composition.search_path import Located, SearchPath
-from ..finding import Finding, UnusableInput, error
+from ..finding import Finding, Unchecked, UnusableInput, error
 from ..text.document import Document
 from ..text.environment import Environment
 from ..text.program import Program
@@ -19,6 +17,7 @@ from .launch import Launch, launch_of
 from .lost import lost_after
 from .mapped import Mapped
 from .meaning.value import Text
+from .primary import primary
 from .reading import Script, read_script
 
 _MAIN = re.compile(r"(.*[./])?(main|main_\w+|\w+_main)(\.py)?")
@@ -28,7 +27,7 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     """A Document for every program that a script starts with settings. Raises UnusableInput if it starts none, or cannot be read."""
     script = read_script(source, Environment.of(composer.allowed).values)
     started = [(launch, _arguments(launch, script, composer)) for each in script.started if (launch := launch_of(each))]
-    chosen = [(launch, given) for launch, given in started if given.settings or "config-name" in given.options]
+    chosen = [(launch, given) for launch, given in started if given.settings or given.findings or "config-name" in given.options]
     chosen = chosen or [(launch, given) for launch, given in started if _MAIN.fullmatch(launch.program.plain)]
     if not chosen:
         raise UnusableInput(script.findings or [_nothing(source)])
@@ -51,7 +50,7 @@ def _document(script: Script, launch: Launch, given: Arguments, composer: Compos
     name = launch.program.plain
     given.refuse_positional(name)
     path, config = given.options.get("config-path"), _said(given.options.get("config-name"))
-    found = _primary(script.source.name, name, path, config, composer.roots) if config else None
+    found = primary(script.source.name, name, path, config, composer.roots)
     main = composer.library.source(found.path, found.name) if found else None
     document = composer.started(script.source, main, given.settings, given.environment)
     mapped = Mapped(launch.program, len(name), script.lines, script.source.text)
@@ -61,8 +60,6 @@ def _document(script: Script, launch: Launch, given: Arguments, composer: Compos
     program = replace(program, command=place, number=which[0], count=which[1], found=main is not None)
     unchecked = [*script.unchecked, *given.unchecked, *document.unchecked]
     if launch.started.condition:
-        from ..finding import Unchecked
-
         unchecked.append(
             Unchecked("PW122", "", f"whether `{name}` in line {place.line} is started is not known: {launch.started.condition}")
         )
@@ -101,42 +98,3 @@ def _options(words: Sequence[Text], given: Arguments) -> list[tuple[str, Text]]:
             value, position = words[position], position + 1
         found.append((name, value))
     return found + [(f"--{name}", value) for name, value in given.options.items()]
-
-
-def _primary(script: str, program: str, path: Text | None, config: str, roots: Sequence[str]) -> Located | None:
-    """The main file that `--config-path` and `--config-name` name, if it lies in a folder that may be read.
-
-    A relative path counts from the folder of the program, which is looked for below those folders; what is not known of a
-    path, such as the folder that the script is started from, is taken for one of them.
-    """
-    written = _known_end(path) if path is not None else "config"
-    file = "" if path is not None and not written else config
-    if not file or os.path.isabs(config):
-        return None
-    base = program.replace(".", "/").rpartition("/")[0] if not program.endswith(".py") else os.path.dirname(program)
-    search = SearchPath.of(os.path.dirname(script), (), roots)
-    if os.path.isabs(written):
-        inside = SearchPath.of(written, (), ())
-        real = os.path.realpath(written)
-        if any(real == root or real.startswith(root + os.sep) for root in search.roots):
-            found = inside.find(config)
-            return found if isinstance(found, Located) else None
-        return None
-    for folder in dict.fromkeys((f"{base}/{written}", written, "")):
-        found = search.find(os.path.normpath(os.path.join(folder.lstrip("/"), config)))
-        if isinstance(found, Located):
-            return found
-    return None
-
-
-def _known_end(path: Text) -> str:
-    """The path; where it begins with what is not known, what follows that."""
-    if path.secret:
-        return ""
-    start, position = 0, 0
-    for piece in path.pieces:
-        position += len(piece.text)
-        if piece.unknown or piece.unset:
-            start = position
-    end = path.plain[start:]
-    return end.lstrip("/") if start else end

@@ -32,7 +32,7 @@ class Expander(References):
             self._into(fields, parts)
             found += fields.all()
             self.state.budget.spend(1)
-        self.state.budget.spend(sum(len(text.plain) for text in found) // 200)
+        self.state.budget.spend(sum(1 + len(text.pieces) // 8 + len(text.plain) // 200 for text in found))
         return [bounded(text, word.place) for text in found]
 
     def one(self, parts: Sequence[Part]) -> Text:
@@ -41,7 +41,7 @@ class Expander(References):
         for part in parts:
             pieces.append(self._text(part))
         found = joined(pieces, place=parts[0].place if parts else (0, 0))
-        self.state.budget.spend(1 + len(found.plain) // 200)
+        self.state.budget.spend(1 + len(found.pieces) // 8 + len(found.plain) // 200)
         return found
 
     def pattern(self, parts: Sequence[Part]) -> Pattern:

@@ -5,7 +5,10 @@ Source: the Bash Reference Manual, 3.5.7 (Word Splitting).
 
 from __future__ import annotations
 
+from .state import TooMuch
 from .value import Piece, Text
+
+MAX_FIELDS = 20_000
 
 
 class Fields:
@@ -54,8 +57,10 @@ class Fields:
             self._begun, self._after_space = True, False
 
     def next(self) -> None:
-        """Ends the field, if there is one."""
+        """Ends the field, if there is one. Raises TooMuch."""
         if self._begun:
+            if len(self._done) >= MAX_FIELDS:
+                raise TooMuch(f"a word becomes more than {MAX_FIELDS:,} words")
             self._done.append(Text(tuple(self._pieces)))
             self._pieces, self._begun = [], False
 

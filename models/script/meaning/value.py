@@ -43,6 +43,11 @@ class Piece:
         first = self.frames[-1][0]
         return replace(self, text=self.text[start:end], frames=(*self.frames[:-1], (first + start, first + end)))
 
+    def used_at(self, place: Place) -> Piece:
+        """The same where a variable that holds it is named."""
+        frames = (place, *self.frames)[:MAX_FRAMES]
+        return Piece(self.text, frames, self.exact and len(frames) > len(self.frames), self.unknown, self.unset, self.assumed, self.secret)
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -98,7 +103,7 @@ class Text:
 
     def used_at(self, place: Place) -> Text:
         """The same text where a variable that holds it is named."""
-        return Text(tuple(replace(piece, frames=(place, *piece.frames)[:MAX_FRAMES]) for piece in self.pieces))
+        return Text(tuple(piece.used_at(place) for piece in self.pieces))
 
     def given(self, unset: Iterable[str] = (), assumed: Iterable[str] = (), place: Place = (0, 0)) -> Text:
         """The same text, which also depends on these variables."""
