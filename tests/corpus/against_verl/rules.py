@@ -26,6 +26,7 @@ SAID = (
     (r"verl demands more than 0", "reward_pool_positive"),
     (r"of reward_model cannot be divided", "reward_tp_divides_pool"),
     (r"verl starts \d+ servers", "gen_server_num_replicas_uses_tp_only"),
+    (r"halved", "split_uses_all_gpus"),
 )
 """A part of a message -> the rule of the records that it breaks."""
 
