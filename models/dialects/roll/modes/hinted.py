@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import lcm
 
 from ....component import Component
 from ..roles.role import Role
@@ -30,13 +31,29 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
         help = "drop `parallel`, or change the strategy"
         setup.notes.error(HINTS, role.key, message, component.spans["parallel"], "", help)
     found = replace(component, parallel=parallel)
-    if component.least == component.most and component.least % found.step:
-        lower = component.least // found.step * found.step
-        fit = f"{lower} or {lower + found.step}" if lower else str(found.step)
-        message = f"`{role.key}` asks for {component.least} accelerators, but its strategy needs a multiple of {found.step}"
-        at = component.span("amount") or role.span
-        setup.notes.error(DIVIDES, role.key, message, at, f"no multiple of {found.step}", f"ask for {fit}")
+    whole(setup, role, found, "its strategy needs")
     return found
+
+
+def in_groups_of(setup: Setup, role: Role, each: int, other: str) -> None:
+    """A role that is left to solve, and trains on GPUs of another one: its ranks go in whole groups to the workers of that one."""
+    component = setup.components[role.key]
+    step, replica = lcm(component.step, each), component.parallel.replica
+    if step > component.step and replica:
+        parallel = replace(component.parallel, dp=component.parallel.dp * step // component.step)
+        setup.components[role.key] = found = replace(component, parallel=parallel)
+        whole(setup, role, found, f"to share GPUs with the workers of {other} it needs")
+
+
+def whole(setup: Setup, role: Role, component: Component, why: str) -> None:
+    """An exact amount is whole replicas."""
+    least, step = component.least, component.step
+    if least == component.most and least % step:
+        lower = least // step * step
+        fit = f"{lower} or {lower + step}" if lower else str(step)
+        message = f"`{role.key}` asks for {least} accelerator{'s' * (least > 1)}, but {why} a multiple of {step}"
+        at = component.span("amount") or role.span
+        setup.notes.error(DIVIDES, role.key, message, at, f"no multiple of {step}", f"ask for {fit}")
 
 
 def _workers(setup: Setup, role: Role, component: Component, each: int) -> None:

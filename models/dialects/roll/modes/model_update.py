@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....component import SUBSET
 from ....ranks import write_ranks
 from ....span import Edit
 from ..mapping.ids import Ids
@@ -16,6 +17,7 @@ from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN
 from ..roles.role import Role
 from ..roles.setup import Setup
 from .degrees import SGLANG
+from .hinted import in_groups_of
 from .notices import AFTER_MODELS, AT_UPDATE, NEVER
 from .pairing import at, common, difference
 from .solid import solid_fixes, written_edit
@@ -31,6 +33,8 @@ def model_update(setup: Setup) -> None:
     for role in (train, infer):
         if role is not None and (component := setup.components.get(role.key)):
             setup.components[role.key] = replace(component, contiguous=True, any_order=True)
+    if train is not None and infer is not None:
+        _whole_groups(setup, train, infer)
     if train is None or infer is None or not train.on_devices or not infer.on_devices or train.ids is None or infer.ids is None:
         return
     solid_fixes(setup, train, infer)
@@ -40,6 +44,14 @@ def model_update(setup: Setup) -> None:
     if _in_step(setup, train, infer, train.ids, infer.ids):
         _met(setup, train, infer, train.ids, infer.ids)
         _reached(setup, train, infer, train.ids, infer.ids)
+
+
+def _whole_groups(setup: Setup, train: Role, infer: Role) -> None:
+    """Hints for training and inference within each other: whole groups of ranks, where the number is left to solve."""
+    known = {train.key, infer.key} <= setup.components.keys()
+    within = any(relation.kind == SUBSET and set(relation.components) == {train.key, infer.key} for relation in setup.hinted)
+    if known and within and train.ids is None and setup.components[train.key].runs is None and infer.num_gpus_per_worker:
+        in_groups_of(setup, train, infer.num_gpus_per_worker, infer.key)
 
 
 def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> bool:

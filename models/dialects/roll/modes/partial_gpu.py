@@ -6,7 +6,7 @@ roll/distributed/scheduler/router.py (shrink_workers, expand_workers).
 
 from __future__ import annotations
 
-from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
+from ....component import COLOCATED, Relation
 from ....ranks import write_ranks
 from ....span import Edit
 from ..mapping.ids import Ids
@@ -18,10 +18,9 @@ from .degrees import VLLM
 from .freed import freed
 from .notices import AFTER_MODELS
 from .numbers import number, shown
+from .opened import CODE, MODE, REASON, critics, opened
 from .pairing import common
 
-CODE, MODE = "PW123", "partial_gpu_mode"
-REASON = "ROLL's `partial_gpu_mode`"
 OFF = f"`{MODE}: false` turns this check off"
 
 
@@ -34,7 +33,7 @@ def partial_gpu(setup: Setup) -> None:
         return
     _references(setup, train)
     if train.ids is None or infer.ids is None:
-        _open(setup, train, infer)
+        opened(setup, train, infer)
     elif train.ids.count and infer.ids.count and common(train.ids, infer.ids):
         if train.ids.distinct < infer.ids.distinct and len(common(train.ids, infer.ids)) and _within(train.ids, infer.ids):
             _partial(setup, train, infer, train.ids, infer.ids)
@@ -88,14 +87,9 @@ def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
         setup.notes.error(
             CODE, infer.key, message, at or infer.place, "not above 0", help, setup.settings.becomes(RATIO, "1"), AFTER_MODELS, OFF
         )
-    critic = setup.role(CRITICS)
-    if critic is not None and critic.key in setup.components:
-        for kind, other in ((SUBSET, infer), (DISJOINT, train)):
-            if other.key in setup.components:
-                span = setup.components[critic.key].spans.get("placement")
-                setup.relations.append(Relation(kind, (critic.key, other.key), span, REASON))
+    critics(setup, train, infer)
     if workers is None or workers > 1:
-        freed(setup, train, critic, infer)
+        freed(setup, train, setup.role(CRITICS), infer)
 
 
 def _smaller_workers(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> tuple[str, Edit | None]:
@@ -135,22 +129,3 @@ def _colocated(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids)
 
 def _error(setup: Setup, role: Role, message: str, label: str, help: str, why: str) -> None:
     setup.notes.error(CODE, role.key, message, role.place, label, help, None, AFTER_MODELS, why, OFF)
-
-
-def _open(setup: Setup, train: Role, infer: Role) -> None:
-    """One of both is left to solve: within each other only where that goes with the ratio, else the same GPUs or none in common."""
-    if train.key not in setup.components or infer.key not in setup.components:
-        return
-    its, reward = ratio(setup), setup.role(AGENTIC_REWARD)
-    hinted = {relation.kind: relation for relation in setup.hinted if set(relation.components) == {train.key, infer.key}}
-    if SUBSET in hinted and its is not None and its > 0:
-        return
-    alone = (its is not None and its != 0) or reward is not None
-    if alone and COLOCATED in hinted:
-        why = f"`{RATIO}` is {shown(its)}" if its else f"there is a {AGENTIC_REWARD}"
-        message = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}: {REASON} refuses that"
-        at = hinted[COLOCATED].span or train.span
-        help = f"drop the hint, or write `{RATIO}: 0`" if its else "drop the hint"
-        setup.notes.error(CODE, train.key, message, at, "the same GPUs", help, setup.settings.becomes(RATIO, "0") if its else None)
-        return
-    setup.relations.append(Relation(DISJOINT if alone else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))
