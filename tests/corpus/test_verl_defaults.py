@@ -31,7 +31,6 @@ ONTO = {
 }
 """Configurations that are merged onto one of these."""
 NOT_THERE = {
-    "data.gen_batch_size": "read with `get`; legacy_data.yaml has it not",
     "actor_rollout_ref.actor.use_prefix_grouper": "read with `get`",
     "reward_model.ulysses_sequence_parallel_size": "stands in dp_reward_model.yaml, of the same group",
     "async_training.staleness_threshold": "a fraction, of which only the key is needed",

@@ -12,7 +12,10 @@ from test_verl_golden import CORPUS, read, records
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
 
+SYNC = "its configuration says `sync` (on_policy_distill_trainer.yaml); the record takes the default of `ppo_trainer`"
 DELIBERATE = {
+    ("recipe/gkd/test_qwen.sh", "rollout_mode_sync_removed"): SYNC,
+    ("recipe/gkd/test_qwen_sglang.sh", "rollout_mode_sync_removed"): SYNC,
     ("recipe/entropy/32b_kl_cov_mininbsz.sh", "mini_div_micro"): (
         "16 x 8 // 32 = 4 samples a rank, ppo_micro_batch_size_per_gpu 8: verl's workers assert this with use_dynamic_bsz too"
     ),

@@ -32,11 +32,12 @@ DEGREES = (
     "expert_tensor_parallel_size", "virtual_pipeline_model_parallel_size",
 )  # fmt: skip
 """The degrees of parallelism that Megatron takes, below `megatron`."""
-_NOT_SAID = ("expert_tensor_parallel_size", "virtual_pipeline_model_parallel_size")
+NOT_SAID = ("expert_tensor_parallel_size", "virtual_pipeline_model_parallel_size")
+"""Those that are null."""
 
 
 def _degrees(owner: str, source: str) -> dict[str, Default]:
-    return {f"{owner}.megatron.{name}": Default(None if name in _NOT_SAID else 1, source) for name in DEGREES}
+    return {f"{owner}.megatron.{name}": Default(None if name in NOT_SAID else 1, source) for name in DEGREES}
 
 
 SHARED: dict[str, Default] = {
@@ -52,7 +53,6 @@ SHARED: dict[str, Default] = {
     "algorithm.adv_estimator": Default("gae", _TOP),
     "algorithm.use_kl_in_reward": Default(False, _TOP),
     "data.train_batch_size": Default(1024, _DATA),
-    "data.gen_batch_size": Default(None, _DATA),
     f"{_A}.ppo_mini_batch_size": Default(256, _ACTOR),
     f"{_A}.ppo_micro_batch_size": Default(None, _ACTOR),
     f"{_A}.ppo_micro_batch_size_per_gpu": Default(None, _ACTOR),

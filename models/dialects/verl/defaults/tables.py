@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Mapping
 
 from ....configuration.settings import Default
-from .ppo import MEGATRON, MEGATRON_SAME, PPO, PPO_SAME
+from .ppo import DEGREES, MEGATRON, MEGATRON_SAME, NOT_SAID, PPO, PPO_SAME, SHARED
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,35 @@ _VLA = {
     "actor_rollout_ref.rollout.mode": Default("async_envloop", _ROBOTS),
 }
 _SPLIT = {"actor_rollout_ref.rollout.name": Default("vllm", "verl, examples/split_placement/config/ppo_trainer_split.yaml")}
-_PRIME = {"algorithm.adv_estimator": Default("rloo", "verl-recipe, prime/config/prime_trainer.yaml")}
-_SPIN = {"algorithm.adv_estimator": Default(None, "verl-recipe, spin/config/spin_trainer.yaml")}
-_SPPO = {"algorithm.adv_estimator": Default(None, "verl-recipe, sppo/config/sppo_trainer.yaml")}
-_DISTILL = {
+_PRIME_FILE = "verl-recipe, prime/config/prime_trainer.yaml"
+_PRIME = {
+    "algorithm.adv_estimator": Default("rloo", _PRIME_FILE), "actor_rollout_ref.rollout.n": Default(4, _PRIME_FILE),
+    "reward_model.enable": Default(True, _PRIME_FILE), "trainer.balance_batch": Default(False, _PRIME_FILE),
+}  # fmt: skip
+_FAPO = {"reward_model.n_gpus_per_node": Default(0, "verl-recipe, fapo/config/rm_config.yaml")}
+_DRAWN = {"data.gen_batch_size": "data.train_batch_size"}
+"""What the recipes that draw until there is enough say of their batches."""
+
+
+def _without_estimator(name: str) -> dict[str, Default]:
+    source = f"verl-recipe, {name}/config/{name}_trainer.yaml"
+    return {"algorithm.adv_estimator": Default(None, source), "actor_rollout_ref.rollout.name": Default("sglang", source)}
+
+
+_DISTILL: dict[str, Default] = {
+    **{key: Default(None if key.endswith(NOT_SAID) else 1, _GKD) for key in (f"actor_rollout_ref.actor.megatron.{name}" for name in DEGREES)},
+    **{key: Default(SHARED[key].value, _GKD) for key in (
+        "trainer.device", "trainer.balance_batch", "data.train_batch_size", "actor_rollout_ref.actor.use_dynamic_bsz",
+        "actor_rollout_ref.rollout.data_parallel_size", "actor_rollout_ref.rollout.pipeline_model_parallel_size",
+        "actor_rollout_ref.rollout.expert_parallel_size", "actor_rollout_ref.rollout.agent.num_workers",
+    )},
     "trainer.nnodes": Default(1, _GKD), "trainer.n_gpus_per_node": Default(4, _GKD), "rollout.nnodes": Default(1, _GKD),
     "rollout.n_gpus_per_node": Default(4, _GKD), "actor_rollout_ref.rollout.tensor_model_parallel_size": Default(1, _GKD),
+    "actor_rollout_ref.rollout.name": Default("vllm", _GKD), "actor_rollout_ref.rollout.mode": Default("sync", _GKD),
+    "actor_rollout_ref.actor.strategy": Default("megatron", _GKD), "actor_rollout_ref.hybrid_engine": Default(False, _GKD),
+    "actor_rollout_ref.model.path": Default("/path/to/MODEL", _GKD),
 }  # fmt: skip
+"""The one configuration that stands on no other."""
 
 _TURNS = (
     "gsm8k_multiturn_grpo", "gsm8k_multiturn_grpo_server", "gsm8k_multiturn_grpo_w_interaction", "geo3k_multiturn_grpo", "retool_multiturn_grpo",
@@ -124,17 +146,15 @@ _TABLES = (
             "engine.ulysses_sequence_parallel_size": Default(1, "verl, verl/trainer/config/engine/fsdp.yaml"),
         },
     ),
-    *(
-        Table(name, PPO, PPO_SAME)
-        for name in ("dapo_trainer", "entropy_trainer", "flowrl_trainer", "rm_config", "spo_trainer", "specRL_trainer")
-    ),
-    Table("dapo_megatron_trainer", MEGATRON, MEGATRON_SAME),
+    *(Table(name, PPO, {**PPO_SAME, **_DRAWN}) for name in ("dapo_trainer", "entropy_trainer", "flowrl_trainer")),
+    *(Table(name, PPO, PPO_SAME) for name in ("spo_trainer", "specRL_trainer")),
+    Table("rm_config", {**PPO, **_FAPO}, PPO_SAME),
+    Table("dapo_megatron_trainer", MEGATRON, {**MEGATRON_SAME, **_DRAWN}),
     Table("prime_trainer", {**PPO, **_PRIME}, PPO_SAME),
-    Table("spin_trainer", {**PPO, **_SPIN}, PPO_SAME),
-    Table("sppo_trainer", {**PPO, **_SPPO}, PPO_SAME),
+    *(Table(f"{name}_trainer", {**PPO, **_without_estimator(name)}, PPO_SAME) for name in ("spin", "sppo")),
     *(Table(name, {**PPO, **_turns(name)}, PPO_SAME) for name in _TURNS),
     *(Table(name, {**MEGATRON, **_turns(name)}, MEGATRON_SAME) for name in _MEGATRON_TURNS),
-    Table("on_policy_distill_trainer", {**MEGATRON, **_DISTILL}, MEGATRON_SAME),
+    Table("on_policy_distill_trainer", _DISTILL),
 )
 KNOWN: Mapping[str, Table] = {table.name: table for table in _TABLES}
 """Every configuration whose defaults are known, by its name."""
