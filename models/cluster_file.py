@@ -120,10 +120,11 @@ def _of_shorthand(text: str) -> Cluster:
 
 def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:
     found: list[Alike] = []
+    count = sum(form.repeat for form in forms)
+    if count > MAX_NODES:
+        raise ValueError(f"{count:,} nodes are more than {MAX_NODES:,}")
     for form in forms:
         found.append(_nodes(form, found[-1].stop if found else 0))
-    if found[-1].stop > MAX_NODES:
-        raise ValueError(f"{found[-1].stop:,} nodes are more than {MAX_NODES:,}")
     nodes = Nodes(found)
     names = [node.name for node in nodes]
     if len(set(names)) != len(names):

@@ -20,6 +20,8 @@ from .plan import Plan, Term
 
 MAX_BYTES = 64 << 20
 MAX_PROCESSES = 1 << 20
+MAX_ACCELERATORS = 1 << 18
+"""The digest of a plan is taken of its whole cluster, accelerator by accelerator."""
 Count = Annotated[int, Field(ge=0, le=1 << 30)]
 
 
@@ -131,6 +133,8 @@ def read_plan(path: str | Path) -> Plan:
 
 def _build(form: PlanForm) -> Plan:
     cluster = form.cluster.build()
+    if cluster.total() > MAX_ACCELERATORS:
+        raise ValueError(f"its cluster has {cluster.total():,} accelerators; more than {MAX_ACCELERATORS:,} are not read")
     runs: dict[str, tuple[Run, ...]] = {}
     for name, its in form.components.items():
         runs[name] = tuple(

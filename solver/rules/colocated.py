@@ -35,6 +35,8 @@ class Colocated:
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         one, other = relation.components
         first, second = assignment.masks(one), assignment.masks(other)
+        if first == second:
+            return
         differ = {place: first.get(place, 0) ^ second.get(place, 0) for place in sorted(first.keys() | second.keys())}
         count = sum(mask.bit_count() for mask in differ.values())
         if count:
