@@ -119,7 +119,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
 
 
 def _quoted_in(source: Source) -> Callable[[Finding], Finding]:
-    """Gives an edit of a script the quotes that its text needs there; one that cannot be written so is none."""
+    """Gives an edit of a script the quotes that its text needs there."""
     from ..script.quoting import fitted
     from ..script.recognise import is_script
 

@@ -40,6 +40,7 @@ class Arguments:
     positional : words that are neither, which only programs without Hydra take.
     reasons : why a value that is not known is not, by its place.
     assumed : which variables were taken as not set for a value, by its place.
+    shell : do they stand in a script?
     """
 
     source: Source
@@ -52,6 +53,7 @@ class Arguments:
     unchecked: list[Unchecked] = field(default_factory=list)
     reasons: dict[Span, str] = field(default_factory=dict)
     assumed: dict[Span, frozenset[str]] = field(default_factory=dict)
+    shell: bool = True
 
     def read(self, words: Sequence[Text]) -> None:
         """Reads all words."""
@@ -77,7 +79,7 @@ class Arguments:
         plain, head = word.plain, _KEY.match(word.plain)
         length = head.end() if head else len(plain)
         key, value = word.cut(0, length), word.cut(length + 1)
-        mapped = Mapped(word, length, self.lines, self.source.text)
+        mapped = Mapped(word, length, self.lines, self.source.text, self.shell)
         if not key.known or key.secret or key.unset:
             why = key.why_unknown or "it depends on the environment"
             self.unchecked.append(Unchecked("PW122", "", f"a setting whose key is not known is left out: {why}"))
@@ -140,17 +142,21 @@ class Arguments:
 
     def refuse_positional(self, program: str) -> None:
         """Words that Hydra refuses: neither settings nor options."""
+        line_end = -1
         for word in self.positional:
             if not word.known or not word.plain:
                 why = word.why_unknown or "it is empty"
                 self.unchecked.append(Unchecked("PW122", "", f"an argument that may hold more settings is not known: {why}"))
                 continue
-            mapped = Mapped(word, len(word.plain), self.lines, self.source.text)
+            mapped = Mapped(word, len(word.plain), self.lines, self.source.text, self.shell)
             span = mapped.span(0, len(word.plain))
-            if word.plain.isspace() and self.source.text[span.start : span.start + 1] == "\\":
-                end = self.lines.end(span.start)
+            if span.start < line_end:
+                continue
+            if re.match(r"\\[ \t]", self.source.text[span.start : span.start + 2]):
+                end = line_end = self.lines.end(span.start)
                 message = f"the backslash is followed by a blank, so it is an argument of its own, which `{program}` refuses"
-                edit = Edit(replace(span, start=span.start + 1, end=end, column=span.column + 1), "")
+                edit = Edit(self.lines.span((span.start + 1, end)), "")
+                span = self.lines.span((span.start, span.start + 1))
                 help_ = "end the line right after the backslash"
                 self.findings.append(error("PW012", "", message, span, label="this does not continue the line", help=help_, edit=edit))
                 continue

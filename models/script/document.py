@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ..composition import Composer
-from ..finding import Finding, Unchecked, UnusableInput, error
+from ..finding import Finding, Severity, Unchecked, UnusableInput, error
 from ..text.document import Document
 from ..text.environment import Environment
 from ..text.program import Program
@@ -31,6 +31,7 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
     chosen = chosen or [(launch, given) for launch, given in started if _MAIN.fullmatch(launch.program.plain)]
     if not chosen:
         raise UnusableInput(script.findings or [_nothing(source)])
+    script = replace(script, findings=tuple(map(_further, script.findings)))
     made = [_document(script, launch, given, composer, (number, len(chosen))) for number, (launch, given) in enumerate(chosen, 1)]
     return tuple(made)
 
@@ -38,6 +39,13 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
 def _nothing(source: Source) -> Finding:
     message = f"`{source.name}` starts no program with settings"
     return error("PW010", "", message, source.whole(), help="a script starts one with words such as `python3 -m MODULE key=value`")
+
+
+def _further(finding: Finding) -> Finding:
+    """Why the script could not be read to its end: no fault of the programs that are started before."""
+    return replace(
+        finding, severity=Severity.WARNING, notes=("what the script does after this is not known; bash carries out what stands before it",)
+    )
 
 
 def _arguments(launch: Launch, script: Script, composer: Composer) -> Arguments:

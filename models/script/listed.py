@@ -75,7 +75,7 @@ def _placed(texts: Sequence[str]) -> list[tuple[int, str]]:
 
 
 def _document(source: Source, words: list[Text], composer: Composer) -> Document:
-    given = Arguments(source, Lines(source), Environment.of(composer.allowed))
+    given = Arguments(source, Lines(source), Environment.of(composer.allowed), shell=False)
     given.read(words)
     given.refuse_positional("Hydra")
     document = composer.started(source, None, given.settings, given.environment)

@@ -10,19 +10,22 @@ from ..span import Edit, Span
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
 from .lines import Lines
 from .meaning.value import Piece, Text
-from .quoting import fitted
+from .quoting import fitted, quoted
 from .syntax.parts import Place
+
+_QUOTES = "bash takes quotes away: put the value in quotes within quotes, as in `\"key='a b'\"`"
 
 
 class Mapped:
     """One word. `key` is how many of its first characters name what is set.
 
     A word that a variable holds whole, key and all, stands where the variable's value is written. What comes through a
-    variable into a word stands where the variable is named, with where its value is written as the origin.
+    variable into a word stands where the variable is named, with where its value is written as the origin. `shell`: is the text a
+    script, where quotes are taken away before a program sees them?
     """
 
-    def __init__(self, word: Text, key: int, lines: Lines, script: str) -> None:
-        self.word, self._lines, self._script = word, lines, script
+    def __init__(self, word: Text, key: int, lines: Lines, script: str, shell: bool = True) -> None:
+        self.word, self._lines, self._script, self._shell = word, lines, script, shell
         keys = word.cut(0, max(key, 1)).pieces or word.pieces
         self._depth = min((len(piece.frames) - 1 for piece in keys), default=0)
 
@@ -68,10 +71,14 @@ class Mapped:
     def finding(self, finding: Finding) -> Finding:
         """A finding about the plain text, at its real places; its edit in the quotes that it needs there."""
         span = None if finding.span is None else self._moved(finding.span)
-        edit = None
-        if finding.edit is not None and self.origin(finding.edit.span.start, finding.edit.span.end) is None:
-            edit = fitted(self._script, Edit(self._moved(finding.edit.span), finding.edit.text))
-        return replace(finding, span=span, edit=edit)
+        if finding.edit is None:
+            wanted = self._shell and "in quotes" in finding.help
+            return replace(finding, span=span, help=_QUOTES if wanted else finding.help)
+        moved = Edit(self._moved(finding.edit.span), finding.edit.text)
+        if self.origin(finding.edit.span.start, finding.edit.span.end) is not None:
+            return replace(finding, span=span, edit=None, help=f"write `{quoted(moved.text)}` where the value comes from")
+        edit = fitted(self._script, moved) if self._shell else moved
+        return replace(finding, span=span, edit=edit, help=f"write `{edit.text}`")
 
     def _moved(self, span: Span) -> Span:
         moved = self.span(span.start, span.end)

@@ -13,13 +13,13 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./:+=,@%~^-]*", re.ASCII)
 NONE, SINGLE, DOUBLE = "", "'", '"'
 
 
-def fitted(script: str, edit: Edit) -> Edit | None:
-    """The edit with its text quoted as it must be at its place; None where that cannot be."""
+def fitted(script: str, edit: Edit) -> Edit:
+    """The edit with its text quoted as it must be at its place."""
     if _PLAIN.fullmatch(edit.text):
         return edit
     around = quotes_at(script, edit.span.start)
     if around == SINGLE:
-        return edit if "'" not in edit.text else None
+        return replace(edit, text=edit.text.replace("'", "'\\''"))
     if around == DOUBLE:
         return replace(edit, text=re.sub(r'([\\$`"])', r"\\\1", edit.text))
     return replace(edit, text=quoted(edit.text))

@@ -114,7 +114,7 @@ class Interpolator:
         """Says once that a value holds only where a variable is not set."""
         argument = name.startswith("$")
         why = (
-            "no arguments are given" if argument else "taken as not set, so what the script has in its place counts; `--allow-env` reads it"
+            "no arguments are given" if argument else "taken as not set, so what the script has in its place counts; `--allow-env NAME` reads it"
         )
         said = Unchecked("PW120", name, why)
         if said not in self.unchecked:

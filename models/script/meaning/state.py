@@ -7,7 +7,7 @@ from typing import Mapping
 
 from ..syntax.commands import Command
 from ..syntax.parts import Place
-from .value import Held, Piece, Text, in_order
+from .value import Held, Piece, Text, alike, in_order
 
 MAX_STEPS = 20_000
 MAX_CALLS = 24
@@ -148,9 +148,8 @@ class State:
     def merge(self, other: State, place: Place, why: str) -> None:
         """What is known where one of two ways was taken, and it is not known which: what differs is not known."""
         self.budget.spend(1 + len(self.variables) // 16)
-        differing = {
-            name for name in self.variables.keys() | other.variables.keys() if self.variables.get(name) != other.variables.get(name)
-        }
+        names = self.variables.keys() | other.variables.keys()
+        differing = {name for name in names if not alike(self.variables.get(name), other.variables.get(name))}
         differing |= self.removed ^ other.removed
         self.unsure(differing, place, why)
         self.removed &= other.removed

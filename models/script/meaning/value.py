@@ -146,7 +146,7 @@ def bounded(text: Text, place: Place) -> Text:
 def derived(value: str, sources: Iterable[Text], place: Place) -> Text:
     """A text that was computed from others: it stands where that is done, and first came from where they did."""
     every = [piece for source in sources for piece in source.pieces]
-    inner = next((piece.frames for piece in every if piece.frames), ())
+    inner = next((piece.frames[1:] for piece in every if len(piece.frames) > 1), ())
     return Text(
         (
             Piece(
@@ -165,3 +165,13 @@ def in_order(array: Array) -> Iterator[tuple[str, Text]]:
     if not isinstance(array, Keyed):
         return iter(sorted(array.items(), key=lambda pair: int(pair[0])))
     return iter(array.items())
+
+
+def alike(one: Held | None, other: Held | None) -> bool:
+    """Do two variables hold the same, wherever it was written?"""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(alike(text, other[key]) for key, text in one.items())
+    if not isinstance(one, Text) or not isinstance(other, Text):
+        return one is other
+    depends = one.unset == other.unset and one.assumed == other.assumed and one.secret == other.secret
+    return one == other or (depends and one.known and other.known and one.plain == other.plain)

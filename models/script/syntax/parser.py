@@ -36,7 +36,7 @@ class Parser(Words):
         while True:
             self.newlines()
             if self.position >= len(self.text):
-                raise Unreadable(f"`{ends[0]}` is missing", self.position)
+                raise Unreadable(f"`{ends[-1]}` is missing", self.position)
             if self.ahead(*ends):
                 self.depth -= 1
                 return tuple(found)

@@ -31,9 +31,6 @@ def words_of(script: str) -> list[str]:
 def test_an_edit_is_read_back(place: str, text: str) -> None:
     start = place.index("HERE")
     edit = fitted(place, Edit(Span("run.sh", start, start + 4, 1, start + 1), text))
-    if edit is None:
-        assert "'" in text  # nothing can stand for a quote within single quotes
-        return
     before = words_of(place)
     after = words_of(apply_edits(place, [edit]))
     if "${A" not in place:

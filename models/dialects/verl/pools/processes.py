@@ -29,7 +29,7 @@ def processes(settings: Configuration, entry: Entry) -> Declared:
         name = next((name for name in names if name in options), names[0])
         text = options.get(name, "1")
         if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most):
-            settings.notes.unsure(FIT, "actor", f"`{name}` is `{text[:40]}`, which is not known here")
+            settings.notes.unsure(FIT, "actor", f"`{name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}")
             return Declared(())
         found.append(Amount(int(text), name, None, "" if name in options else "torchrun"))
     count, size = found
