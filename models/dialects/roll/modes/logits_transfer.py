@@ -18,6 +18,8 @@ from .notices import AFTER_MODELS, NEVER
 from .pairing import at
 
 MODE, NUMBERS = "PW123", "PW403"
+MOST_RANKS = 512
+"""Between so many ranks of either side all shifts are tried; an own limit."""
 BACKEND, WAYS, NCCL = "logits_transfer_backend", ("ipc+nccl", "nccl-only", "ray"), "nccl-only"
 
 
@@ -50,8 +52,12 @@ def logits_transfer(setup: Setup) -> None:
     if sender is None or receiver is None:
         return
     pairs = _transfers(sender.dp, receiver.dp)
-    _divided(setup, teacher, student, sender.dp, receiver.dp, backend == NCCL and _shifted(sender, receiver, pairs))
-    if backend == NCCL:
+    shifts = backend == NCCL and max(sender.dp, receiver.dp) <= MOST_RANKS and _shifted(sender, receiver, pairs)
+    _divided(setup, teacher, student, sender.dp, receiver.dp, shifts)
+    if backend == NCCL and max(sender.dp, receiver.dp) > MOST_RANKS:
+        why = f"more than {MOST_RANKS:,} data parallel ranks are not compared GPU by GPU"
+        setup.notes.unsure(MODE, student.key, why)
+    elif backend == NCCL:
         _by_nccl(setup, student, sender, receiver, [pair for pair in pairs if pair[0] < sender.dp])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....component import SUBSET
-from ....ranks import write_ranks
+from ....ranks import merge, without, write_ranks
 from ....span import Edit
 from ..mapping.ids import Ids
 from ..mapping.written import range_text
@@ -123,12 +123,12 @@ def _reached(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
     each = infer.num_gpus_per_worker
     first, last = (trains.lowest - infers.lowest) // each, (trains.highest - infers.highest) // each
     workers = infers.count // each
-    reached = set(range(first, first + trains.count // each)) | set(range(max(first, 0)))
-    reached |= set(range(workers)[last:]) if last < 0 else set()
-    missed = [worker for worker in range(workers) if worker not in reached]
+    met, before, after = range(first, first + trains.count // each), range(max(first, 0)), range(workers + min(last, 0), workers)
+    missed = without([range(workers)], merge([met, before, after]))
     if missed:
-        more = f" ({len(missed)} workers do not)" if len(missed) > 1 else ""
-        message = f"worker {missed[0]} of {infer.key} never gets new weights{more}: it goes on with those it started with"
+        count = sum(map(len, missed))
+        more = f" ({count} workers do not)" if count > 1 else ""
+        message = f"worker {missed[0][0]} of {infer.key} never gets new weights{more}: it goes on with those it started with"
         help = "write every id once"
         setup.notes.error(CODE, infer.key, message, infer.place, "is not reached", help, None, NEVER)
 
