@@ -11,8 +11,8 @@ from ..text.environment import Environment
 from ..text.program import Program
 from ..text.source import Source
 from .arguments import Arguments
+from .expanding.expansion import Expander
 from .lines import Lines
-from .meaning.expansion import Expander
 from .meaning.state import State
 from .meaning.value import Piece, Text
 from .recognise import listed, reads

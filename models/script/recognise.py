@@ -19,7 +19,7 @@ _SHELL = re.compile(r"#!.*\b(?:ba|da|z|k)?sh\b")
 _STARTS = re.compile(
     r"^[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[0-9.]*|torchrun|srun|ray[ \t]+job|nohup|exec)[ \t]", re.MULTILINE
 )
-_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_$][A-Za-z0-9_.$@/-]*(?:=|\Z)", re.ASCII)
+_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_$][A-Za-z0-9_.$@/-]*=|~[A-Za-z_$][A-Za-z0-9_.$@/-]*\Z", re.ASCII)
 
 
 def is_script(source: Source) -> bool:

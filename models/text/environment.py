@@ -9,9 +9,10 @@ from typing import Iterable
 from typing import Mapping as MappingType
 
 from ..codes import CODES
-from ..finding import Finding
+from ..finding import Finding, Unchecked
 from ..span import Span
 
+_ASSUMED = "taken as not set, so what the script has in its place counts; `--allow-env NAME` reads it"
 _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | re.IGNORECASE)
 
 
@@ -53,3 +54,9 @@ class Environment:
         message = f"{CODES[finding.code]}: `{text[:80]}` is a value from the environment, which is not shown"
         help_ = f"`placewright explain {finding.code}` says what is right"
         return replace(finding, message=message, label="", help=help_, edit=None, witnesses=(), notes=())
+
+
+def taken_as_not_set(name: str) -> Unchecked:
+    """Says that a value holds only where a variable is not set, or an argument such as `$1` not given."""
+    why = "no arguments are given" if name.startswith("$") else _ASSUMED
+    return Unchecked("PW120", name, why)

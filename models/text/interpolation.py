@@ -13,7 +13,7 @@ from typing import Mapping as MappingType
 
 from ..finding import Finding, Unchecked, error
 from ..span import Span
-from .environment import Environment
+from .environment import Environment, taken_as_not_set
 from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
 from .resolvers import RESOLVERS, CannotCompute, Plain, ProvedWrong, as_scalar, compute, primitive
 from .tree import Entry, Mapping, Scalar, Sequence, Value
@@ -99,8 +99,8 @@ class Interpolator:
 
     def _tree(self, value: Value, path: Path, level: int) -> Value:
         if isinstance(value, Scalar):
-            for name in sorted(self._assumed.get(value.span, ())):
-                self._assume(name)
+            told = map(taken_as_not_set, sorted(self._assumed.get(value.span, ())))
+            self.unchecked += [each for each in told if each not in self.unchecked]
             return self._leaf(value, path, level) if _stands_for_another(value) else value
         if isinstance(value, Sequence):
             items = tuple(self._tree(item, (*path, str(i)), level + 1) for i, item in enumerate(value.items))
@@ -109,16 +109,6 @@ class Interpolator:
         if all(new is entry.value for new, entry in zip(values, value)):
             return value
         return Mapping(tuple(Entry(entry.key, new) for new, entry in zip(values, value)), value.span, value.flow)
-
-    def _assume(self, name: str) -> None:
-        """Says once that a value holds only where a variable is not set."""
-        argument = name.startswith("$")
-        why = (
-            "no arguments are given" if argument else "taken as not set, so what the script has in its place counts; `--allow-env NAME` reads it"
-        )
-        said = Unchecked("PW120", name, why)
-        if said not in self.unchecked:
-            self.unchecked.append(said)
 
     def _leaf(self, scalar: Scalar, path: Path, level: int) -> Value:
         subject = ".".join(path)

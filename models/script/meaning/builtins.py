@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..expanding.arithmetic import NotComputed
+from ..expanding.calculation import Unfit
+from ..expanding.expansion import Expander
 from ..syntax.commands import Assignment, Simple
 from ..syntax.parts import Place, Word
 from ..syntax.words import NAME
-from .arithmetic import NotComputed
-from .calculation import Unfit
 from .conditions import Truth
-from .expansion import Expander
 from .state import State
 from .value import Array, Held, Keyed, Text, joined
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Sequence
 
+from ..expanding.arithmetic import NotComputed, number
+from ..expanding.calculation import Unfit
+from ..expanding.expansion import Expander
+from ..expanding.patterns import TooMuch
 from ..syntax.parts import Place, Word
-from .arithmetic import NotComputed, number
-from .calculation import Unfit
-from .expansion import Expander
-from .patterns import TooMuch
 from .value import Text
 
 _NUMBERS: dict[str, Callable[[int, int], bool]] = {

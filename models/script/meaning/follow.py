@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..expanding.expansion import Expander
 from ..syntax.commands import Case, Chain, Command, Compute, Condition, Count, For, Function, Group, If, List, Pipeline, Simple, While
 from ..syntax.parts import Word
 from .builtins import BUILTINS, SURE, Builtin
 from .conditions import Truth, computed, extended, test
-from .expansion import Expander
 from .loops import Loops
 from .started import Started
 from .state import MAX_CALLS, TooMuch

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..expanding.arithmetic import NotComputed
+from ..expanding.expansion import Expander
 from ..syntax.commands import Count, For, List, While
 from ..syntax.parts import Place
-from .arithmetic import NotComputed
 from .conditions import Truth, computed
-from .expansion import Expander
 from .state import TooMuch
 from .value import Text
 from .ways import HOLDS, UNKNOWN, Ways

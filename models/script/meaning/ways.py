@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Iterator
 
+from ..expanding.calculation import Unfit
+from ..expanding.expansion import Expander
+from ..expanding.patterns import TooMuch
 from ..syntax.commands import Case, If, List
 from ..syntax.parts import Place
 from .builtins import Untold
-from .calculation import Unfit
 from .conditions import Truth
-from .expansion import Expander
-from .patterns import TooMuch
 from .started import Started
 from .state import State
 
@@ -20,7 +21,7 @@ HOLDS, UNKNOWN = Truth(True), Truth(None, "it depends on how a command ends")
 
 
 @dataclass
-class Ways:
+class Ways(ABC):
     """Follows statements in a state.
 
     Attributes
@@ -41,9 +42,9 @@ class Ways:
     depends: list[frozenset[str]] = field(default_factory=list)
     broken: bool = False
 
+    @abstractmethod
     def statements(self, body: List) -> Truth:
         """Follows statements as far as they are reached; how the last one ends."""
-        raise NotImplementedError
 
     @contextmanager
     def deciding(self, depends: frozenset[str]) -> Iterator[None]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
+from ..meaning.value import Piece, Text, bounded, derived, joined
 from ..syntax.parts import Arithmetic, Literal, Parameter, Part, Substitution, Tilde, Word
 from .arithmetic import NotComputed
 from .braces import TooMany, braced
@@ -14,7 +15,6 @@ from .calculation import Unfit
 from .fields import Fields
 from .patterns import Pattern, TooMuch
 from .references import DEFAULTS, References
-from .value import Piece, Text, bounded, derived, joined
 
 
 class Expander(References):

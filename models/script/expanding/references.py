@@ -5,13 +5,14 @@ Source: the Bash Reference Manual, 3.5.3 (Shell Parameter Expansion).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Callable, Sequence
 
+from ..meaning.value import Held, Keyed, Piece, Text, bounded, derived, in_order, joined
 from ..syntax.parts import Parameter, Part, Place
 from . import parameters
 from .calculation import Calculator, Unfit
 from .patterns import Pattern
-from .value import Held, Keyed, Piece, Text, bounded, derived, in_order, joined
 
 DEFAULTS = ("-", ":-", "=", ":=", "?", ":?", "+", ":+")
 """Operators that name something in the place of a variable that is not set."""
@@ -20,9 +21,9 @@ DEFAULTS = ("-", ":-", "=", ":=", "?", ":?", "+", ":+")
 class References(Calculator):
     """What the parameters of a script stand for."""
 
+    @abstractmethod
     def pattern(self, parts: Sequence[Part]) -> Pattern:
         """The pattern of parts. Raises Unfit where it is not known."""
-        raise NotImplementedError
 
     def parameter(self, part: Parameter) -> Text:
         """The text that a parameter stands for. Raises Unfit, TooMuch or NotComputed where it is not known."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Sequence
 
+from ..meaning.state import State
+from ..meaning.value import Piece, Text, derived
 from ..syntax.parts import Part, Place
 from .arithmetic import NotComputed, compute
-from .state import State
-from .value import Piece, Text, derived
 
 MAX_REFERENCES = 16
 
@@ -18,16 +19,16 @@ class Unfit(Exception):
 
 
 @dataclass
-class Calculator:
+class Calculator(ABC):
     """Computes expressions of a script in a state. `text` is the script; `sources` what the last number depends on."""
 
     text: str
     state: State
     sources: list[Text] = field(default_factory=list)
 
+    @abstractmethod
     def one(self, parts: Sequence[Part]) -> Text:
         """The text of parts that are not split."""
-        raise NotImplementedError
 
     def number(self, parts: Sequence[Part], place: Place) -> int:
         """The value of an arithmetic expression. Raises NotComputed."""

@@ -5,8 +5,8 @@ Source: the Bash Reference Manual, 3.5.7 (Word Splitting).
 
 from __future__ import annotations
 
-from .state import TooMuch
-from .value import Piece, Text
+from ..meaning.state import TooMuch
+from ..meaning.value import Piece, Text
 
 MAX_FIELDS = 20_000
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Callable
 
+from ..meaning.value import Piece, Text
 from .patterns import Pattern, TooMuch
-from .value import Piece, Text
 
 MAX_REPLACED = 4_096
 
