@@ -51,12 +51,24 @@ def _references(setup: Setup, train: Role) -> None:
     if len(references) == 1 and references[0].key in setup.components:
         span = setup.components[references[0].key].spans.get("placement")
         setup.relations.append(Relation(COLOCATED, (references[0].key, train.key), span, REASON))
+    _teachers(setup, train, references)
     if references or not _adapters_with_reference(setup):
         return
     message = f"`{train.key}.model_args.lora_target` is set, so ROLL starts no reference, but `{MODE}` wants one on the GPUs of {train.key}"
     at = setup.settings.at(f"{train.key}.model_args.lora_target") or train.span
     help = f"write `{MODE}: false`, or turn the reference off with `init_kl_coef: 0` and without `use_kl_loss` and `enable_reference`"
     setup.notes.error(CODE, REFERENCES, message, at, "no reference", help, setup.settings.becomes(MODE, "false"), AFTER_MODELS)
+
+
+def _teachers(setup: Setup, train: Role, references: list[Role]) -> None:
+    """Several teachers together hold what training holds; ROLL only warns if they do not."""
+    held = [role.ids for role in references if role.ids is not None]
+    together = Ids(tuple(part for ids in held for part in ids.parts))
+    if train.ids is not None and 1 < len(references) == len(held) and together.ranges != train.ids.ranges:
+        message = f"the {len(held)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}: they do not take turns"
+        help = f"give the teachers together the GPUs of {train.key}"
+        why = "ROLL warns of it after all models are loaded"
+        setup.notes.warn(CODE, references[0].key, message, references[0].place, "", help, None, why)
 
 
 def _adapters_with_reference(setup: Setup) -> bool:
