@@ -29,6 +29,7 @@ from .roles.placed import opened, placed
 from .roles.role import Role
 from .roles.setup import Setup
 from .work import read_work
+from .workers.meant import as_meant
 from .workers.read_roles import read_roles
 from .workers.unused import unused
 
@@ -61,7 +62,8 @@ class _Reader:
 
     def __post_init__(self) -> None:
         self.notes = Notes(self.document, FRAMEWORK)
-        self.interpolator = Interpolator.of(self.document, ENVIRONMENT)
+        self.meant = as_meant(self.notes, self.document, frozenset(self._hinted()))
+        self.interpolator = Interpolator.of(self.meant, ENVIRONMENT)
         self.notes.followed = self.interpolator.followed
         self.settings = Settings(self.notes, self.interpolator, Defaults())
 
@@ -69,7 +71,7 @@ class _Reader:
         """The problem; None where the roles need more nodes than are read."""
         notes, settings = self.notes, self.settings
         hinted = self._hinted()
-        pipeline, roles = read_roles(notes, settings, self.document, frozenset(hinted), self.derivations)
+        pipeline, roles = read_roles(notes, settings, self.meant, frozenset(hinted), self.derivations)
         open_ = {role.key for role in roles if role.key in hinted and role.created and role.mapping is None and role.world_size is None}
         per_node = devices_per_node(notes, settings, machines)
         nodes = nodes_reserved(notes, settings, roles, per_node, self.derivations, bool(open_))

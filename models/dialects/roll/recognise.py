@@ -31,6 +31,11 @@ def is_worker(value: Value | None, *signs: str) -> bool:
     return any(entry.key.text in wanted or nearest(entry.key.text, wanted) for entry in value)
 
 
+def holds_workers(value: Value) -> bool:
+    """Is it a map of several blocks of workers, as `rewards` is?"""
+    return isinstance(value, Mapping) and any(is_worker(entry.value, DEVICES, WORLD_SIZE) for entry in value)
+
+
 def dotted(root: Mapping) -> list[Entry]:
     """Keys such as `actor_train.device_mapping` at the top level, as they are written on a command line; ROLL drops them."""
     ends = (DEVICES, WORLD_SIZE, PER_WORKER)

@@ -26,6 +26,8 @@ from ..roles.pipelines import RLVR, Pipeline
 from .switches import Switch, is_configured, read_switches
 
 _STARTED = "the pipeline always starts it"
+NOT_STARTED = "does not start it"
+"""How the reason ends where another pipeline would start the role."""
 _CLUSTERS = {TRAIN_ENV: "train_env", VAL_ENV: "val_env"}
 
 
@@ -104,7 +106,7 @@ class _Blocks:
 
     def _unused(self, name: str, key: str) -> Block:
         replaced = self.pipeline.pure_opd and name in (ACTOR_TRAIN, ACTOR_INFER, REFERENCES)
-        why = "the students and teachers take its place" if replaced else f"`{self.pipeline.launcher}` does not start it"
+        why = "the students and teachers take its place" if replaced else f"`{self.pipeline.launcher}` {NOT_STARTED}"
         return self._block(key, name, "", False, why, not replaced)
 
     def _declared(self, name: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ....configuration.notes import Notes, is_unknown
 from ....configuration.settings import Default, Settings
 from ....derivation import WORLD_SIZE, Derivation
-from ....text.tree import Scalar
+from ....text.tree import Mapping, Scalar
 from ..capabilities import MAX_WORKERS
 from ..mapping.device_mapping import KEY
 from ..mapping.evaluate import AT_LOAD
@@ -56,7 +56,10 @@ def _no_devices(notes: Notes, settings: Settings, role: Role) -> None:
     if value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null):
         return
     if isinstance(value, Scalar) and isinstance(value.value, str):
+        owner = settings.at(role.key)
+        entry = owner.entry(KEY) if isinstance(owner, Mapping) else None
+        edit = notes.removed(owner, entry) if isinstance(owner, Mapping) and entry else None
         message = f"`{role.key}` has a `{KEY}`, but environments run on CPUs: ROLL compares this text with numbers, a TypeError"
-        notes.error("PW123", role.key, message, value, "no devices here", f"remove `{KEY}`", None, AT_LOAD)
+        notes.error("PW123", role.key, message, value, "no devices here", f"remove `{KEY}`", edit, AT_LOAD)
     else:
         notes.unsure("PW123", role.key, f"`{KEY}` of environments is not judged: they run on CPUs")

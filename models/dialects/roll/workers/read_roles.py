@@ -24,7 +24,7 @@ def read_roles(
     """The pipeline and its roles; those that nothing starts come last. `hinted` are the roles whose place is left to solve."""
     pipeline = pipeline_of(notes, settings, document.program)
     blocks = blocks_of(notes, settings, pipeline, document.root)
-    unknown_keys(notes, settings, pipeline, document.root, blocks)
+    unknown_keys(notes, pipeline, document.root, blocks)
     workers = Workers(notes, settings, pipeline, hinted, derivations)
     roles = []
     for block in blocks:

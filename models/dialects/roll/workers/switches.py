@@ -16,6 +16,9 @@ from ..roles.pipelines import Pipeline
 RULE = "PW123"
 ESTIMATORS = ("gae", "reinforce", "grpo", "gigpo", "step_reinforce", "agentic_reinforce")
 """Source: ROLL, roll/configs/base_config.py, PPOConfig.adv_estimator."""
+BY_ESTIMATOR, BY_KL = "`adv_estimator` is", "`init_kl_coef` is"
+"""How the reasons begin why there is a critic, or none, and why there is a reference."""
+NO_REFERENCE = "nothing needs a reference: `init_kl_coef` is 0, `use_kl_loss` and `enable_reference` are false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ def read_switches(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switc
     if mixed and not pipeline.pure_opd and is_configured(settings, REFERENCES):
         message = "with `use_opd: true` the teachers are the references, and ROLL refuses a configured `reference`"
         notes.error(RULE, REFERENCES, message, _span(settings, REFERENCES), "configured", "remove `reference`")
-    return Switches(_critic(notes, settings, pipeline), _reference(settings, pipeline, mixed), pipeline.pure_opd or mixed)
+    return Switches(_critic(notes, settings, pipeline), _reference(notes, settings, pipeline, mixed), pipeline.pure_opd or mixed)
 
 
 def _critic(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switch:
@@ -55,7 +58,7 @@ def _critic(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switch:
     if estimator is None:
         return Switch(None, "`adv_estimator` is not known here", settings.top)
     if not settings.has("adv_estimator"):
-        return Switch(True, "`adv_estimator` is `gae` by default", settings.top)
+        return Switch(True, f"{BY_ESTIMATOR} `gae` by default", settings.top)
     span = _span(settings, "adv_estimator")
     if estimator not in ESTIMATORS and pipeline.checks_types:
         close = nearest(estimator, ESTIMATORS)
@@ -63,10 +66,10 @@ def _critic(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switch:
         message = f"`adv_estimator` is `{estimator}`, which ROLL does not know"
         notes.error("PW105", "", message, span, "not known", help, settings.becomes("adv_estimator", close) if close else None)
         return Switch(close == "gae", f"`adv_estimator` is meant to be `{close}`", span)
-    return Switch(estimator == "gae", f"`adv_estimator` is `{estimator}`", span)
+    return Switch(estimator == "gae", f"{BY_ESTIMATOR} `{estimator}`", span)
 
 
-def _reference(settings: Settings, pipeline: Pipeline, mixed: bool) -> Switch:
+def _reference(notes: Notes, settings: Settings, pipeline: Pipeline, mixed: bool) -> Switch:
     if settings.has(f"{ACTOR_TRAIN}.model_args.lora_target") and not pipeline.pure_opd and not pipeline.lora_reference:
         why = "with `lora_target` the actor without its adapters is the reference"
         return Switch(False, why, _span(settings, f"{ACTOR_TRAIN}.model_args.lora_target"))
@@ -81,19 +84,26 @@ def _reference(settings: Settings, pipeline: Pipeline, mixed: bool) -> Switch:
     if settings.is_open("init_kl_coef", RULE):
         return Switch(None, "`init_kl_coef` is not known here", settings.top)
     if settings.at("init_kl_coef") is None:
-        return Switch(True, "`init_kl_coef` is 0.2 by default", settings.top)
+        return Switch(True, f"{BY_KL} 0.2 by default", settings.top)
     span = _span(settings, "init_kl_coef")
-    if _is_positive(settings, "init_kl_coef"):
-        return Switch(True, "`init_kl_coef` is above 0", span)
-    return Switch(False, "nothing needs a reference: `init_kl_coef` is 0, `use_kl_loss` and `enable_reference` are false", span)
+    if _is_positive(notes, settings, pipeline, "init_kl_coef"):
+        return Switch(True, f"{BY_KL} above 0", span)
+    return Switch(False, NO_REFERENCE, span)
 
 
-def _is_positive(settings: Settings, path: str) -> bool:
+def _is_positive(notes: Notes, settings: Settings, pipeline: Pipeline, path: str) -> bool:
+    """Is it a number above 0? Hydra reads `1e-3` as one, which other readers of YAML take for text."""
     value = settings.at(path)
-    try:
-        return isinstance(value, Scalar) and float(str(value.value)) > 0
-    except ValueError:
-        return False
+    written = value.value if isinstance(value, Scalar) else None
+    number = written if isinstance(written, (int, float)) else None
+    if isinstance(value, Scalar) and isinstance(written, str) and notes.document.text_of(value.span.file)[value.span.start] not in "'\"":
+        try:
+            number = float(written)
+        except ValueError:
+            number = None
+    if value is not None and number is None and pipeline.checks_types:
+        notes.wrong_type("", path, value, "a number", "write a number such as `0`")
+    return (number or 0) > 0
 
 
 def is_configured(settings: Settings, key: str) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from ....configuration.notes import Notes
+from ..roles.parts import CRITICS, VALIDATION
 from ..roles.role import Role
+from .blocks import NOT_STARTED
+from .switches import BY_ESTIMATOR, NO_REFERENCE
 
 CODE = "PW803"
 
@@ -18,10 +21,15 @@ def unused(notes: Notes, roles: tuple[Role, ...], per_node: int) -> None:
         message = f"`{role.key}` has {count} device{'s' * (count != 1)}, but ROLL never starts it: {role.reason}"
         if role.counts and role.ids.highest // per_node > max(used, 0) // per_node:
             message += f"; nodes up to {role.ids.highest // per_node} are reserved for it all the same"
-        notes.warn(CODE, role.key, message, role.place, "not used", f"remove its `device_mapping`, or {_starting(role)}")
+        notes.warn(CODE, role.key, message, role.place, "not used", f"remove its `device_mapping`{_starting(role)}")
 
 
 def _starting(role: Role) -> str:
-    """What would make the pipeline start it."""
-    how = {"reference": "write `use_kl_loss: true`", "critic": "write `adv_estimator: gae`"}
-    return how.get(role.part, "start another pipeline")
+    """What else would mend it: what makes the pipeline start the role, or another pipeline that does."""
+    if role.part == VALIDATION:
+        return ""
+    if role.reason.endswith(NOT_STARTED):
+        return ", or start the pipeline that uses it"
+    if role.reason == NO_REFERENCE:
+        return ", or write `use_kl_loss: true`"
+    return ", or write `adv_estimator: gae`" if role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR) else ""

@@ -17,11 +17,23 @@ from ..mapping.device_mapping import other_ids, read_devices
 from ..mapping.evaluate import AT_CREATION, AT_LOAD
 from ..mapping.ids import Ids
 from ..roles.known_keys import DEVICES, PER_WORKER, WORLD_SIZE
-from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, REWARD_MODEL, SFT_TRAIN, STUDENTS, TEACHERS
+from ..roles.parts import (
+    ACTOR_INFER,
+    ACTOR_TRAIN,
+    AGENTIC_REWARD,
+    CRITICS,
+    REFERENCES,
+    REWARD_MODEL,
+    REWARDS,
+    SFT_TRAIN,
+    STUDENTS,
+    TEACHERS,
+)
 from ..roles.pipelines import Pipeline
 from ..roles.role import Role
 from .blocks import Block
 from .strategy import INFERENCE, VLLM, read_strategy
+from .switches import BY_ESTIMATOR, BY_KL
 
 REWRITTEN = "PW126"
 """The code of values that ROLL replaces."""
@@ -188,6 +200,15 @@ class Workers:
             return
         has = f"has neither `{DEVICES}` nor `{WORLD_SIZE}`" if mapping is not None else "is nowhere configured"
         message = f"`{role.key}` {has}, but ROLL starts it: {role.reason}"
-        self.notes.error(
-            "PW101", role.key, message, role.span, "started without workers", f"give `{role.key}` a `{DEVICES}`", None, AT_CREATION
-        )
+        label = f"no `{role.key}` here" if role.span == self.settings.top else "started without workers"
+        counted = role.part == ACTOR_TRAIN and str(role.strategy).startswith("megatron")
+        either = f"`{WORLD_SIZE}` or a " if role.part == REWARDS else ""
+        help = f"give `{role.key}` a {either}`{DEVICES}`{_without(role)}"
+        self.notes.error("PW101", role.key, message, role.span, label, help, None, AT_LOAD if counted else AT_CREATION)
+
+
+def _without(role: Role) -> str:
+    """What makes ROLL not start the role, where one setting does."""
+    if role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR):
+        return ", or write `adv_estimator: reinforce`"
+    return ", or write `init_kl_coef: 0`" if role.part == REFERENCES and role.reason.startswith(BY_KL) else ""

@@ -313,7 +313,8 @@ def test_optional_blocks_may_be_null() -> None:
 
 def test_a_misspelt_device_mapping_is_an_error_where_roll_misses_it() -> None:
     config = {"sft_train": {"device_maping": "list(range(0,8))"}}
-    assert said(of(config)) == [("PW104", "error", "sft_train"), ("PW101", "error", "sft_train")]
+    assert said(of(config)) == [("PW104", "error", "sft_train")]
+    assert sizes(of(config)) == {"sft_train": 8}
     reading = of(changed(RLVR, rewards={"math": {"world_size": 4, "device_maping": "[0]"}}))
     assert said(reading) == [("PW104", "warning", "rewards.math")]
     assert said(mended(of({"sft_train": {"device_maping": "[0]", "world_size": 1}}), "PW104")) == []
@@ -322,7 +323,8 @@ def test_a_misspelt_device_mapping_is_an_error_where_roll_misses_it() -> None:
 def test_a_misspelt_role_is_named_with_what_was_meant() -> None:
     config = {("actor_trian" if key == "actor_train" else key): value for key, value in RLVR.items()}
     finding = the(of(config), "PW104")
-    assert (finding.subject, finding.help) == ("actor_trian", "write `actor_train`")
+    assert (finding.subject, finding.severity.value, finding.help) == ("actor_train", "error", "write `actor_train`")
+    assert sizes(of(config)) == sizes(of(RLVR))
     assert said(mended(of(config), "PW104")) == []
 
 
