@@ -21,11 +21,12 @@ def fsdp2(setup: Setup, role: Role, its: Degrees) -> None:
     if fsdp and fsdp.value < its.cp.value:
         written = "" if fsdp.scalar else ", its default"
         message = f"{its.cp.said} is more than `{fsdp.name}`, which is {fsdp.value}{written}"
-        better = its.cp.value if ranks % its.cp.value == 0 else ranks
-        help = f"set `{fsdp.name}: {better}`, or `{its.cp.name}: 1`"
+        whole = ranks % its.cp.value == 0
+        help = f"set `{fsdp.name}: {its.cp.value}`, or `{its.cp.name}: 1`" if whole else f"set `{its.cp.name}: 1`"
         at = fsdp.span or its.cp.span or role.place
-        setup.notes.error(MATCHES, role.key, message, at, "", help, fsdp.becomes(better), IN_WORKERS)
-    elif fsdp and 1 < fsdp.value < ranks and ranks % fsdp.value:
+        edit = fsdp.becomes(its.cp.value) if whole else its.cp.becomes(1)
+        setup.notes.error(MATCHES, role.key, message, at, "", help, edit, IN_WORKERS)
+    if fsdp and 1 < fsdp.value < ranks and ranks % fsdp.value and (fsdp.value >= its.cp.value or ranks % its.cp.value):
         _divides(setup, role, ranks, fsdp.value, fsdp, f"groups of {fsdp.said}")
     ep, each = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
     if ep and each and ep.value > 1 and ranks % (size := ep.value * each.value):
