@@ -36,7 +36,7 @@ class Example:
 
     Attributes
     ----------
-    language : ``yaml``, ``json``, ``python`` or ``console``.
+    language : ``yaml``, ``sh``, ``json``, ``python`` or ``console``.
     text : the text, ending in a line end.
     command : what placewright is given, such as ``verify train.yaml --cluster 2x8``; "" where nothing is run.
     file : the name of the file that the text is; "" where it is none.

@@ -170,7 +170,9 @@ def is_meant_for(dialect: Dialect, document: Document) -> bool:
 
 def _recognised(document: Document) -> Dialect:
     root = document.root
-    for name in DIALECTS:
+    # What is set on a command line is verl's, most of the time: asked first, the others need not be loaded.
+    order = DIALECTS if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
+    for name in order:
         found = dialect_named(name)
         if is_meant_for(found, document):
             return found

@@ -8,7 +8,7 @@ from ..composition.setting_text import read_setting
 from ..finding import UnusableInput
 from ..span import Span
 from ..text.source import Source
-from ..text.tree import Scalar, Sequence
+from ..text.tree import Mapping, Scalar, Sequence
 
 ENDINGS = (".sh", ".bash", ".slurm", ".sbatch")
 """How the names of scripts end."""
@@ -26,7 +26,14 @@ def is_script(source: Source) -> bool:
     """Is it a shell script: by its name, by its first line, or because it is no YAML but starts a program?"""
     if source.name.endswith(ENDINGS) or _SHELL.match(source.text):
         return True
-    return not source.name.endswith(YAML) and "=" in source.text and bool(_STARTS.search(source.text))
+    return not source.name.endswith(YAML) and "=" in source.text and bool(_STARTS.search(source.text)) and not _is_map(source)
+
+
+def _is_map(source: Source) -> bool:
+    try:
+        return isinstance(source.value, Mapping)
+    except UnusableInput:
+        return False
 
 
 def is_settings(source: Source) -> bool:

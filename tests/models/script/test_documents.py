@@ -209,6 +209,7 @@ def test_several_programs(tmp_path: Path) -> None:
         ("train.yaml", "a: b=c\n", ""),
         ("train.yaml", "a:\n  command: python3 -m x a.b=1\n", ""),
         ("run.txt", "a: 1\n", ""),
+        ("config", "a: |\n  python3 -m x a.b=1\n", ""),
         ("run.txt", "", ""),
     ],
 )
