@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from typing import Mapping
 
 from ....configuration.settings import Amount
+from ....finding import error
 from ....pool import Parts, Pool
+from ....shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ....span import Span
 from ..configuration import Configuration
 
+MAX_PROCESSES = 1 << 20
+"""The most accelerators of one pool that are read; an own limit, no job is near it."""
 FIT = "PW215"
 """The code of what concerns the room of pools on nodes."""
 
@@ -34,8 +38,32 @@ class Declared:
 
 def measured(settings: Configuration, name: str, nodes: str, accelerators: str, components: tuple[str, ...], slots: int) -> Pool | None:
     """The pool ``[accelerators] * nodes`` of two keys; None where one of them is not known."""
-    count, size = settings.whole(nodes, FIT, exact=True), settings.whole(accelerators, FIT, exact=True)
-    return None if count is None or size is None else pool_of(name, count, size, components, slots)
+    found = sized(settings, nodes, accelerators)
+    return pool_of(name, *found, components, slots) if found else None
+
+
+def sized(settings: Configuration, nodes: str, accelerators: str) -> tuple[Amount, Amount] | None:
+    """(nodes, accelerators on each); None where one of them is not known, or both together are more than are read."""
+    count, size = number(settings, nodes, MAX_NODES), number(settings, accelerators, MAX_ACCELERATORS_PER_NODE)
+    if count is None or size is None:
+        return None
+    if count.value * size.value > MAX_PROCESSES:
+        message = f"{count.said} and {size.said} are {count.value * size.value:,} accelerators; more than {MAX_PROCESSES:,} are not read"
+        at = count.span or size.span or settings.top
+        settings.notes.findings.append(error("PW002", nodes, message, at, label="too many", help="are these numbers meant?"))
+        return None
+    return count, size
+
+
+def number(settings: Configuration, key: str, most: int, least: int = 1) -> Amount | None:
+    """A number of nodes or of accelerators on one; None, with a finding, where it is not one or more than are read."""
+    amount = settings.whole(key, FIT, least=least, exact=True)
+    if amount is None or amount.value <= most:
+        return amount
+    message = f"`{key}` is {amount.value:,}; more than {most:,} are not read"
+    at = amount.span or settings.top
+    settings.notes.findings.append(error("PW002", key, message, at, label="too many", help="is this number meant?"))
+    return None
 
 
 def pool_of(name: str, count: Amount, size: Amount, components: tuple[str, ...], slots: int) -> Pool:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from ....configuration.settings import Amount
 from ....pool import Pool
+from ....shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ..components.roles import ROLES, has_reward_model
 from ..configuration import Configuration
 from ..entries import Entry
-from .declared import FIT, pool_of
+from .declared import number, pool_of
 
 MODE = "PW123"
 NODES, ACCELERATORS, OWN = "reward_model.nnodes", "reward_model.n_gpus_per_node", "reward_model.enable_resource_pool"
@@ -19,7 +20,8 @@ NODES, ACCELERATORS, OWN = "reward_model.nnodes", "reward_model.n_gpus_per_node"
 def reward_pool(settings: Configuration, entry: Entry) -> Pool | None:
     """`reward_pool`, where its size is known."""
     _must_have_workers(settings, entry)
-    count, size = (settings.whole(key, FIT, least=-(10**9), exact=True) for key in (NODES, ACCELERATORS))
+    count = number(settings, NODES, MAX_NODES, least=-(10**9))
+    size = number(settings, ACCELERATORS, MAX_ACCELERATORS_PER_NODE, least=-(10**9))
     for amount in (count, size):
         if amount is not None and amount.value < 1:
             _none(settings, amount)

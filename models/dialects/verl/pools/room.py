@@ -131,9 +131,9 @@ def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[Ro
     if written is None or written.value != pool.parts[0].size:
         return  # the parts follow from other numbers too
     count, size, offered, nodes_there = pool.count, pool.parts[0].size, 0, sum(len(room.nodes) for room in rooms)
-    sizes = sorted({room.largest(pool.cpus) for room in rooms} | set(range(1, min(size, 16) + 1)), reverse=True)
+    sizes = sorted(({room.largest(pool.cpus) for room in rooms} | set(range(1, min(size, 16) + 1))) - {0}, reverse=True)
     smaller = ((count, each) for each in sizes if each < size and count <= nodes_there)
-    fewer = ((nodes, each) for nodes in range(min(count - 1, nodes_there), 0, -1) for each in sizes if each and (alone or each <= size))
+    fewer = ((nodes, each) for nodes in range(min(count - 1, nodes_there), 0, -1) for each in sizes if alone or each <= size)
     anything = ((count, each) for each in sizes if each < size)
     done: set[tuple[int, int]] = set()
     for candidates in (smaller, fewer, anything):

@@ -10,7 +10,7 @@ from ....span import Span
 from ..components.roles import has_reference, has_reward_model
 from ..configuration import Configuration
 from ..entries import Entry
-from .declared import FIT, Declared
+from .declared import Declared, sized
 from .main_ppo import ACCELERATORS, NODES
 
 MODE = "PW123"
@@ -18,9 +18,10 @@ MODE = "PW123"
 
 def halves(settings: Configuration, entry: Entry) -> Declared:
     """Half of each node where there is one node, half of the nodes where there are several."""
-    count, size = settings.whole(NODES, FIT, exact=True), settings.whole(ACCELERATORS, FIT, exact=True)
-    if count is None or size is None:
+    found = sized(settings, NODES, ACCELERATORS)
+    if found is None:
         return Declared(())
+    count, size = found
     within = count.value // 2 == 0 and size.value // 2 > 0
     part = Parts(size.value // 2, count.value) if within else Parts(size.value, count.value // 2)
     machines = (Parts(size.value, count.value),)

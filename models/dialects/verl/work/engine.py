@@ -14,7 +14,7 @@ from ..components.parallel import engine
 from ..entries import Kind
 from .degrees import is_engine
 from .notices import AFTER_WEIGHTS, IN_SERVER, IN_WORKERS, NEVER
-from .work import ACCELERATORS, DEGREES, LOOPS, MODE, Work, next_to
+from .work import ACCELERATORS, DEGREES, LOOPS, MODE, Work, divisors, next_to
 
 ROLLOUT = "actor_rollout_ref.rollout"
 WITHOUT_STAGES = ("vllm", "sglang", "trtllm")
@@ -95,7 +95,7 @@ def _experts(work: Work, parallel: Parallel, amounts: dict[str, Amount]) -> None
     each = min(per_node.value, parallel.replica)
     if each % parallel.tp:
         message = f"with expert parallel ranks the {each} accelerators of a server must be a multiple of {work.said(amounts['tp'])}"
-        fitting = next_to(parallel.tp, (size for size in range(1, each + 1) if each % size == 0))
+        fitting = next_to(parallel.tp, divisors(each))
         work.tell(DEGREES, "rollout", message, amounts["tp"].span, work.set(amounts["tp"], *fitting), None, "", IN_SERVER)
 
 

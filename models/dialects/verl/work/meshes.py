@@ -6,12 +6,12 @@ core/parallel_state.py, initialize_model_parallel (expert tensor x expert x pipe
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Iterable
 
 from ....configuration.settings import Amount
 from .degrees import TRAINED, is_engine
 from .notices import IN_WORKERS
-from .work import DEGREES, Work, next_to
+from .work import DEGREES, Work, divisors, next_to
 
 SHARDS = {
     "actor": "actor_rollout_ref.actor.fsdp_config.fsdp_size", "critic": "critic.model.fsdp_config.fsdp_size",
@@ -36,16 +36,16 @@ def judge_meshes(work: Work) -> None:
 
 def _sequence(work: Work, name: str, ranks: int, amount: Amount | None) -> None:
     if amount and ranks % amount.value:
-        _refused(work, name, ranks, amount, f"{amount.value} sequence parallel ranks", _divisors(ranks))
+        _refused(work, name, ranks, amount, f"{amount.value} sequence parallel ranks", divisors(ranks))
 
 
 def _shards(work: Work, name: str, ranks: int, amount: Amount | None) -> None:
     """A negative size, or one that is not below the world, means all ranks."""
     if amount and 0 <= amount.value < ranks and (amount.value == 0 or ranks % amount.value):
-        _refused(work, name, ranks, amount, f"shards over {amount.value}", _divisors(ranks))
+        _refused(work, name, ranks, amount, f"shards over {amount.value}", divisors(ranks))
 
 
-def _refused(work: Work, name: str, ranks: int, amount: Amount, what: str, values: Iterator[int]) -> None:
+def _refused(work: Work, name: str, ranks: int, amount: Amount, what: str, values: Iterable[int]) -> None:
     left = f": {ranks % amount.value} would be left" if amount.value else ""
     message = f"the {ranks} ranks of {name} cannot be divided into {what}{left}"
     better = next_to(amount.value, values)
@@ -53,10 +53,6 @@ def _refused(work: Work, name: str, ranks: int, amount: Amount, what: str, value
     work.tell(
         DEGREES, name, message, amount.span, work.set(amount, *better), amount.becomes(close), f"{ranks} ranks", IN_WORKERS
     )  # fmt: skip
-
-
-def _divisors(ranks: int) -> Iterator[int]:
-    return (size for size in range(1, ranks + 1) if ranks % size == 0)
 
 
 def _experts(work: Work, name: str, owner: str, ranks: int) -> None:
@@ -77,13 +73,13 @@ def _experts(work: Work, name: str, owner: str, ranks: int) -> None:
     message = f"the {ranks} ranks of {name} cannot be divided by expert tp x ep x pp = "
     message += f"{inner.value} x {experts.value} x {stages.value} = {product}"
     note = "" if own else f"`{degrees}.expert_tensor_parallel_size` is null, and so takes the tensor parallel size {tensor.value}"
-    fitting = [size for size in range(1, inner.value + 1) if ranks % (size * experts.value * stages.value) == 0]
+    fitting = [size for size in divisors(ranks) if size <= inner.value and ranks % (size * experts.value * stages.value) == 0]
     if fitting:
         key = f"{degrees}.expert_tensor_parallel_size"
         close = max(fitting)
         help_, edit = f"set {work.settings.assigned(key, close)}", own.becomes(close) if own else None
     else:
-        fitting = [size for size in range(1, ranks + 1) if ranks % (inner.value * size * stages.value) == 0]
+        fitting = [size for size in divisors(ranks) if ranks % (inner.value * size * stages.value) == 0]
         better = next_to(experts.value, fitting)
         help_ = work.set(experts, *better) if better else f"make expert tp x ep x pp a divisor of {ranks}"
         edit = experts.becomes(min(better, key=lambda value: abs(value - experts.value))) if better else None

@@ -5,11 +5,8 @@ Source: verl, verl/trainer/config/ (model.path), verl/models/transformers/monkey
 
 from __future__ import annotations
 
-from typing import Mapping
-
-from ....configuration.settings import Amount
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
-from ....model_cards.use import Places
+from ....model_cards.places import places_of
 from ....text.tree import Mapping as Section
 from ..components.parallel import engine, trained
 from ..entries import Kind
@@ -40,25 +37,18 @@ def _splits(work: Work, name: str) -> tuple[Split, ...]:
     if name == "rollout" or is_engine(work, name):
         owner = "reward_model.rollout" if name == "reward_model" else "actor_rollout_ref.rollout"
         known = engine(work.settings, "rollout" if work.setup.entry.kind is Kind.GENERATION else owner)
-        return engine_splits(_places(known[1]), AFTER_WEIGHTS) if known else ()
+        return engine_splits(places_of(**known[1]), AFTER_WEIGHTS) if known else ()
     owner = TRAINED.get(name, "")
     strategy = work.is_trained_by(owner) if owner and work.setup.entry.kind not in (Kind.PROCESSES, Kind.TUNING) else None
     if strategy == "fsdp":
         sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", DIVIDES)
-        return ulysses_splits(sequence.value, _places({"sp": sequence}), WITH_MODEL) if sequence else ()
+        return ulysses_splits(sequence.value, places_of(sp=sequence), WITH_MODEL) if sequence else ()
     known = trained(work.settings, owner) if strategy == "megatron" else None
     if known is None:
         return ()
     virtual = work.amount(f"{owner}.megatron.virtual_pipeline_model_parallel_size", DIVIDES)
-    places = _places({**known[1], **({"vpp": virtual} if virtual else {})})
+    places = places_of(**known[1], vpp=virtual)
     return megatron_splits(places, known[0].pp, virtual.value if virtual else 1, _even_layers(work, owner), WITH_MODEL)
-
-
-def _places(amounts: Mapping[str, Amount]) -> Places:
-    """Where each degree is written; a value that came through an interpolation has no place of its own."""
-    return {
-        degree: (amount.name, amount.span if amount.scalar and amount.scalar.origin is None else None) for degree, amount in amounts.items()
-    }
 
 
 def _even_layers(work: Work, owner: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..entries.programs import PROCESSES
 from .notices import IN_WORKERS
-from .work import DEGREES, NUMBERS, SHARES, Work, nearest, next_to
+from .work import DEGREES, NUMBERS, SHARES, Work, divisors, nearest, next_to
 
 SEQUENCE = "ulysses_sequence_parallel_size"
 
@@ -19,7 +19,7 @@ def judge_ranks_of_tuning(work: Work) -> None:
         message = (
             f"the {ranks} processes cannot be divided into {sequence.value} sequence parallel ranks: {ranks % sequence.value} would be left"
         )
-        better = next_to(sequence.value, (size for size in range(1, ranks + 1) if ranks % size == 0))
+        better = next_to(sequence.value, divisors(ranks))
         work.tell(DEGREES, "actor", message, sequence.span, work.set(sequence, *better), None, f"{ranks} processes", IN_WORKERS)
 
 
@@ -41,7 +41,7 @@ def judge_tuning(work: Work) -> None:
     elif micro and batch.value // ranks % micro.value:
         mine = batch.value // ranks
         message = f"the {mine} samples of a rank ({batch.value} // {ranks}) are no multiple of {work.said(micro)}"
-        better = next_to(micro.value, (size for size in range(1, mine + 1) if mine % size == 0))
+        better = next_to(micro.value, divisors(mine))
         close = min(better, key=lambda value: abs(value - micro.value))
         work.tell(NUMBERS, "actor", message, micro.span, work.set(micro, *better), micro.becomes(close), "", IN_WORKERS)
 

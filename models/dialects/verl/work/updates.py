@@ -14,7 +14,7 @@ from ..entries import Kind
 from .batches import ACTOR, EACH
 from .notices import FIRST_UPDATE, IN_WORKERS
 from .ranks import data_parallel
-from .work import NEW_WORKERS, NUMBERS, SHARES, Work, nearest, next_to, plural
+from .work import NEW_WORKERS, NUMBERS, SHARES, Work, divisors, nearest, next_to, plural
 
 TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)
 
@@ -102,7 +102,7 @@ def _micro(work: Work, update: Update) -> None:
     if update.mine % micro.value and update.strategy == "fsdp":
         message = f"the {update.mine} samples that a rank of {update.name} takes ({update.samples} // {update.ranks}) are no multiple of "
         message += f"{work.said(micro)}: {update.mine % micro.value} would be left"
-        better = next_to(micro.value, (size for size in range(1, update.mine + 1) if update.mine % size == 0))
+        better = next_to(micro.value, divisors(update.mine))
         close = min(better, key=lambda value: abs(value - micro.value))
         work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), micro.becomes(close), "", IN_WORKERS)
 

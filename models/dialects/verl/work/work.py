@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Iterable
 
 from ....configuration.settings import Amount
@@ -90,3 +91,9 @@ def next_to(value: int, values: Iterable[int]) -> list[int]:
     """Of some values the next lower and the next higher one."""
     every = sorted(values)
     return [*[each for each in every if each < value][-1:], *[each for each in every if each > value][:1]]
+
+
+def divisors(value: int) -> list[int]:
+    """The divisors of a number, ascending; of a huge one those that it has with a factor of at most a million."""
+    small = [each for each in range(1, min(isqrt(value), 1_000_000) + 1) if value % each == 0]
+    return sorted({*small, *(value // each for each in small)})
