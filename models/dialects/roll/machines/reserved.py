@@ -18,6 +18,7 @@ from ....shorthand import AsDeclared
 from ..mapping.device_mapping import other_ids
 from ..mapping.evaluate import AT_CREATION
 from ..mapping.ids import Ids
+from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN
 from ..roles.role import Role
 from .counts import NODES, PerNode
 
@@ -85,7 +86,10 @@ class Reserving:
             if role.ids is not None and not role.ids.solid and role.ids.count <= has * each:
                 better, edit = other_ids(self.notes, role.key, role.mapping, Ids.of([range(role.ids.count)]))
                 help = f"write `{better}`, or {help}"
-            self.notes.error("PW102", role.key, message, role.place, f"{ids} exist" if has else "none exists", help, edit, AT_CREATION)
+            if role.part in (ACTOR_TRAIN, ACTOR_INFER):  # the update of their weights says more exactly where they may be
+                edit = None
+            label = f"{ids} exist{'s' * (has * each == 1)}" if has else "none exists"
+            self.notes.error("PW102", role.key, message, role.place, label, help, edit, AT_CREATION)
         if not beyond:
             message = f"ROLL needs {self.num_nodes} nodes; the cluster has {exist}"
             at = self.settings.at(NODES)

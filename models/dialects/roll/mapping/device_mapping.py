@@ -52,12 +52,13 @@ def read_devices(notes: Notes, subject: str, owner: Mapping, entry: Entry, value
 def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids | None:
     text = notes.text(scalar, subject)
     found = read_expression(text.text)
-    mended = _mended(text.text, found)
+    mended, ids = _mended(text.text, found), found.ids
     for fault in found.faults:
         start, end = fault.place
         better = fault.better and text.text[:start] + fault.better + text.text[end:]
         best = better if better and read_expression(better).good else mended
         edit = rewritten(notes, text, best) if best else None
+        ids = ids or read_expression(best).ids  # what was meant is judged too
         help = f"write `{best}`" if best and len(best) <= 200 else _HELP
         tell = notes.error if fault.fails and (created or fault.when != AT_CREATION) else notes.warn
         tell(
@@ -65,7 +66,7 @@ def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids |
         )
     if found.ids is not None and found.good and found.ids.distinct < found.ids.count:
         _twice(notes, subject, text, found.ids)
-    return found.ids
+    return ids
 
 
 def other_ids(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tuple[str, Edit | None]:

@@ -23,7 +23,7 @@ def fsdp2(setup: Setup, role: Role, its: Degrees) -> None:
         message = f"{its.cp.said} is more than `{fsdp.name}`, which is {fsdp.value}{written}"
         whole = ranks % its.cp.value == 0
         help = f"set `{fsdp.name}: {its.cp.value}`, or `{its.cp.name}: 1`" if whole else f"set `{its.cp.name}: 1`"
-        at = fsdp.span or its.cp.span or role.place
+        at = (fsdp.span if whole else None) or its.cp.span or role.place
         edit = fsdp.becomes(its.cp.value) if whole else its.cp.becomes(1)
         setup.notes.error(MATCHES, role.key, message, at, "", help, edit, IN_WORKERS)
     if fsdp and 1 < fsdp.value < ranks and ranks % fsdp.value and (fsdp.value >= its.cp.value or ranks % its.cp.value):

@@ -35,7 +35,7 @@ def trajectories(setup: Setup, training: bool) -> None:
         return
     batch, validated = prompts_of(setup), amount(setup.settings, "val_batch_size", 128, "ROLL, roll/configs/base_config.py", -(10**9))
     for env, total in ((TRAIN_ENV, batch), (VAL_ENV, validated)):
-        settled = _partition(setup, env)
+        settled = _partition(setup, env, total)
         if total is not None:
             _groups(setup, env, total, settled)
     if training and batch is not None and batch.value > 0 and setup.pipeline.updates_models:
@@ -84,7 +84,7 @@ def _rounds(setup: Setup, env: str, total: Amount, environments: int) -> None:
     setup.notes.error(DEMANDS, env, message, most.span or setup.top, f"{needed} needed", help, most.becomes(needed), AT_LOAD)
 
 
-def _partition(setup: Setup, env: str) -> bool:
+def _partition(setup: Setup, env: str, total: Amount | None) -> bool:
     """Are the groups of all tags the groups that there are? True too where that is not known."""
     settings = setup.settings
     tags, parts = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
@@ -107,9 +107,18 @@ def _partition(setup: Setup, env: str) -> bool:
     default = ", by default," if parts is None else ""
     message = f"`{env}.num_groups_partition`{default} gives {sum(used)} groups{unused}, but {groups.said}"
     at = parts or groups.scalar or settings.top
-    help = f"set `{groups.name}: {sum(used)}`"
-    setup.notes.error(DEMANDS, env, message, at, f"{sum(used)} groups", help, groups.becomes(sum(used)) if sum(used) else None, AT_LOAD)
+    meant = [groups.value // names + (place < groups.value % names) for place in range(names)] if names else []
+    help, edit = f"write `{env}.num_groups_partition: {meant}`", None
+    if parts and sum(used) > 0 and (env != VAL_ENV or _whole_rounds(setup, total, sum(used))):
+        help, edit = f"set `{groups.name}: {sum(used)}`", groups.becomes(sum(used))
+    setup.notes.error(DEMANDS, env, message, at, f"{sum(used)} groups", help, edit, AT_LOAD)
     return False
+
+
+def _whole_rounds(setup: Setup, total: Amount | None, groups: int) -> bool:
+    """Would so many groups fit the batch for validation?"""
+    group = _size(setup, VAL_ENV, "group_size", 1)
+    return total is not None and group is not None and group.value > 0 and (total.value < 0 or total.value % (groups * group.value) == 0)
 
 
 def _adjusted(setup: Setup, batch: Amount) -> None:

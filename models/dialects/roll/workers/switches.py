@@ -9,6 +9,7 @@ from ....configuration.settings import Settings
 from ....span import Span
 from ....text.nearest import nearest
 from ....text.tree import Scalar
+from ..mapping.evaluate import AT_LOAD
 from ..roles.known_keys import DEVICES
 from ..roles.parts import ACTOR_TRAIN, REFERENCES
 from ..roles.pipelines import Pipeline
@@ -44,10 +45,12 @@ def read_switches(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switc
     mixed = bool(settings.flag("use_opd", RULE))
     if pipeline.pure_opd and mixed:
         message = "`use_opd: true` cannot be used with pure on-policy distillation: ROLL refuses both together"
-        notes.error(RULE, "", message, _span(settings, "use_opd"), "both", "write `use_opd: false`", settings.becomes("use_opd", "false"))
+        notes.error(
+            RULE, "", message, _span(settings, "use_opd"), "both", "write `use_opd: false`", settings.becomes("use_opd", "false"), AT_LOAD
+        )
     if mixed and not pipeline.pure_opd and is_configured(settings, REFERENCES):
         message = "with `use_opd: true` the teachers are the references, and ROLL refuses a configured `reference`"
-        notes.error(RULE, REFERENCES, message, _span(settings, REFERENCES), "configured", "remove `reference`")
+        notes.error(RULE, REFERENCES, message, _span(settings, REFERENCES), "configured", "remove `reference`", None, AT_LOAD)
     return Switches(_critic(notes, settings, pipeline), _reference(notes, settings, pipeline, mixed), pipeline.pure_opd or mixed)
 
 
@@ -64,7 +67,7 @@ def _critic(notes: Notes, settings: Settings, pipeline: Pipeline) -> Switch:
         close = nearest(estimator, ESTIMATORS)
         help = f"write `{close}`" if close else f"write one of {', '.join(f'`{each}`' for each in ESTIMATORS)}"
         message = f"`adv_estimator` is `{estimator}`, which ROLL does not know"
-        notes.error("PW105", "", message, span, "not known", help, settings.becomes("adv_estimator", close) if close else None)
+        notes.error("PW105", "", message, span, "not known", help, settings.becomes("adv_estimator", close) if close else None, AT_LOAD)
         return Switch(close == "gae", f"`adv_estimator` is meant to be `{close}`", span)
     return Switch(estimator == "gae", f"{BY_ESTIMATOR} `{estimator}`", span)
 
