@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .component import Component
+
 ACTOR = "actor"
 """Trains the policy. RLinf `actor`, ROLL `actor_train`, verl `actor`."""
 ROLLOUT = "rollout"
@@ -27,3 +32,8 @@ SERVED = (ROLLOUT, REWARD)
 """What inference engines do: their replicas are servers, each started for the accelerators of its nodes."""
 
 ROLES = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, CRITIC, REWARD, ENVIRONMENT, AGENT, STUDENT, TEACHER)
+
+
+def role_of(component: Component) -> str:
+    """What it does; "" if neither its dialect nor its name says it."""
+    return component.role or (component.name if component.name in ROLES else "")

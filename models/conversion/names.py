@@ -7,13 +7,8 @@ from typing import Iterator, Mapping, Sequence
 
 from ..component import Component
 from ..finding import Finding
-from ..roles import ROLES
+from ..roles import role_of
 from .losses import dropped
-
-
-def role_of(component: Component) -> str:
-    """What it does; "" if neither its dialect nor its name says it."""
-    return component.role or (component.name if component.name in ROLES else "")
 
 
 def renamed(components: Sequence[Component], known: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..finding import Finding
 from ..problem import Problem
 from ..reading import Reading
-from ..roles import ACTOR, INFERENCE, REFERENCE, ROLLOUT, STUDENT
+from ..roles import ACTOR, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
 from .card import ModelCard
 from .of_block import model_of_block
 
@@ -18,7 +18,8 @@ POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
 def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     """The reading with the cards of its models. `named` is the one that the user names; it goes before all else.
 
-    It and the one that the file describes are the policy: other components have it if they name the same model.
+    It and the one that the file describes are the policy. Components have it that name the same model as the first that runs
+    the policy, and those that run the policy and name none: the reference may be a teacher.
     """
     problem = reading.problem
     if problem is None or not problem.job.models:
@@ -29,7 +30,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     policy = next((use.path for name, use in problem.job.models.items() if _is_policy(problem, name)), None)
     models = {}
     for name, use in problem.job.models.items():
-        own = _is_policy(problem, name) or (use.path and use.path == policy)
+        own = use.path == policy if use.path else _is_policy(problem, name)
         card = described if described and own else _known(use.path)
         models[name] = replace(use, card=card)
     job = replace(problem.job, models=models)
@@ -45,4 +46,4 @@ def _known(path: str) -> ModelCard | None:
 
 
 def _is_policy(problem: Problem, name: str) -> bool:
-    return any(component.name == name and component.role in POLICY for component in problem.components)
+    return any(component.name == name and role_of(component) in POLICY for component in problem.components)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Mapping
 
 from ..component import Parallel
@@ -102,6 +102,19 @@ def megatron_splits(places: Places, stages: int = 1, virtual: int = 1, even_laye
             found.append(Split("layers", "vpp", virtual, False, *_place("vpp", places), within=stages, when=when))
     found.append(Split("experts", "ep", None, False, *_place("ep", places), when=when))
     return tuple(found)
+
+
+def vocabulary_split(places: Places, when: str = "") -> Split:
+    """What Megatron's embedding divides by tp, where it is made as large as the checkpoint has it and no padding is added.
+
+    Source: Megatron-LM, megatron/core/tensor_parallel/layers.py (VocabParallelEmbedding) and utils.py (VocabUtility).
+    """
+    return Split("vocabulary", "tp", None, False, *_place("tp", places), when=when)
+
+
+def with_sizes(splits: tuple[Split, ...], written: Parallel, own: Parallel) -> tuple[Split, ...]:
+    """The same, with the degrees that are written: where a component's own are others, as those of one that could not be shaped."""
+    return tuple(split if split.of(written) == split.of(own) else replace(split, size=split.of(written)) for split in splits)
 
 
 def _heads(degree: str, size: int | None, places: Places, when: str) -> tuple[Split, ...]:

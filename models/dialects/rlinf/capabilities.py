@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from ...job import Capabilities
 
-_AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
+AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
 
 CAPABILITIES = Capabilities(
     shares_accelerators=True,
     nodes_in_order=True,
     groups_may_cross=True,
     notices={
-        "PW203": _AT_LAUNCH,
+        "PW203": AT_LAUNCH,
         "PW208": "RLinf notices this only when Megatron sets up its groups, after the workers have started",
-        "PW210": _AT_LAUNCH,
+        "PW210": AT_LAUNCH,
     },
 )
 """Overlapping ranks of two components are how RLinf says colocation (there is no check between components); processes

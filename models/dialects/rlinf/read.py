@@ -32,6 +32,7 @@ from .modes import read_mode
 from .recognise import HINTS
 from .work.batches import batches
 from .work.environments import environments
+from .work.models import models
 from .work.shares import Work
 from .work.sizes import sizes
 
@@ -109,12 +110,14 @@ def _problem(
     work = Work(notes, settings, mode)
     sizes(work)
     environments(work)
+    models(work)
     if level == TRAINING:
         batches(work)
     derivations += work.derivations
     open_ = {name: degrees for name, degrees in choices.items() if name not in mode.shaped}
     capabilities = replace(CAPABILITIES, packs=mode.packs)
-    return Problem(cluster, Job(mode.components, (*mode.relations, *work.relations), capabilities, open_, tuple(work.shares)))
+    relations = (*mode.relations, *work.relations)
+    return Problem(cluster, Job(mode.components, relations, capabilities, open_, tuple(work.shares), models=work.models))
 
 
 def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster, judged: Cluster) -> bool:

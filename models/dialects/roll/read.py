@@ -89,7 +89,10 @@ class _Reader:
         )  # fmt: skip
         read_modes(setup)
         read_work(setup, self.training)
-        job = Job(tuple(setup.components.values()), (*relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares))
+        job = Job(
+            tuple(setup.components.values()), (*relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
+            models=setup.models,
+        )  # fmt: skip
         return Problem(cluster, job)
 
     def _components(self, roles: tuple[Role, ...], open_: set[str], cluster: Cluster, per_node: int, nodes: int) -> Iterator[Component]:

@@ -8,6 +8,7 @@ from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
 from ....derivation import Derivation, Figure
+from ....model_cards import ModelUse
 from ....share import Share
 from ....span import Span
 from ..modes import Mode
@@ -32,6 +33,7 @@ class Work:
     shares: list[Share] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     derivations: list[Derivation] = field(default_factory=list)
+    models: dict[str, ModelUse] = field(default_factory=dict)
 
     def component(self, name: str) -> Component | None:
         """The component, if it could be read."""

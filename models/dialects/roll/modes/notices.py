@@ -4,6 +4,8 @@ from __future__ import annotations
 
 AT_LOAD = "ROLL notices this as it reads the configuration"
 IN_WORKERS = "ROLL notices this only when the workers set up their groups, once all roles have their workers"
+WITH_MODEL = "ROLL notices this only when the workers build their model, once all roles have their workers"
+IN_ENGINE = "ROLL notices this only when the workers start their engine, after the models that are trained were loaded"
 AFTER_MODELS = "ROLL notices this only after all models are loaded"
 AT_UPDATE = "ROLL does not check this; the first update of the weights fails, after all models are loaded"
 AT_TRAINING = "ROLL notices this only at the first training step"

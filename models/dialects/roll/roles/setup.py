@@ -10,6 +10,7 @@ from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....derivation import Derivation
+from ....model_cards import ModelUse
 from ....share import Share
 from ....span import Span
 from .pipelines import Pipeline
@@ -31,6 +32,7 @@ class Setup:
     hinted : relations that hints state.
     choices : degrees that hints leave open, by the name of the component; where a strategy fixes them they are taken out.
     relations, shares, derivations : what is found out besides, by anyone.
+    models : by name of the component, which model it runs and what of it its ranks divide.
     """
 
     notes: Notes
@@ -47,6 +49,7 @@ class Setup:
     relations: list[Relation] = field(default_factory=list)
     shares: list[Share] = field(default_factory=list)
     derivations: list[Derivation] = field(default_factory=list)
+    models: dict[str, ModelUse] = field(default_factory=dict)
 
     def role(self, part: str) -> Role | None:
         """The first role of a part that the pipeline creates; None if there is none, or none whose creation is known."""
