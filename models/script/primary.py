@@ -21,6 +21,8 @@ def primary(script: str, program: str, path: Text | None, config: str, roots: Se
     A relative path counts from the folder of the program, which is looked for below the folder of the script and the roots; what
     is not known of a path, such as the folder that the script is started from, is taken for one of them.
     """
+    if "\0" in f"{program}{config}{path.plain if path else ''}":  # no file has such a name
+        return None
     search = SearchPath.of(os.path.dirname(script), (), roots)
     own = _of_program(program, search) if path is None or not config else {}
     name = config or own.get("config_name", "")

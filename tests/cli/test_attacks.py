@@ -1,6 +1,6 @@
 """Configurations that want more than to be read: nothing of them is run, nothing of the environment comes out, nothing is left behind.
 
-The strings are in `attacks/`: one a line, `\\n` a new line. Each goes through whole commands, in CPU time and memory that are bounded.
+The strings are in `attacks/`: one a line, `\\n` a new line, in scripts `\\0` a null byte. Each goes through whole commands, in CPU time and memory that are bounded.
 """
 
 from __future__ import annotations
@@ -117,12 +117,12 @@ def test_a_device_mapping_is_refused(text: str, outcome: Callable[..., list[int]
 
 @pytest.mark.parametrize("text", attacks("scripts"), ids=lambda text: text[:40])
 def test_a_script_is_read_and_never_run(text: str, outcome: Callable[..., list[int]]) -> None:
-    outcome("run.sh", "#!/bin/bash\n" + text.replace("\\n", "\n") + "\n", "--cluster", "2x8")
+    outcome("run.sh", "#!/bin/bash\n" + text.replace("\\n", "\n").replace("\\0", "\0") + "\n", "--cluster", "2x8")
 
 
 @pytest.mark.parametrize("text", attacks("scripts"), ids=lambda text: text[:40])
 def test_a_variable_that_may_be_read_is_not_shown(text: str, outcome: Callable[..., list[int]]) -> None:
-    outcome("run.sh", "#!/bin/bash\n" + text.replace("\\n", "\n") + "\n", "--cluster", "2x8", "--allow-env", "CANARY")
+    outcome("run.sh", "#!/bin/bash\n" + text.replace("\\n", "\n").replace("\\0", "\0") + "\n", "--cluster", "2x8", "--allow-env", "CANARY")
 
 
 @pytest.mark.parametrize("text", attacks("yaml"), ids=lambda text: text[:40])

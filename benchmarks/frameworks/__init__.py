@@ -1,0 +1,1 @@
+"""What studies of several frameworks share: the real files that they read."""
