@@ -1,0 +1,44 @@
+"""In which stage of a program verl would fail for what a finding says: the findings themselves tell it in their notes."""
+
+from __future__ import annotations
+
+from placewright.models.dialects.verl.pools.room import AT_ONCE, LATER, NEVER as NO_ROOM
+from placewright.models.dialects.verl.work import notices
+from placewright.models.finding import Finding
+
+SILENT: frozenset[str] = frozenset({"never"})
+"""verl goes on."""
+ENGINES = frozenset({"reward", "engines"})
+WORKERS = frozenset({"workers", *ENGINES})
+STAGES = {
+    notices.AT_START: frozenset({"start"}),
+    notices.IN_ROLLOUTER: frozenset({"start"}),
+    notices.IN_WORKERS: WORKERS,
+    notices.UNCHECKED_AT_START: WORKERS,
+    notices.AFTER_WEIGHTS: ENGINES,
+    notices.IN_SERVER: ENGINES,
+    notices.FIRST_STEP: frozenset({"step"}),
+    notices.FIRST_UPDATE: frozenset({"update"}),
+    notices.NEVER: SILENT,
+    AT_ONCE: frozenset({"room"}),
+    NO_ROOM: frozenset({"room"}),
+    **{note: frozenset({"room"}) for note in LATER.values()},
+}
+"""What a note says -> where verl fails."""
+WITHOUT = (
+    ("verl demands more than 0", "start"),
+    ("gets no worker", "groups"),
+    ("both pools would be empty", "workers"),
+    ("hold no server", "engines"),
+)
+"""Words of a message that has no such note -> where verl fails."""
+
+
+def stages_of(finding: Finding) -> frozenset[str]:
+    """The stages; empty if the finding does not say it."""
+    found = [STAGES[note] for note in finding.notes if note in STAGES]
+    if found:
+        return frozenset().union(*found)
+    if finding.code == "PW214":
+        return SILENT
+    return frozenset(stage for words, stage in WITHOUT if words in finding.message)
