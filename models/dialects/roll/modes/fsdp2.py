@@ -5,6 +5,9 @@ Source: ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase.set
 
 from __future__ import annotations
 
+from math import lcm
+
+from ....component import Component, Parallel
 from ....configuration.settings import Amount
 from ..roles.role import Role
 from ..roles.setup import Setup
@@ -17,20 +20,46 @@ DIVIDES, MATCHES = "PW208", "PW403"
 def fsdp2(setup: Setup, role: Role, its: Degrees) -> None:
     """The sizes go together, and the ranks divide into each of them."""
     ranks = role.ids.count if role.ids else 0
-    fsdp = setup.settings.whole(role.config("fsdp_size"), DIVIDES, 1, least=0, exact=True)
-    if fsdp and fsdp.value < its.cp.value:
-        written = "" if fsdp.scalar else ", its default"
-        message = f"{its.cp.said} is more than `{fsdp.name}`, which is {fsdp.value}{written}"
-        whole = ranks % its.cp.value == 0
-        help = f"set `{fsdp.name}: {its.cp.value}`, or `{its.cp.name}: 1`" if whole else f"set `{its.cp.name}: 1`"
-        at = (fsdp.span if whole else None) or its.cp.span or role.place
-        edit = fsdp.becomes(its.cp.value) if whole else its.cp.becomes(1)
-        setup.notes.error(MATCHES, role.key, message, at, "", help, edit, IN_WORKERS)
-    if fsdp and 1 < fsdp.value < ranks and ranks % fsdp.value and (fsdp.value >= its.cp.value or ranks % its.cp.value):
+    fsdp, experts = _sizes(setup, role)
+    whole = fsdp is not None and _holds_ulysses(setup, role, its, fsdp, ranks)
+    if fsdp and 1 < fsdp.value < ranks and ranks % fsdp.value and (whole or ranks % its.cp.value):
         _divides(setup, role, ranks, fsdp.value, fsdp, f"groups of {fsdp.said}")
-    ep, each = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
-    if ep and each and ep.value > 1 and ranks % (size := ep.value * each.value):
+    if experts and ranks % (size := experts[0].value * experts[1].value):
+        ep, each = experts
         _divides(setup, role, ranks, size, ep, f"expert groups of {ep.said} x efsdp_size {each.value} = {size}")
+
+
+def searched_ranks(setup: Setup, role: Role, its: Degrees, component: Component) -> Parallel:
+    """What the ranks of a role that is left to solve divide into; an error where the sizes do not go together, however many they are."""
+    fsdp, experts = _sizes(setup, role)
+    sizes = [its.cp.value]
+    if fsdp:
+        _holds_ulysses(setup, role, its, fsdp, 0)
+        sizes += [fsdp.value] * (1 < fsdp.value < component.most)
+    if experts:
+        sizes.append(experts[0].value * experts[1].value)
+    return Parallel(cp=its.cp.value, dp=lcm(*sizes) // its.cp.value)
+
+
+def _sizes(setup: Setup, role: Role) -> tuple[Amount | None, tuple[Amount, Amount] | None]:
+    """`fsdp_size`; and where there are experts, `ep_size` and `efsdp_size`."""
+    fsdp = setup.settings.whole(role.config("fsdp_size"), DIVIDES, 1, least=0, exact=True)
+    ep, each = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
+    return fsdp, (ep, each) if ep and each and ep.value > 1 else None
+
+
+def _holds_ulysses(setup: Setup, role: Role, its: Degrees, fsdp: Amount, ranks: int) -> bool:
+    """Is fsdp_size no less than the ulysses size? Where it is, an error."""
+    if fsdp.value >= its.cp.value:
+        return True
+    written = "" if fsdp.scalar else ", its default"
+    message = f"{its.cp.said} is more than `{fsdp.name}`, which is {fsdp.value}{written}"
+    whole = ranks % its.cp.value == 0
+    help = f"set `{fsdp.name}: {its.cp.value}`, or `{its.cp.name}: 1`" if whole else f"set `{its.cp.name}: 1`"
+    at = (fsdp.span if whole else None) or its.cp.span or role.place
+    edit = fsdp.becomes(its.cp.value) if whole else its.cp.becomes(1)
+    setup.notes.error(MATCHES, role.key, message, at, "", help, edit, IN_WORKERS)
+    return False
 
 
 def _divides(setup: Setup, role: Role, ranks: int, size: int, at: Amount, what: str) -> None:

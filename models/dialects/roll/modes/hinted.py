@@ -8,9 +8,10 @@ from math import lcm
 from ....component import Component
 from ..roles.role import Role
 from ..roles.setup import Setup
-from .degrees import SGLANG, Degrees, searched
+from .degrees import FSDP2, SGLANG, VLLM, Degrees, searched
+from .fsdp2 import searched_ranks
 
-HINTS, DIVIDES = "PW121", "PW208"
+HINTS, DIVIDES, MATCHES = "PW121", "PW208", "PW403"
 _BY = "the strategy of the role makes it"
 
 
@@ -18,7 +19,7 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
     """The component with whole replicas of its strategy; hints that say otherwise contradict it."""
     each = role.num_gpus_per_worker or component.per_process
     _workers(setup, role, component, each)
-    parallel = searched(its, role.strategy, each)
+    parallel = searched_ranks(setup, role, its, component) if role.strategy in FSDP2 else searched(its, role.strategy, each)
     if parallel is None or (role.strategy == SGLANG and its.parallel.replica != each):
         return component
     choices = setup.choices.pop(role.key, (component.parallel,))
@@ -32,7 +33,20 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
         setup.notes.error(HINTS, role.key, message, component.spans["parallel"], "", help)
     found = replace(component, parallel=parallel)
     whole(setup, role, found, "its strategy needs")
-    return found
+    return _engines(setup, role, found) if role.strategy == VLLM else found
+
+
+def _engines(setup: Setup, role: Role, component: Component) -> Component:
+    """Data parallel ranks of vLLM are the workers, so that their number is given."""
+    dp = setup.settings.whole(role.config("data_parallel_size"), MATCHES, 1, exact=True)
+    if dp is None or dp.value <= 1:
+        return component
+    amount = dp.value * component.per_process
+    if component.least <= amount <= component.most:
+        return replace(component, least=amount, most=amount)
+    message = f"{dp.said} makes `{role.key}` {amount} accelerators, which its hints do not allow"
+    setup.notes.error(MATCHES, role.key, message, component.span("amount") or role.span, "", f"ask for {amount} accelerators")
+    return component
 
 
 def in_groups_of(setup: Setup, role: Role, each: int, other: str) -> None:
