@@ -9,7 +9,7 @@ from ....pool import Parts, Pool
 from ..components.parallel import engine, place_of
 from ..configuration import Configuration
 from ..entries import Entry
-from .declared import Declared, sized
+from .declared import MAX_PROCESSES, Declared, sized
 from .main_ppo import ACCELERATORS, NODES
 
 LEFT = "PW804"
@@ -38,8 +38,8 @@ def servers(settings: Configuration, entry: Entry) -> Declared:
     elif total % parallel.tp:
         message = f"{total} accelerators // tp {parallel.tp} are {started} servers; {total - started * whole} accelerators are left over"
         settings.notes.warn(LEFT, "rollout", message, at, "rounded down", f"set `{amounts['tp'].name}` to a divisor of {total}")
-    if whole % on_node:
-        return Declared((), machines)  # the server itself refuses this (see work/)
+    if whole % on_node or started * whole > MAX_PROCESSES:
+        return Declared((), machines)  # the server itself refuses the first (see work/); the second is said already
     spans = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
     name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
     spans["name"] = at

@@ -14,6 +14,8 @@ from placewright.models.text.source import Source
 
 Read = Callable[..., Reading]
 Codes = Callable[..., list[str]]
+ENGINES = ("actor_rollout_ref.rollout.name=vllm", "reward_model.rollout.name=vllm")
+"""What verl demands to be named."""
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def read() -> Read:
     def reading(
         settings: str, machines: str = "", program: str = "verl.trainer.main_ppo", config_name: str = "", **options: str
     ) -> Reading:
-        lines = [f"{key}: {value}" for key, _, value in (word.partition("=") for word in settings.split())]
+        lines = [f"{key}: {value}" for key, _, value in (word.partition("=") for word in (*ENGINES, *settings.split()))]
         source = Source("train.yaml", _nested(lines) or "{}\n")
         given = tuple((f"--{key}", value) for key, value in options.items())
         started = Program(program, source.whole(), "", "", config_name, given) if program else None
