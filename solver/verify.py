@@ -14,6 +14,7 @@ from ..models.report import Report
 from .advice import ADVICE
 from .check import check
 from .mended import mended
+from .rules.model_divides import ModelDivides
 from .unchecked import unchecked
 
 
@@ -26,6 +27,14 @@ def check_given(problem: Problem) -> tuple[Finding, ...]:
             return _noticed(problem, found)
         first = mended(alternative, found) if first is None else first
     return _noticed(problem, first or ())
+
+
+def check_degrees(problem: Problem) -> Iterator[Finding]:
+    """Models that do not divide by the degrees of components that are still to be placed: where the degrees are not open, no placement helps."""
+    rule, open_ = ModelDivides(), problem.job.choices
+    for use in rule.subjects(problem):
+        if use[0].runs is None and use[0].name not in open_:
+            yield from rule.check(problem, use, problem.given())
 
 
 def advise(problem: Problem) -> Iterator[Finding]:
@@ -50,7 +59,7 @@ def verify(reading: Reading) -> Report:
     findings, not_judged = list(reading.findings), list(reading.unchecked)
     plan, pending, problem = None, tuple[str, ...](), reading.problem
     if problem is not None:
-        findings += reading.document.environment.concealed(check_given(problem))
+        findings += reading.document.environment.concealed((*check_given(problem), *check_degrees(problem)))
         if not any(finding.severity is Severity.ERROR for finding in findings):
             findings += reading.document.environment.concealed(advise(problem))
         not_judged += unchecked(problem.explicit, problem.given())

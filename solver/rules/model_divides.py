@@ -24,12 +24,13 @@ MOST_SHOWN = 12
 
 
 class ModelDivides:
-    """Heads, layers and experts of a model divide by the degrees that share them out among ranks.
+    """Heads, layers, experts and vocabulary of a model divide by the degrees that share them out among ranks.
 
     Key-value heads may also be fewer than the ranks, if these are a multiple of them: then they are repeated. A model of
-    which nothing is known is not judged.
+    which nothing is known is not judged. The vocabulary is judged where Megatron gets it as the checkpoint has it; engines
+    and those who pad it before take any.
     Source: vLLM, vllm/config (verify_with_parallel_config); Megatron-LM, megatron/core/transformer/transformer_config.py;
-    verl, verl/models/transformers/monkey_patch.py.
+    verl, verl/models/transformers/monkey_patch.py; ROLL, roll/distributed/strategy/fsdp2_strategy.py; RLinf, rlinf/config.py.
     """
 
     code: ClassVar[str] = "PW404"
@@ -62,7 +63,8 @@ class ModelDivides:
         legal = [size for size in range(1, most + 1) if not any(_left(card, each, size) for each in splits)]
         message = f"the {amount} {WORDS[split.what]} of `{card.name}` do not divide among {split.degree} {degree} of {component.name}"
         message += f"; legal up to {most}: {_listed(legal)}"
-        edit, text = self._fix(component, split, legal, assignment.amount(component.name))
+        asked = component.least if component.least == component.most else 0
+        edit, text = self._fix(component, split, legal, assignment.amount(component.name) or asked)
         notes = [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
         notes += [split.when] if split.when else []
         tell = error if split.proved and not card.assumed else warning
@@ -73,11 +75,13 @@ class ModelDivides:
         )  # fmt: skip
 
     def _fix(self, component: Component, split: Split, legal: list[int], placed: int) -> tuple[Edit | None, str]:
-        """The nearest legal degree with which the replicas still divide what the component has."""
+        """The nearest legal degree with which the replicas still divide what the component has; one that divides the written one is
+        preferred, for what else divides by that.
+        """
         degree = split.of(component.parallel)
-        rest = component.parallel.replica // degree if split.size is None else 1
+        rest = component.parallel.replica // degree if split.size is None and split.degree != "ep" else 1  # experts lie within replicas
         whole = [size for size in legal if not placed or placed % (size * rest) == 0]
-        best = min(whole or legal, key=lambda size: (abs(size - degree), size))
+        best = min(whole or legal, key=lambda size: (size == 1 or degree % size != 0, abs(size - degree), size))
         name = split.key or f"{split.degree} of {component.name}"
         return Edit(split.span, str(best)) if split.span else None, f"set `{name}` to {best}"
 
