@@ -9,6 +9,7 @@ from ...models.component import COLOCATED, Relation
 from ...models.demand import Clause, Demand
 from ...models.finding import Finding, error
 from ...models.problem import Problem
+from ..mends import Mend, moved_onto
 from ..wording import demanded
 
 if TYPE_CHECKING:
@@ -49,6 +50,14 @@ class Colocated:
     def explain(self, problem: Problem, relation: Relation) -> Clause:
         one, other = relation.components
         return Clause(f"{one} uses the accelerators of {other}{demanded(relation)}", (Demand(f"{one}+{other}", COLOCATED, relation.span),))
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+        """Where the framework demands it: the first where the second is; else the other way round."""
+        if not relation.reason:
+            return
+        first, second = (problem[name] for name in relation.components)
+        for one, other in ((first, second), (second, first)):
+            yield from moved_onto(problem, one, other)
 
 
 def _union(pairs: set[tuple[int, int]]) -> dict[int, int]:
