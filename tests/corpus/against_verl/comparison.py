@@ -47,7 +47,7 @@ class Answers:
 
     @property
     def verdict(self) -> str:
-        """"" where both say the same, else what is wrong."""
+        """ "" where both say the same, else what is wrong."""
         said = [(each, stages_of(each)) for each in self.errors]
         loud = [stages for _, stages in said if stages != SILENT]
         if self.stage and not any(self.stage in stages for stages in loud):
@@ -68,9 +68,11 @@ class Answers:
         if self.question.program == "server":
             theirs, total = sum(map(sum, self.theirs["pools"].values())), sum(value for (one, _), value in ours.items() if not one)  # type: ignore[misc]
             return "" if theirs == total else f"{theirs} accelerators in verl, {total} here"
-        pools = {name: sizes for name, sizes in self.theirs["pools"].items()}
+        pools = self.theirs["pools"]
         problem = self.reading.problem
-        mine = {pool.name: [parts.size for parts in pool.parts for _ in range(parts.count)] for pool in problem.job.pools} if problem else {}
+        mine = (
+            {pool.name: [parts.size for parts in pool.parts for _ in range(parts.count)] for pool in problem.job.pools} if problem else {}
+        )
         return "" if pools == mine else f"pools {pools} in verl, {mine} here"
 
     def __str__(self) -> str:

@@ -82,7 +82,10 @@ class Dice(random.Random):
         return {nodes: self.size(1, 1, 1, 2, 2, 4), accelerators: self.size(8, 8, 8, 4, 4, 2, 1)}
 
     def _engine(self, owner: str = ROLLOUT) -> dict[str, Any]:
-        found: dict[str, Any] = {f"{owner}.name": self.one("vllm", "vllm", "sglang"), f"{owner}.tensor_model_parallel_size": self.size(1, 2, 2, 4)}
+        found: dict[str, Any] = {
+            f"{owner}.name": self.one("vllm", "vllm", "sglang"),
+            f"{owner}.tensor_model_parallel_size": self.size(1, 2, 2, 4),
+        }
         if self.chance(0.15):
             found[f"{owner}.data_parallel_size"] = self.size(1, 2, 2, 4)
             if self.chance(0.5):
@@ -169,7 +172,9 @@ class Dice(random.Random):
         if self.chance(0.1):
             found["critic.enable"] = self.chance(0.7)
         if self.chance(0.1):
-            found["trainer.use_legacy_worker_impl"] = self.one("disable", "disable", "disable", "enable", "never" if self.chance(self.care) else "auto")
+            found["trainer.use_legacy_worker_impl"] = self.one(
+                "disable", "disable", "disable", "enable", "never" if self.chance(self.care) else "auto"
+            )
         if self.chance(0.2):
             found |= self._reward()
         if self.chance(self.care / 3):
@@ -199,9 +204,16 @@ class Dice(random.Random):
         return found
 
     def _fully_async(self, megatron: bool) -> dict[str, Any]:
-        found = {**self._one_step_off(megatron), "data.train_batch_size": 0, "data.gen_batch_size": 1, f"{ROLLOUT}.calculate_log_probs": True}
+        found = {
+            **self._one_step_off(megatron),
+            "data.train_batch_size": 0,
+            "data.gen_batch_size": 1,
+            f"{ROLLOUT}.calculate_log_probs": True,
+        }
         if self.chance(self.care):
-            found[self.one("data.train_batch_size", "data.gen_batch_size", "async_training.trigger_parameter_sync_step")] = self.one(0, 1, 8)
+            found[self.one("data.train_batch_size", "data.gen_batch_size", "async_training.trigger_parameter_sync_step")] = self.one(
+                0, 1, 8
+            )
         if self.chance(0.3):
             found["async_training.require_batches"] = self.one(1, 2, 3)
         return found
@@ -211,7 +223,9 @@ class Dice(random.Random):
             **self._pool("trainer.nnodes", "trainer.n_gpus_per_node"), **self._engine(), **self._roles(), **self._batches(),
             **self._trained(megatron),
         }  # fmt: skip
-        return {key: value for key, value in found.items() if not key.endswith(("data_parallel_size", "expert_parallel_size", "num_workers"))}
+        return {
+            key: value for key, value in found.items() if not key.endswith(("data_parallel_size", "expert_parallel_size", "num_workers"))
+        }
 
     def _vla(self, megatron: bool) -> dict[str, Any]:
         found = {

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 import types
+from contextlib import suppress
 from importlib import import_module
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, ClassVar, Iterator
 
 import numpy as np
 from stand_ins import Empty, Here, Process, Remote
@@ -23,8 +24,8 @@ class Reached(Exception):
 class Answer:
     """What has become known so far."""
 
-    said: dict[str, Any] = {}
-    parts: dict[str, list[int]] = {}
+    said: ClassVar[dict[str, Any]] = {}
+    parts: ClassVar[dict[str, list[int]]] = {}
 
 
 def reach(stage: str) -> None:
@@ -49,7 +50,9 @@ class Caller:
 def places(pool: Any) -> list[Caller]:
     """The accelerators of a pool, or of a part of one, in the order of the ranks."""
     first, size = getattr(pool, "start_bundle_index", 0), pool.store[0]
-    return [Caller(f"{pool.name_prefix.partition('_split_')[0]}-{rank // size}", rank % size) for rank in range(first, first + pool.world_size)]
+    return [
+        Caller(f"{pool.name_prefix.partition('_split_')[0]}-{rank // size}", rank % size) for rank in range(first, first + pool.world_size)
+    ]
 
 
 class Group:
@@ -93,18 +96,22 @@ class Role:
 
     def init_model(self) -> None:
         """The models are not loaded; the engine that generates is built."""
-        Here.process = self.group.process
+        from verl.utils.config import omega_conf_to_dataclass
+
+        Here.process, worker = self.group.process, self.worker
+        if getattr(worker, "_is_actor", False):
+            reach("workers")
+            omega_conf_to_dataclass(worker.config.actor)
         if hasattr(self.worker, "_build_rollout") and getattr(self.worker, "_is_rollout", False):
             reach("engines")
             built: Callable[[], Any] = self.worker._build_rollout
-        elif type(self.worker).__module__ == "verl.workers.engine_workers":
+        elif hasattr(self.worker, "_is_actor") and type(self.worker).__module__ == "verl.workers.engine_workers":
+            reach("engines")
             built = self.worker.init_model
         else:
             return
-        try:
+        with suppress(Reached):
             built()
-        except Reached:
-            pass
 
     def reset(self) -> None:
         """The engine of new workers is not built."""
@@ -173,7 +180,9 @@ def _update(trainer: Any, name: str, role: Role, mine: int) -> None:
         asked = {"mini_batch_size": section.ppo_mini_batch_size * each}
         engine_workers.tu = types.SimpleNamespace(pop=lambda data, key, default=None: asked.get(key, default), make_iterator=stop)
         engine_workers.maybe_fix_3d_position_ids = lambda data: None
-        fake = types.SimpleNamespace(engine=types.SimpleNamespace(get_data_parallel_size=lambda: role.ranks, get_data_parallel_rank=lambda: 0))
+        fake = types.SimpleNamespace(
+            engine=types.SimpleNamespace(get_data_parallel_size=lambda: role.ranks, get_data_parallel_rank=lambda: 0)
+        )
         try:
             _inner(engine_workers.TrainingWorker.train_mini_batch)(fake, types.SimpleNamespace(shape=(mine,)))
         except Reached:
@@ -354,6 +363,9 @@ def _replica(name: str) -> Any:
     from verl.workers.rollout.replica import RolloutReplica
     from verl.workers.rollout.vllm_rollout.vllm_async_server import vLLMHttpServer, vLLMReplica
 
+    if Answer.said["stage"] == "start":
+        reach("engines")
+
     class Servers(vLLMReplica if name == "vllm" else RolloutReplica):  # type: ignore[misc]
         def __init__(self, *arguments: Any, **options: Any) -> None:
             RolloutReplica.__init__(self, *arguments, **options)
@@ -371,9 +383,7 @@ def _replica(name: str) -> Any:
             if config.expert_parallel_size > 1:
                 _experts(vLLMHttpServer, config, given, workers)
             served = _soon(("", 0, 0))
-            return types.SimpleNamespace(
-                get_master_address=served, launch_server=served, get_server_address=_soon(("here", 1))
-            )
+            return types.SimpleNamespace(get_master_address=served, launch_server=served, get_server_address=_soon(("here", 1)))
 
         if name != "vllm":
 
@@ -418,12 +428,14 @@ def _run_remote(module: str, name: str) -> Callable[[Any], None]:
 
 def _serve(config: Any) -> None:
     from omegaconf import OmegaConf
-    from verl.trainer.main_generation_server import start_server
+    from verl.trainer.main_generation_server import generate, start_server
 
     OmegaConf.resolve(config)
-    reach("engines")
-    servers, _ = asyncio.run(start_server(config))
+    servers, addresses = asyncio.run(start_server(config))
     Answer.said["replicas"] = len(servers)
+    if not addresses:
+        reach("step")
+        asyncio.run(generate(addresses, "", 1, {}, np.zeros(8, dtype=object)))
 
 
 PROGRAMS: dict[str, Callable[[Any], None]] = {
@@ -461,5 +473,3 @@ def fits(parts: list[int], nodes: list[int]) -> bool:
 def _rooms(state: tuple[int, ...], part: int) -> Iterator[int]:
     firsts = dict(zip(reversed(state), range(len(state) - 1, -1, -1)))
     return (at for size, at in firsts.items() if size >= part)
-
-

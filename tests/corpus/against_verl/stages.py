@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from placewright.models.dialects.verl.pools.room import AT_ONCE, LATER, NEVER as NO_ROOM
+from placewright.models.dialects.verl.pools.room import AT_ONCE, LATER
+from placewright.models.dialects.verl.pools.room import NEVER as NO_ROOM
 from placewright.models.dialects.verl.work import notices
 from placewright.models.finding import Finding
 
@@ -13,6 +14,8 @@ WORKERS = frozenset({"workers", *ENGINES})
 STAGES = {
     notices.AT_START: frozenset({"start"}),
     notices.IN_ROLLOUTER: frozenset({"start"}),
+    notices.BEFORE_WORKERS: frozenset({"start"}),
+    notices.WITH_CRITIC: frozenset({"groups"}),
     notices.IN_WORKERS: WORKERS,
     notices.UNCHECKED_AT_START: WORKERS,
     notices.AFTER_WEIGHTS: ENGINES,
@@ -29,7 +32,7 @@ WITHOUT = (
     ("verl demands more than 0", "start"),
     ("gets no worker", "groups"),
     ("both pools would be empty", "workers"),
-    ("hold no server", "engines"),
+    ("hold no server", "step"),
 )
 """Words of a message that has no such note -> where verl fails."""
 

@@ -182,7 +182,9 @@ def install(checkout: str) -> None:
     _set("torch", float32=float, device=str, tensor=list, distributed=import_module("torch.distributed"))
     ranks: dict[str, Callable[..., Any]] = {f"get_{kind}_rank": lambda *_, **__: 0 for kind in ("tensor_model_parallel",
         "context_parallel", "data_parallel", "pipeline_model_parallel")}  # fmt: skip
-    sizes = {f"get_{kind}_world_size": lambda kind=kind: Here.process.degrees[kind] for kind in ("data_parallel", "pipeline_model_parallel")}
+    sizes = {
+        f"get_{kind}_world_size": lambda kind=kind: Here.process.degrees[kind] for kind in ("data_parallel", "pipeline_model_parallel")
+    }
     _set("megatron.core.parallel_state", initialize_model_parallel=_initialize_model_parallel, **ranks, **sizes)
     _set("megatron.core", parallel_state=import_module("megatron.core.parallel_state"))
     _set("ray._private.state", available_resources_per_node=lambda: {"node": {"GPU": Here.available - Here.taken}})

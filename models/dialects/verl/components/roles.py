@@ -22,11 +22,17 @@ def has_critic(settings: Configuration) -> bool | None:
 
 def has_reference(settings: Configuration) -> bool | None:
     """Is there a reference policy of its own? With LoRA the actor without its adapter is one."""
+    uses = uses_reference(settings)
+    return None if uses is None else uses and not _in_actor(settings)
+
+
+def uses_reference(settings: Configuration) -> bool | None:
+    """Is what is trained compared with a reference policy?"""
     in_reward = settings.flag("algorithm.use_kl_in_reward", ROLES)
     in_loss = settings.flag("actor_rollout_ref.actor.use_kl_loss", ROLES)
     if in_reward is None or in_loss is None:
         return None
-    return (in_reward or in_loss) and not _in_actor(settings)
+    return in_reward or in_loss
 
 
 def _in_actor(settings: Configuration) -> bool:

@@ -53,7 +53,12 @@ _VLA = {
     "env.train.num_envs": Default(16, _ROBOTS),
     "actor_rollout_ref.rollout.mode": Default("async_envloop", _ROBOTS),
 }
-_SPLIT = {"actor_rollout_ref.rollout.name": Default("vllm", "verl, examples/split_placement/config/ppo_trainer_split.yaml")}
+_SPLIT_FILE = "verl, examples/split_placement/config/ppo_trainer_split.yaml"
+_SPLIT = {
+    "actor_rollout_ref.rollout.name": Default("vllm", _SPLIT_FILE),
+    "actor_rollout_ref.model.use_remove_padding": Default(False, _SPLIT_FILE),
+    "critic.ppo_micro_batch_size_per_gpu": Default(None, _SPLIT_FILE),
+}
 _PRIME_FILE = "verl-recipe, prime/config/prime_trainer.yaml"
 _PRIME = {
     "algorithm.adv_estimator": Default("rloo", _PRIME_FILE), "actor_rollout_ref.rollout.n": Default(4, _PRIME_FILE),
@@ -106,7 +111,7 @@ _TABLES = (
     Table("fully_async_ppo_megatron_trainer", {**MEGATRON, **_stream(_ASYNC)}, MEGATRON_SAME),
     Table("transfer_queue_ppo_trainer", PPO, PPO_SAME),
     Table("transfer_queue_ppo_megatron_trainer", MEGATRON, MEGATRON_SAME),
-    Table("ppo_trainer_split", {**PPO, **_SPLIT}, PPO_SAME),
+    Table("ppo_trainer_split", {**PPO, **_SPLIT}, {key: other for key, other in PPO_SAME.items() if key not in _SPLIT}),
     Table("rob_ppo_trainer", {**PPO, **_VLA}, PPO_SAME),
     Table(
         "generation",

@@ -10,6 +10,8 @@ from .degrees import mend_degrees
 from .engine import judge_engines
 from .meshes import judge_meshes
 from .models import read_models
+from .modes import judge_modes
+from .start import judge_start
 from .streamed import judge_streams
 from .tuning import judge_ranks_of_tuning, judge_tuning
 from .updates import judge_updates
@@ -26,6 +28,8 @@ def judge(setup: Setup, level: str) -> None:
     derive_batches(work)
     read_models(work)
     if level == TRAINING:
+        judge_modes(work)
+        judge_start(work)
         judge_batches(work)
         judge_updates(work)
         judge_streams(work)

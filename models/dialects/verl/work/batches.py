@@ -1,7 +1,6 @@
-"""The samples of a step, dealt out to agents and to ranks; what the first check of verl demands of them.
+"""The samples of a step, dealt out to agents and to ranks.
 
-Source: verl, verl/utils/config.py (validate_config), verl/workers/config/actor.py and critic.py (validate);
-verl/protocol.py (DataProto.chunk), verl/experimental/agent_loop/agent_loop.py (generate_sequences),
+Source: verl, verl/utils/config.py (validate_config); verl/protocol.py (DataProto.chunk), verl/experimental/agent_loop/agent_loop.py (generate_sequences),
 verl/trainer/ppo/ray_trainer.py (_balance_batch).
 """
 
@@ -10,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd, lcm
 
-from ....configuration.settings import Amount
 from ..entries import Kind
 from ..entries.programs import FULLY_ASYNC
 from .notices import AT_START, FIRST_STEP
 from .ranks import data_parallel
-from .work import LOOPS, MODE, NUMBERS, SHARES, Work, nearest, plural
+from .work import LOOPS, SHARES, Work, nearest, plural
 
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
 PROMPTS, EACH, DYNAMIC = "data.train_batch_size", f"{ROLLOUT}.n", f"{ACTOR}.use_dynamic_bsz"
@@ -36,8 +34,6 @@ def judge_batches(work: Work) -> None:
     if work.setup.entry.kind not in (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT) or work.setup.entry.program == FULLY_ASYNC.program:
         return
     prompts, each, dynamic = work.amount(PROMPTS, SHARES), work.amount(EACH, SHARES), work.settings.flag(DYNAMIC, SHARES)
-    if dynamic is False and work.is_checked_at_start:
-        _at_start(work, prompts)
     drawn = work.amount("data.gen_batch_size", SHARES) or prompts
     if not prompts or not each or not drawn:
         return
@@ -91,56 +87,3 @@ def _groups(work: Work) -> int:
     """Data parallel ranks among which whole groups of samples must be dealt out; 0 if groups may be torn."""
     flags = (work.settings.flag(f"{ACTOR}.use_prefix_grouper", SHARES), work.settings.flag("trainer.balance_batch", SHARES))
     return (data_parallel(work, "actor") or 0) if all(flags) and work.setup.entry.kind is Kind.HYBRID else 0
-
-
-def _at_start(work: Work, prompts: Amount | None) -> None:
-    """What actor and critic demand of their batch sizes."""
-    for name, owner in (("actor", ACTOR), ("critic", "critic")):
-        if work.setup.component(name) is None:
-            continue
-        mini, micro = work.amount(f"{owner}.ppo_mini_batch_size", NUMBERS), work.amount(f"{owner}.ppo_micro_batch_size", NUMBERS)
-        if name == "critic" and work.settings.flag("critic.use_dynamic_bsz", NUMBERS) is not False:
-            continue
-        if mini and prompts and prompts.value < mini.value:
-            message = f"{work.said(prompts)} is less than {work.said(mini)}"
-            help_ = f"{work.set(prompts, mini.value)}, or {work.settings.assigned(mini.name, prompts.value)}"
-            work.tell(NUMBERS, name, message, prompts.span or mini.span, help_, prompts.becomes(mini.value), "too few", AT_START)
-        if _one_of_two(work, name, f"{owner}.ppo_micro_batch_size") and micro and mini:
-            _micro(work, name, owner, mini, micro)
-
-
-def _one_of_two(work: Work, name: str, all_ranks: str) -> bool:
-    """The size of micro batches of all ranks together, which verl calls deprecated, or that of one rank: is it one of the two?"""
-    one_rank = f"{all_ranks}_per_gpu"
-    if work.settings.is_open(all_ranks, NUMBERS) or work.settings.is_open(one_rank, NUMBERS):
-        return False
-    both = [work.settings.said(key, NUMBERS) for key in (all_ranks, one_rank)]
-    if all(both):
-        message = f"`{all_ranks}` and `{one_rank}` are both set; verl takes one of them"
-        help_ = f"remove `{all_ranks}`, which is deprecated"
-        work.tell(MODE, name, message, work.settings.place(all_ranks), help_, None, "deprecated", AT_START)
-    elif not any(both) and not work.is_whole:
-        work.setup.notes.unsure(MODE, name, f"`{one_rank}` is not in this file; the command line may set it")
-    elif not any(both):
-        message = f"`{one_rank}` is not set; verl demands it unless `{DYNAMIC}` is"
-        work.tell(MODE, name, message, None, f"set {work.settings.assigned(one_rank, 1)}, or more", None, "", AT_START)
-    return any(both) and not all(both)
-
-
-def _micro(work: Work, name: str, owner: str, mini: Amount, micro: Amount) -> None:
-    """What the size of the micro batches of all ranks together must be."""
-    if mini.value % micro.value:
-        message = f"{work.said(mini)} is no multiple of {work.said(micro)}: {mini.value % micro.value} would be left"
-        better = nearest(mini.value, micro.value)
-        close = min(better, key=lambda value: abs(value - mini.value))
-        work.tell(NUMBERS, name, message, mini.span or micro.span, work.set(mini, *better), mini.becomes(close), "", AT_START)
-    ranks = work.setup.world_size("actor")
-    sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", NUMBERS)
-    parts = sequence.value if sequence else 1
-    if name == "actor" and ranks and micro.value * parts < ranks:
-        message = (
-            f"{work.said(micro)} x {parts} sequence parallel {plural('rank', parts)} is less than the {ranks} accelerators of the trainer"
-        )
-        least = -(-ranks // parts)
-        fitting = next((size for size in range(least, mini.value + 1) if mini.value % size == 0), least)
-        work.tell(NUMBERS, name, message, micro.span, work.set(micro, fitting), micro.becomes(fitting), "too few", AT_START)

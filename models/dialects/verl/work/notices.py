@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 AT_START = "verl refuses this in its first check, before any worker is started"
+BEFORE_WORKERS = "verl refuses this before any worker is started"
+WITH_CRITIC = "verl notices this when it sets up the critic, after the pools were checked"
 IN_WORKERS = "verl notices this only in the workers, after the pools were taken and they were started"
 WITH_MODEL = "verl notices this only in the workers, when they build the model"
 IN_ROLLOUTER = "verl notices this when it makes its rollouter, before the workers are started"

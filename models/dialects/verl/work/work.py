@@ -8,6 +8,7 @@ from typing import Iterable
 
 from ....configuration.settings import Amount
 from ....span import Edit, Span
+from ..components.roles import uses_reference
 from ..configuration import Configuration
 from ..entries import Kind
 from ..entries.programs import FULLY_ASYNC
@@ -44,6 +45,11 @@ class Work:
         """Does the program check its configuration before it starts workers? Source: verl, verl/utils/config.py (validate_config)."""
         entry = self.setup.entry
         return entry.kind in LOOPS and not entry.own_trainer and entry.program != FULLY_ASYNC.program
+
+    @property
+    def has_reference(self) -> bool:
+        """Is what is trained compared with a reference policy?"""
+        return bool(uses_reference(self.settings))
 
     def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
         """A number; None where it is null or not known here."""
