@@ -84,7 +84,7 @@ def solve(
     colour = wants_colour(sys.stdout)
     click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour), color=True)
     if write and edits and composer.settings:
-        click.echo("these ranks are those for the `--set` of this command: RLinf and every later command need the same", err=True)
+        click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code
 
 
