@@ -17,6 +17,7 @@ from .environment import Environment, taken_as_not_set
 from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
 from .resolvers import RESOLVERS, CannotCompute, Plain, ProvedWrong, as_scalar, compute, primitive
 from .tree import Entry, Mapping, Scalar, Sequence, Value
+from .unresolved import Impossible, Missing, Unknown, Unread
 
 MAX_CHAIN = 32
 MAX_LEVELS = 64
@@ -32,22 +33,6 @@ if TYPE_CHECKING:
 
 Path = tuple[str, ...]
 _KEY = re.compile(r"[^.\[\]]+")
-
-
-class _Unknown(Exception):
-    """The value is not known here, but may well be when the job runs."""
-
-
-class _Unread(_Unknown):
-    """A variable of the environment is not known here; the message tells nothing of its value."""
-
-
-class _Impossible(Exception):
-    """No value can be there: the chain of references ends nowhere or runs in a circle."""
-
-
-class _Missing(_Impossible):
-    """There is no such key in this file."""
 
 
 class Interpolator:
@@ -94,7 +79,7 @@ class Interpolator:
         """What a scalar at a path refers to, as it is written there, and where that is; itself where that is not known."""
         try:
             return self._resolve(scalar, path)
-        except (_Unknown, _Impossible, BadInterpolation):
+        except (Unknown, Impossible, BadInterpolation):
             return scalar, path
 
     def _tree(self, value: Value, path: Path, level: int) -> Value:
@@ -122,15 +107,15 @@ class Interpolator:
             self.followed.append((found.span, scalar.span))
             self._spend(_size(found))
             if level > MAX_LEVELS or id(scalar) in self._expanding:
-                raise _Unknown("the map or list that it refers to holds itself, or is nested too deeply")
+                raise Unknown("the map or list that it refers to holds itself, or is nested too deeply")
             self._expanding.append(id(scalar))
             try:
                 return self._tree(found, where, level + 1)
             finally:
                 self._expanding.pop()
-        except _Unknown as problem:
+        except Unknown as problem:
             self.unchecked.append(Unchecked("PW120", subject, self._reason(problem)))
-        except (_Impossible, BadInterpolation) as problem:
+        except (Impossible, BadInterpolation) as problem:
             help_ = "write the value, or refer to a key that this file has"
             message = f"`{scalar.text[:60]}` cannot be resolved: {self._reason(problem)}"
             self.findings.append(error("PW120", subject, message, scalar.span, help=help_))
@@ -138,7 +123,7 @@ class Interpolator:
 
     def _reason(self, problem: Exception) -> str:
         """What a problem says, unless it could tell what a variable holds."""
-        if isinstance(problem, _Unread) or not self._read:
+        if isinstance(problem, Unread) or not self._read:
             return str(problem)
         return f"it depends on the environment variable `{self._read[-1][:60]}`, whose value is not shown"
 
@@ -149,13 +134,13 @@ class Interpolator:
         if not _stands_for_another(scalar):
             return scalar, path
         if scalar.tag == UNRESOLVED:
-            raise _Unknown(self._reasons.get(scalar.span, "a text that could not be read may replace it"))
+            raise Unknown(self._reasons.get(scalar.span, "a text that could not be read may replace it"))
         if scalar.text == MANDATORY:
-            raise _Unknown(f"`{MANDATORY}` is to be given when the job is started")
+            raise Unknown(f"`{MANDATORY}` is to be given when the job is started")
         if id(scalar) in self._open:
-            raise _Impossible("it refers to itself")
+            raise Impossible("it refers to itself")
         if len(scalar.text) > MAX_TEXT:
-            raise _Unknown(f"the text is longer than {MAX_TEXT:,} characters")
+            raise Unknown(f"the text is longer than {MAX_TEXT:,} characters")
         self._open.append(id(scalar))
         try:
             parts = split(scalar.text)
@@ -170,14 +155,14 @@ class Interpolator:
     def _spend(self, amount: int) -> None:
         self._made += amount
         if self._made > MAX_VALUES:
-            raise _Unknown("the interpolations of this file are too many to follow")
+            raise Unknown("the interpolations of this file are too many to follow")
 
     def _part(self, part: Part, scalar: Scalar, path: Path) -> tuple[Value, Path]:
         if isinstance(part, str):
             return as_scalar(part, scalar.span), path
         self._spend(1)
         if self._depth >= MAX_CHAIN:
-            raise _Unknown(f"the chain of references is longer than {MAX_CHAIN}")
+            raise Unknown(f"the chain of references is longer than {MAX_CHAIN}")
         self._depth += 1
         try:
             if isinstance(part, Call):
@@ -194,7 +179,7 @@ class Interpolator:
         keys = text.lstrip(".")
         dots = len(text) - len(keys)
         if dots > len(path):
-            raise _Impossible(f"`{text[:60]}` leads above the top of the file")
+            raise Impossible(f"`{text[:60]}` leads above the top of the file")
         return self._at((*(path[:-dots] if dots else ()), *_KEY.findall(keys)))
 
     def _at(self, keys: Path) -> tuple[Value, Path]:
@@ -208,8 +193,8 @@ class Interpolator:
             if child is None:
                 name = ".".join(keys)[:80]
                 if self.partial:
-                    raise _Unknown(f"`{name}` is not in this file; it may come from `defaults`")
-                raise _Missing(f"there is no `{name}` in this file")
+                    raise Unknown(f"`{name}` is not in this file; it may come from `defaults`")
+                raise Missing(f"there is no `{name}` in this file")
             value, where = self._resolved(child, (*where, key))
         return value, where
 
@@ -224,13 +209,13 @@ class Interpolator:
         if call.name == "oc.select":
             return self._select(call, scalar, path)
         if call.name not in RESOLVERS:
-            raise _Unknown(f"`{call.name[:60]}` is not among the resolvers that are computed")
+            raise Unknown(f"`{call.name[:60]}` is not among the resolvers that are computed")
         try:
             return compute(call.name, tuple(self._argument(call, i, scalar, path) for i in range(len(call.arguments))))
         except ProvedWrong as problem:
-            raise _Impossible(str(problem)) from None
+            raise Impossible(str(problem)) from None
         except CannotCompute as problem:
-            raise _Unknown(str(problem)) from None
+            raise Unknown(str(problem)) from None
 
     def _argument(self, call: Call, position: int, scalar: Scalar, path: Path) -> Plain:
         parts = call.arguments[position]
@@ -240,29 +225,29 @@ class Interpolator:
         if len(pieces) != 1 or call.quoted[position]:
             return _joined(pieces)
         if not isinstance(pieces[0], Scalar):
-            raise _Unknown(f"`{call.name}` of a map or a list is not computed")
+            raise Unknown(f"`{call.name}` of a map or a list is not computed")
         return _plain(pieces[0])
 
     def _variable(self, call: Call, scalar: Scalar, path: Path) -> Plain:
         if not call.arguments or not all(isinstance(part, str) for part in call.arguments[0]):
-            raise _Unread("an environment variable whose name is not written out is not read")
+            raise Unread("an environment variable whose name is not written out is not read")
         name = str(self._argument(call, 0, scalar, path))
         if name not in self.environment.values or not self._unread.isdisjoint(self._leaf_at):
-            raise _Unread(f"the environment variable `{name[:60]}` is not read: `--allow-env` does not name it, or it is not set")
+            raise Unread(f"the environment variable `{name[:60]}` is not read: `--allow-env` does not name it, or it is not set")
         self._read.append(name)
         value = self.environment.values[name]
         if not Environment.may_be_judged(value):
-            raise _Unread(f"the environment variable `{name[:60]}` holds text, which is not shown and so not judged")
+            raise Unread(f"the environment variable `{name[:60]}` holds text, which is not shown and so not judged")
         return value
 
     def _select(self, call: Call, scalar: Scalar, path: Path) -> Plain:
         key = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
         try:
             found, _ = self._refer(Reference((key,)), scalar, path)
-        except _Missing:
+        except Missing:
             return self._argument(call, 1, scalar, path) if len(call.arguments) > 1 else None
         if not isinstance(found, Scalar):
-            raise _Unknown("`oc.select` of a map or a list is not followed")
+            raise Unknown("`oc.select` of a map or a list is not followed")
         return _plain(found)
 
 
@@ -279,10 +264,10 @@ def _joined(pieces: list[Value]) -> str:
     texts = []
     for piece in pieces:
         if not isinstance(piece, Scalar):
-            raise _Unknown("a map or a list inside a text is not followed")
+            raise Unknown("a map or a list inside a text is not followed")
         texts.append(str(_plain(piece)))
     if sum(map(len, texts)) > MAX_TEXT:
-        raise _Unknown(f"the text becomes longer than {MAX_TEXT:,} characters")
+        raise Unknown(f"the text becomes longer than {MAX_TEXT:,} characters")
     return "".join(texts)
 
 

@@ -66,10 +66,11 @@ def test_no_assert_guards_input(modules: dict[str, ast.Module]) -> None:
 
 def test_nothing_is_left_to_do(root: Path, modules: dict[str, ast.Module]) -> None:
     words = ("TO" + "DO", "FIX" + "ME", "XX" + "X")
-    for name in modules:
+    for name, tree in modules.items():
         text = (root / name).read_text("utf-8")
         assert not any(word in text for word in words), name
-        assert "NotImplementedError" not in text, name
+        # A message may tell that a framework raises one.
+        assert not any(isinstance(node, ast.Name) and node.id == "NotImplementedError" for node in ast.walk(tree)), name
 
 
 def test_every_module_says_what_it_is(modules: dict[str, ast.Module]) -> None:
