@@ -60,3 +60,25 @@ def test_rlinf_was_measured_in_the_same_run_and_placed_the_same_processes() -> N
         ours = rows["placewright", row["form"], row["accelerators"], row["made"]]
         assert row["result"] != "done" or row["placements"] == ours["placements"]
         assert row["result"] != "done" or row["accelerators"] < 10_000 or row["cpu_seconds"] > ours["cpu_seconds"]
+
+
+def rows_of(study: str) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = json.loads((BENCHMARKS / "results" / f"{study}.json").read_text("utf-8"))["rows"]
+    return rows
+
+
+def test_verifying_real_files_keeps_its_budget() -> None:
+    rows = rows_of("verify_frameworks")
+    counts = {(row["framework"], row["form"]): row for row in rows if row["tool"] == "placewright" and "files" in row}
+    assert [counts[kind]["files"] for kind in (("rlinf", "YAML"), ("roll", "YAML"), ("verl", "settings"))] == [369, 126, 342]
+    assert all(float(str(row["slowest_ms"])) < 250 for row in counts.values())
+    commands = {row["tool"]: float(str(row["median_ms"])) for row in rows if row["form"] == "one process"}
+    assert commands["placewright verify, a script of verl"] <= 250
+    assert commands["placewright verify, a file of ROLL"] <= 250
+    assert commands["placewright --help"] <= 100
+
+
+def test_no_random_edit_is_our_own_fault() -> None:
+    rows = rows_of("fuzz")
+    assert {row["framework"] for row in rows} == {"rlinf", "roll", "verl"}
+    assert [row["exceptions"] for row in rows] == [0] * len(rows)

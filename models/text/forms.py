@@ -10,7 +10,7 @@ from ..finding import Finding, UnusableInput, error
 from ..span import Edit, Span
 from .nearest import nearest
 from .tree import Mapping, Value, find, plain
-from .values import TAGS
+from .values import TAGS, shown
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -48,9 +48,24 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
         return error(code or "PW104", subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
     if kind == "missing":
         return error(code or "PW101", subject, f"{where} need `{path}`", _deepest(value, place), help=f"add `{path}:`")
-    reason = details["msg"].removeprefix("Value error, ")
+    reason = _reason(details)
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
     return error(code or "PW105", subject, message, _deepest(value, place), help=_described(form, place))
+
+
+_REASONS = {
+    "string_type": "{value} is no text", "tuple_type": "{value} is no list", "list_type": "{value} is no list", "model_type": "{value} is no map",
+    "model_attributes_type": "{value} is no map", "dict_type": "{value} is no map", "bool_type": "{value} is neither true nor false",
+    "greater_than_equal": "{value} is less than {ge}", "less_than_equal": "{value} is more than {le:,}", "too_short": "the list has fewer than {min_length}",
+    "too_long": "the list has more than {max_length}", "string_too_long": "the text is longer than {max_length} characters",
+    "string_pattern_mismatch": "{value} is no name of at most 64 letters, digits and `_ . : -`",
+}  # fmt: skip
+"""What pydantic found wrong, in the words of this house."""
+
+
+def _reason(details: ErrorDetails) -> str:
+    said = _REASONS.get(details["type"])
+    return said.format(value=shown(details["input"]), **details.get("ctx", {})) if said else details["msg"].removeprefix("Value error, ")
 
 
 def _deepest(root: Value, place: Sequence[int | str]) -> Span:

@@ -32,7 +32,7 @@ def test_everything_that_can_be_said() -> None:
     [
         ("nodes:\n  - {acelerators: {count: 1}}\n", 2, 6, "acelerators"),
         ("nodes:\n  - accelerators:\n      count: many\n", 3, 14, "whole number"),
-        ("nodes:\n  - accelerators: {count: 9999}\n", 2, 27, "1024"),
+        ("nodes:\n  - accelerators: {count: 9999}\n", 2, 27, "1,024"),
         ("nodes:\n  - memory: lots\n", 2, 13, "70GiB"),
         ("nodes:\n  - accelerators: {count: 2, ids: [a]}\n", 2, 19, "1 ids are given for 2"),
         ("node_groups: []\n", 1, 1, "nodes"),

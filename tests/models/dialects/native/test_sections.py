@@ -109,7 +109,7 @@ def test_work_of_the_level_training_is_judged_there_only() -> None:
         ("relations: [{kid: disjoint, components: [actor, rollout]}]\n", "PW101", "need `kind`", "add"),
         ("work: [{component: env, amount: 5}]\n", "PW101", "need `what`", "add"),
         ("work: [{component: envs, what: games, amount: 5}]\n", "PW121", "`envs`, which is no component", "write `env`"),
-        ("work: [{component: env, what: games, amount: 0}]\n", "PW105", "greater than or equal to 1", "how many in all"),
+        ("work: [{component: env, what: games, amount: 0}]\n", "PW105", "0 is less than 1", "how many in all"),
         ("work: [{component: env, what: games, amount: 4, level: all}]\n", "PW105", "`all` is no level", "training"),
         ("work: [{component: env, what: games, amount: '${oc.env:GAMES}'}]\n", "PW120", "not known here", "write the value"),
     ],
