@@ -54,7 +54,9 @@ class PlacedForm(_Strict):
     node: Word = Field(description="the rank of a node, several such as `0-3`, or a node's name")
     accelerators: Numbers | None = Field(default=None, description="local indices in order, such as `0-7` or `[3, 2, 1, 0]`")
     hardware: Numbers | None = Field(default=None, description="local indices of robots and the like, such as `0-1`")
-    node_group: Word | None = Field(default=None, description="the one that is used of several node groups of the component, such as `cluster`")
+    node_group: Word | None = Field(
+        default=None, description="the one that is used of several node groups of the component, such as `cluster`"
+    )
 
 
 _Placement = Annotated[

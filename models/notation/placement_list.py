@@ -18,6 +18,13 @@ from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..run import Repeat
 
 MAX_PROCESSES = 1 << 20
+HELPS = {
+    "node": "write the rank of a node such as `0`, several such as `0-3`, or a node's name",
+    "ranks": "write process ranks such as `0-7`",
+    "accelerators": "write local indices that the node has, such as `0-3` or `[3, 2, 1, 0]`",
+    "hardware": "write local indices that the node has, such as `0-1`",
+}
+"""What mends a value, by its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +53,14 @@ class ListFault:
 
 def read_list(entries: Sequence[Entry], cluster: Cluster, faults: list[ListFault]) -> Runs:
     """The runs that a list states; `faults` gets everything that is wrong with it."""
-    repeats, total = list[Repeat](), 0
+    repeats, stated, total = list[Repeat](), list[tuple[range, int]](), 0
     for position, entry in enumerate(entries):
         its = list(_Reader(cluster, entry, position, faults).repeats(MAX_PROCESSES - total))
         total += sum(len(repeat.ranks) for repeat in its)
+        stated += [(repeat.ranks, position) for repeat in its]
         repeats += its
     if not faults:
-        faults += _holes(repeats)
+        faults += _holes(stated)
     return Runs(_in_order(repeats)) if not faults else Runs(())
 
 
@@ -118,7 +126,7 @@ class _Reader:
         key = "accelerators" if entry.kind == ACCELERATOR else "hardware"
         what = "accelerator" if entry.kind == ACCELERATOR else entry.kind
         if not count:
-            self._fault("PW102", f"node {entry.node} has no {what}", key, "has none")
+            self._fault("PW102", f"node {entry.node} has no {what}", key, "has none", help=f"name another node, or leave `{key}` out")
             return None
         items = [item for text in entry.indices for item in text.split(",")]
         found = self._numbers(key, entry.indices, lambda: [each for item in items for each in parse_ranks(item, count, what).ranges])
@@ -147,11 +155,14 @@ class _Reader:
         except RankError as problem:
             shown = ", ".join(texts)[:60]
             better = problem.replacement if problem.replacement and len(texts) == 1 and "," not in texts[0] else ""
-            self._fault(CODES_BY_REASON[problem.reason], f"`{shown}`: {problem}", key, problem.label, better)
+            said = str(problem)
+            if problem.reason == "range" and key in ("accelerators", "hardware"):
+                said = f"{said.partition(' is outside ')[0]} is not there: on node {self.entry.node}, {problem.label}"
+            self._fault(CODES_BY_REASON[problem.reason], f"`{shown}`: {said}", key, problem.label, better, HELPS.get(key, ""))
         return None
 
-    def _fault(self, code: str, message: str, key: str, label: str = "", better: str = "") -> None:
-        self.faults.append(ListFault(code, message, self.position, key, label, better=better))
+    def _fault(self, code: str, message: str, key: str, label: str = "", better: str = "", help: str = "") -> None:
+        self.faults.append(ListFault(code, message, self.position, key, label, help, better))
 
 
 def _shared(its: list[tuple[int, int]], node: int, share: int, held: list[int], entry: Entry) -> Iterator[Run]:
@@ -161,12 +172,13 @@ def _shared(its: list[tuple[int, int]], node: int, share: int, held: list[int], 
         yield Run(range(ranks[0], ranks[-1] + 1), node, entry.kind, index, 1, 1, 0, entry.label)
 
 
-def _holes(repeats: Sequence[Repeat]) -> Iterator[ListFault]:
-    """The ranks must be 0, 1, ... to the last."""
+def _holes(stated: Sequence[tuple[range, int]]) -> Iterator[ListFault]:
+    """The ranks must be 0, 1, ... to the last; each range with the entry that states it."""
     following = 0
-    for ranks in sorted((repeat.ranks for repeat in repeats), key=lambda its: its.start):
+    for ranks, entry in sorted(stated, key=lambda its: its[0].start):
         if ranks.start > following:
-            yield ListFault("PW110", f"no entry says where process {following} is, but one says where process {ranks.start} is", 0)
+            message = f"no entry says where process {following} is, but this one says where process {ranks.start} is"
+            yield ListFault("PW110", message, entry, "ranks", f"{following} comes next", f"say where process {following} is")
             return
         following = max(following, ranks.stop)
 

@@ -7,7 +7,6 @@ from typing import Iterator, Sequence
 from ..assignment import Run, repeats_of
 from ..node_group import ACCELERATOR, NODE
 from ..ranks import write_ranks
-from ..run import Repeat
 
 Data = dict[str, object]
 

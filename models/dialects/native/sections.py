@@ -41,10 +41,9 @@ def read_work(written: Value | None, names: Collection[str], level: str, finding
         if form.component not in names:
             findings.append(_unknown("work", form.component, names, _span(item, "component")))
         elif form.level == level or form.level == "placement":
-            multiple = f"work.{position}.multiple" if form.multiple > 1 else ""
             yield Share(
-                form.component, form.amount, form.multiple, form.what, f"work.{position}.amount", multiple, _span(item, "amount"),
-                form.reason, form.required,
+                form.component, form.amount, form.multiple, form.what, f"work.{position}.amount", "", _span(item, "amount"), form.reason,
+                form.required,
             )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def test_nodes_that_are_alike_are_one_entry_and_cost_no_more() -> None:
     [
         ([{"ranks": 0, "node": 4, "accelerators": 0}], "PW102", "`4`: node 4 is outside the cluster"),
         ([{"ranks": 0, "node": "gqu1", "accelerators": 0}], "PW103", "neither the rank nor the name of a node"),
-        ([{"ranks": 0, "node": 0, "accelerators": 8}], "PW102", "accelerator 8 is outside"),
+        ([{"ranks": 0, "node": 0, "accelerators": 8}], "PW102", "accelerator 8 is not there: on node 0, ranks 0-7 exist"),
         ([{"ranks": 0, "node": 0, "accelerators": "3-1"}], "PW109", "runs backwards"),
         ([{"ranks": 0, "node": 0, "accelerators": [1, 1]}], "PW108", "accelerator 1 is named twice"),
         ([{"ranks": 0, "node": 0, "accelerators": "x"}], "PW103", "neither a rank"),

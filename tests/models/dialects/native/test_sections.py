@@ -72,7 +72,7 @@ def test_work() -> None:
     text = "work: [{component: rollout, what: samples, amount: 64, multiple: 8, required: false, reason: why}]\n"
     problem = read(text).problem
     assert problem is not None
-    assert problem.shares == (Share("rollout", 64, 8, "samples", "work.0.amount", "work.0.multiple", reason="why", proved=False),)
+    assert problem.shares == (Share("rollout", 64, 8, "samples", "work.0.amount", reason="why", proved=False),)
     assert verify(read(text)).verdict == "ok"
     (finding,) = verify(read("work: [{component: rollout, what: samples, amount: 66}]\n")).errors
     assert (finding.code, finding.message) == ("PW401", "66 samples over the 4 processes of rollout leave 2 over")
