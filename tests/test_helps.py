@@ -97,6 +97,8 @@ def roll_scenarios() -> Iterator[tuple[str, str]]:
         for section in Scenario.parse(path.read_text("utf-8")).sections:
             if section.word == "file":
                 yield f"{path.stem}/{section.rest}", section.body
+    for path in sorted((HERE / "models" / "dialects" / "roll" / "broken").glob("*.yaml")):
+        yield path.name, path.read_text("utf-8")
 
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in roll_scenarios()])
@@ -133,9 +135,9 @@ _INSTEAD = (
 )
 
 
-def mutated(chance: random.Random, text: str) -> str:
+def mutated(chance: random.Random, text: str, lines: re.Pattern[str] = _PLACES, instead: tuple[str, ...] = _INSTEAD) -> str:
     """The text with a word or a line of its placements or numbers deleted, doubled or misspelt."""
-    places = [match.span() for match in _PLACES.finditer(text)]
+    places = [match.span() for match in lines.finditer(text)]
     tokens = [match.span() for start, end in places for match in _TOKEN.finditer(text, start, end)]
     start, end = chance.choice(tokens)
     word = text[start:end]
@@ -150,7 +152,7 @@ def mutated(chance: random.Random, text: str) -> str:
             text[:start] + word[:cut] + word[cut + 1 :] + text[end:],
             text[:start] + word[:cut] + word[cut] + word[cut:] + text[end:],
             text[:start] + word.upper() + text[end:],
-            text[:start] + chance.choice(_INSTEAD) + text[end:],
+            text[:start] + chance.choice(instead) + text[end:],
         ]
     )
 
@@ -171,6 +173,34 @@ def test_every_edit_of_a_mutated_file_of_rlinf_keeps_its_promise(part: int, monk
             for _ in range(chance.choice([1, 1, 2])):
                 text = mutated(chance, text)
             judged = judge(os.fspath(CORPUS / line), chance.choice(MACHINES), chance.choice(["placement", "training"]), composer)
+            offered += any(finding.edit for finding in judged(text).findings)
+            assert broken_promises(judged, text) == [], (line, seed)
+    assert offered > 20
+
+
+OF_ROLL = HERE.parents[1] / "shared" / "corpus" / "roll"
+_ROLES = re.compile(
+    r"^.*(?:device_mapping|world_size|num_gpus_per|parallel_size|strategy_name|batch_size|adv_estimator|group_size|num_env_groups|fsdp_size"
+    r"|ratio|kl_coef|use_kl|num_nodes|num_groups|max_env|actor_train|actor_infer|reference|critic|rewards|ulysses).*$",
+    re.MULTILINE,
+)
+_LISTS = ("list(range(0,8))", '"list(range(0,16))"', "list(range(8,0,-1))", "list(", "range(4)", "[]", "vllm", "sglang", "gae", "0.5", "~")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not OF_ROLL.is_dir(), reason="the corpus is not beside the repository")
+@pytest.mark.parametrize("part", range(3))
+def test_every_edit_of_a_mutated_file_of_roll_keeps_its_promise(part: int) -> None:
+    composer = Composer(roots=(str(OF_ROLL / "yaml"),))
+    lines = (OF_ROLL / "placement_files.txt").read_text("utf-8").split()
+    offered = 0
+    for line in lines[part::3][::3]:
+        for seed in range(40):
+            chance = random.Random(f"{line} {seed}")
+            text = (OF_ROLL / line).read_text("utf-8")
+            for _ in range(chance.choice([1, 1, 2])):
+                text = mutated(chance, text, _ROLES, (*_INSTEAD, *_LISTS))
+            judged = judge(os.fspath(OF_ROLL / line), chance.choice(MACHINES), chance.choice(["placement", "training"]), composer, "roll")
             offered += any(finding.edit for finding in judged(text).findings)
             assert broken_promises(judged, text) == [], (line, seed)
     assert offered > 20

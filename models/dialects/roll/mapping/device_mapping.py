@@ -11,10 +11,10 @@ from ....text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .evaluate import AT_CREATION, AT_LOAD
 from .expression import Expression, read_expression
 from .ids import Ids
-from .limits import MAX_IDS
+from .limits import MAX_ID, MAX_IDS
 from .written import text_of
 
-KEY = "device_mapping"
+KEY, _WORKERS = "device_mapping", "world_size"
 _HELP = "write the device ids: `list(range(0,8))`, `list([0,2])`, or several with `+`"
 
 
@@ -40,12 +40,13 @@ def read_devices(notes: Notes, subject: str, owner: Mapping, entry: Entry, value
     if isinstance(value, Scalar) and value.is_null:
         if checks_types:
             message = f"`{KEY}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
-            notes.error("PW105", subject, message, value, "null", f"remove `{KEY}`, or name devices", notes.removed(owner, entry), AT_LOAD)
+            alone = created and owner.get(_WORKERS) is None  # without either ROLL would have no workers to start
+            help, edit = ("name devices", None) if alone else (f"remove `{KEY}`, or name devices", notes.removed(owner, entry))
+            notes.error("PW105", subject, message, value, "null", help, edit, AT_LOAD)
             return Devices(True)
         return Devices()
     if not isinstance(value, Scalar) or not isinstance(value.value, str):
-        _no_text(notes, subject, value)
-        return Devices(True)
+        return Devices(True, _no_text(notes, subject, value))
     return Devices(True, _of_text(notes, subject, value, created))
 
 
@@ -124,11 +125,13 @@ def _quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def _no_text(notes: Notes, subject: str, value: Value) -> None:
+def _no_text(notes: Notes, subject: str, value: Value) -> Ids | None:
     """A number, a map: neither of the types that ROLL's configuration takes."""
     kind = kind_of(value)
     message = f"`{KEY}` of `{subject}` is {kind}; ROLL takes a text that names a list of device ids"
     number = value.value if isinstance(value, Scalar) else None
-    better = f"list([{number}])" if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else ""
+    ids = Ids.of([range(number, number + 1)]) if type(number) is int and 0 <= number < MAX_ID else None
+    better = text_of(ids) if ids else ""
     advice = f"write `{better}` for this one device" if better else _HELP
     notes.error("PW105", subject, message, value, kind, advice, notes.instead(value, _quoted(better)) if better else None, AT_LOAD)
+    return ids
