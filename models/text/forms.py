@@ -10,7 +10,7 @@ from ..finding import Finding, UnusableInput, error
 from ..span import Edit, Span
 from .nearest import nearest
 from .tree import Mapping, Value, find, plain
-from .values import TAGS, shown
+from .values import TAGS, TEXT, shown
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -65,6 +65,8 @@ _REASONS = {
 
 def _reason(details: ErrorDetails) -> str:
     said = _REASONS.get(details["type"])
+    if details["type"] == "string_type" and details["loc"][-1:] == (TEXT,):
+        said = "{value} is neither a text nor a list"
     return said.format(value=shown(details["input"]), **details.get("ctx", {})) if said else details["msg"].removeprefix("Value error, ")
 
 
