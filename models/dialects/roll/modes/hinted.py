@@ -10,6 +10,7 @@ from ..roles.role import Role
 from ..roles.setup import Setup
 from .degrees import FSDP2, SGLANG, VLLM, Degrees, searched
 from .fsdp2 import searched_ranks
+from .notices import IN_WORKERS
 
 HINTS, DIVIDES, MATCHES = "PW121", "PW208", "PW403"
 _BY = "the strategy of the role makes it"
@@ -20,7 +21,10 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
     each = role.num_gpus_per_worker or component.per_process
     _workers(setup, role, component, each)
     parallel = searched_ranks(setup, role, its, component) if role.strategy in FSDP2 else searched(its, role.strategy, each)
-    if parallel is None or (role.strategy == SGLANG and its.parallel.replica != each):
+    if role.strategy == SGLANG and its.parallel.replica != each:
+        _parts(setup, role, its, each)
+        return component
+    if parallel is None:
         return component
     choices = setup.choices.pop(role.key, (component.parallel,))
     demanded = its.parallel
@@ -34,6 +38,16 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
     found = replace(component, parallel=parallel)
     whole(setup, role, found, "its strategy needs")
     return _engines(setup, role, found) if role.strategy == VLLM else found
+
+
+def _parts(setup: Setup, role: Role, its: Degrees, each: int) -> None:
+    """An engine of sglang on one node is as many parts as its worker has devices, and what is searched is on one node."""
+    size, key = its.parallel.replica, role.path("num_gpus_per_worker")
+    message = (
+        f"the engine of {role.key} has tp {its.tp.value} x pp {its.pp.value} = {size} parts, but a worker gets {each} GPU{'s' * (each > 1)}"
+    )
+    edit = setup.settings.becomes(key, str(size))
+    setup.notes.error(MATCHES, role.key, message, its.tp.span or role.span, f"{size} parts", f"set `{key}: {size}`", edit, IN_WORKERS)
 
 
 def _engines(setup: Setup, role: Role, component: Component) -> Component:
