@@ -11,6 +11,7 @@ from ...derivation import Derivation
 from ...model_cards import ModelUse
 from ...pool import Pool
 from ...share import Share
+from .components.parallel import section_of
 from .configuration import Configuration
 from .entries import Entry
 
@@ -41,6 +42,11 @@ class Setup:
     def pool(self, component: str) -> Pool | None:
         """The pool that a component runs on, if its size is known."""
         return next((pool for pool in self.pools if component in pool.components), None)
+
+    def section(self, name: str) -> str:
+        """Below which key Megatron's degrees of a trained component stand, see components/parallel.py."""
+        pool = self.pool(name)
+        return section_of(pool.components if pool else (), self.parts, name)
 
     def world_size(self, component: str) -> int | None:
         """How many processes a component has: those of its pool, or of its part of one; None where that is not known."""

@@ -13,23 +13,30 @@ from ..configuration import Configuration
 from ..entries import Entry, Kind
 from ..pools.declared import Declared
 from ..setup import Setup
-from .parallel import engine, owner_of, place_of, trained
+from .parallel import OWNERS, engine, is_served, owner_of, place_of, section_of, trained
 
 REASON = "verl runs all roles of a pool in the same processes"
 _ROLES = {
     "actor": roles.ACTOR, "rollout": roles.ROLLOUT, "ref": roles.REFERENCE, "critic": roles.CRITIC, "reward_model": roles.REWARD,
     "env": roles.ENVIRONMENT,
 }  # fmt: skip
-_OWNERS = {"actor": "actor_rollout_ref.actor", "ref": "actor_rollout_ref.ref", "critic": "critic", "reward_model": "reward_model"}
 
 
 def components_of(settings: Configuration, entry: Entry, declared: Declared) -> tuple[Component, ...]:
     """Every component of the pools, in their order; without ranks. One whose degrees are not known is taken to have none."""
-    return tuple(_component(settings, entry, pool, name, declared.size(name, pool)) for pool in declared.pools for name in pool.components)
+    return tuple(
+        _component(settings, entry, pool, name, declared.size(name, pool), section_of(pool.components, declared.ranges, name))
+        if name in OWNERS
+        else _component(settings, entry, pool, name, declared.size(name, pool))
+        for pool in declared.pools
+        for name in pool.components
+    )
 
 
-def _component(settings: Configuration, entry: Entry, pool: Pool, name: str, size: int) -> Component:
-    parallel, amounts = _degrees(settings, entry, name) or (Parallel(), {})
+def _component(settings: Configuration, entry: Entry, pool: Pool, name: str, size: int, section: str = "") -> Component:
+    parallel, amounts = _degrees(settings, entry, name, section) or (Parallel(), {})
+    if name in OWNERS and section != OWNERS[name] and size % parallel.replica:
+        parallel, amounts = Parallel(), {}  # said of the role whose degrees these are
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     place = pool.span("size")
     if place:
@@ -40,14 +47,14 @@ def _component(settings: Configuration, entry: Entry, pool: Pool, name: str, siz
     return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=pool.cpus, role=role)
 
 
-def _degrees(settings: Configuration, entry: Entry, name: str) -> tuple[Parallel, Mapping[str, Amount]] | None:
+def _degrees(settings: Configuration, entry: Entry, name: str, section: str) -> tuple[Parallel, Mapping[str, Amount]] | None:
     if name == "env" or entry.kind in (Kind.TUNING, Kind.PROCESSES):
         return None
     if name == "rollout":
         return engine(settings, owner_of(entry))
-    if name == "reward_model" and settings.flag("reward_model.use_reward_loop", "PW208"):
+    if name == "reward_model" and is_served(settings, entry):
         return engine(settings, "reward_model.rollout")
-    return trained(settings, _OWNERS[name])
+    return trained(settings, OWNERS[name], section)
 
 
 def relations_of(declared: Declared) -> list[Relation]:

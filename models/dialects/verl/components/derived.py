@@ -8,11 +8,9 @@ from ....component import Component
 from ....derivation import Derivation, Figure
 from ....pool import Pool
 from ..configuration import Configuration
-from ..entries import Entry, Kind
+from ..entries import Kind
 from ..setup import Setup
-from .parallel import engine, owner_of, trained
-
-_OWNERS = {"actor": "actor_rollout_ref.actor", "ref": "actor_rollout_ref.ref", "critic": "critic"}
+from .parallel import OWNERS, engine, is_served, owner_of, trained
 
 
 def derived(setup: Setup) -> Iterator[Derivation]:
@@ -24,7 +22,7 @@ def derived(setup: Setup) -> Iterator[Derivation]:
             if component.name in pool.components:
                 formula = f"{component.least} of the {pool.size} accelerators of {pool.name}"
                 yield Derivation(component.name, "world size", component.least, formula, figures)
-                yield from _degrees(setup.settings, setup.entry, component, pool)
+                yield from _degrees(setup, component)
 
 
 def _figures(settings: Configuration, pool: Pool) -> tuple[Figure, ...]:
@@ -34,9 +32,9 @@ def _figures(settings: Configuration, pool: Pool) -> tuple[Figure, ...]:
     return tuple(amount.figure for amount in amounts if amount is not None)
 
 
-def _degrees(settings: Configuration, entry: Entry, component: Component, pool: Pool) -> Iterator[Derivation]:
-    size, name = component.parallel.replica, component.name
-    served = name == "reward_model" and settings.flag("reward_model.use_reward_loop", "PW208")
+def _degrees(setup: Setup, component: Component) -> Iterator[Derivation]:
+    settings, entry, size, name = setup.settings, setup.entry, component.parallel.replica, component.name
+    served = name == "reward_model" and is_served(settings, entry)
     if name == "rollout" or served:
         known = engine(settings, "reward_model.rollout" if served else owner_of(entry))
         if known is None:
@@ -47,16 +45,16 @@ def _degrees(settings: Configuration, entry: Entry, component: Component, pool: 
         )
         yield Derivation(name, "replicas", component.least // size, f"{component.least} // {size}", figures)
         return
-    if name not in _OWNERS or entry.kind in (Kind.TUNING, Kind.PROCESSES):
+    if name not in OWNERS or name == "reward_model" or entry.kind in (Kind.TUNING, Kind.PROCESSES):
         return
-    known = trained(settings, _OWNERS[name])
+    known = trained(settings, OWNERS[name], setup.section(name))
     if known is None:
         return
     figures = tuple(amount.figure for amount in known[1].values())
     if size > 1:
         yield Derivation(name, "data parallel size", component.least // size, f"{component.least} // tp x pp x cp = {size}", figures)
         return
-    parts = settings.whole(f"{_OWNERS[name]}.ulysses_sequence_parallel_size", "PW208", 1)
+    parts = settings.whole(f"{OWNERS[name]}.ulysses_sequence_parallel_size", "PW208", 1)
     if parts is not None:
         formula = f"{component.least} // {parts.value} sequence parallel" if parts.value > 1 else str(component.least)
         yield Derivation(name, "data parallel size", component.least // parts.value, formula, (parts.figure,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from ....component import Parallel
 from ....configuration.settings import Amount
@@ -11,6 +11,9 @@ from ..configuration import Configuration
 from ..entries import Entry, Kind
 
 DEGREES = "PW208"
+OWNERS = {"actor": "actor_rollout_ref.actor", "critic": "critic", "ref": "actor_rollout_ref.ref", "reward_model": "reward_model"}
+"""Component -> the section of its settings, for those that are trained or run as a trained one does; in the order in which their workers
+are made in a process. Source: verl, verl/trainer/ppo/ray_trainer.py (init_workers)."""
 _MEGATRON = {
     "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size", "cp": "context_parallel_size", "ep": "expert_model_parallel_size",
 }  # fmt: skip
@@ -19,12 +22,31 @@ _ENGINE = {
 }  # fmt: skip
 
 
-def trained(settings: Configuration, owner: str) -> tuple[Parallel, dict[str, Amount]] | None:
-    """The degrees of something that is trained: those of Megatron, none with FSDP. None where they are not known."""
+def trained(settings: Configuration, owner: str, section: str) -> tuple[Parallel, dict[str, Amount]] | None:
+    """The degrees of something that is trained: those of Megatron, none with FSDP. None where they are not known.
+
+    `section` is where those of Megatron are said, see `section_of`.
+    """
     strategy = settings.word(f"{owner}.strategy", DEGREES)
     if strategy is None:
         return None
-    return _degrees(settings, f"{owner}.megatron", _MEGATRON) if strategy == "megatron" else (Parallel(), {})
+    return _degrees(settings, f"{section}.megatron", _MEGATRON) if strategy == "megatron" else (Parallel(), {})
+
+
+def section_of(components: Sequence[str], parts: Mapping[str, tuple[int, int]], name: str) -> str:
+    """The section whose degrees Megatron's process groups have: all roles of a process have those of its first.
+
+    The reference policy asks for those of the actor itself. `components` run on one pool, `parts` of it where they say so.
+    Source: verl, verl/workers/megatron_workers.py (ActorRolloutRefWorker.__init__, CriticWorker.__init__).
+    """
+    together = [each for each in OWNERS if each in components and parts.get(each) == parts.get(name)]
+    first = together[0] if name in together else name
+    return OWNERS["actor" if first == "ref" else first]
+
+
+def is_served(settings: Configuration, entry: Entry) -> bool | None:
+    """Is the reward model served by an inference engine? Trainers with two pools make a worker of it in any case."""
+    return False if entry.kind is Kind.SEPARATE else settings.flag("reward_model.use_reward_loop", DEGREES)
 
 
 def owner_of(entry: Entry) -> str:

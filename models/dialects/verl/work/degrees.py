@@ -13,13 +13,11 @@ from ....component import Component
 from ....configuration.settings import Amount
 from ....fix import Fix
 from ....pool import Pool
-from ..components.parallel import engine, trained
+from ..components.parallel import OWNERS, engine, is_served, trained
 from ..entries import Kind
 from .notices import AFTER_WEIGHTS, AT_START, IN_WORKERS, UNCHECKED_AT_START
 from .work import DEGREES, Work
 
-TRAINED = {"actor": "actor_rollout_ref.actor", "ref": "actor_rollout_ref.ref", "critic": "critic", "reward_model": "reward_model"}
-"""Component -> the section of its settings, for those that are trained or run as a trained one does."""
 TRIED = ("tp", "pp", "cp", "dp")
 
 
@@ -51,7 +49,7 @@ def _with_fix(work: Work, component: Component) -> Component:
 
 def is_engine(work: Work, name: str) -> bool:
     """Is the component served by an inference engine?"""
-    return name == "rollout" or (name == "reward_model" and bool(work.settings.flag("reward_model.use_reward_loop", DEGREES)))
+    return name == "rollout" or (name == "reward_model" and bool(is_served(work.settings, work.setup.entry)))
 
 
 def _amounts(work: Work, component: Component) -> Mapping[str, Amount]:
@@ -61,7 +59,8 @@ def _amounts(work: Work, component: Component) -> Mapping[str, Amount]:
     elif is_engine(work, component.name):
         found = engine(work.settings, "reward_model.rollout")
     else:
-        found = trained(work.settings, TRAINED[component.name]) if component.name in TRAINED else None
+        known = component.name in OWNERS
+        found = trained(work.settings, OWNERS[component.name], work.setup.section(component.name)) if known else None
     return found[1] if found else {}
 
 

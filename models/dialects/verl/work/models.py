@@ -8,9 +8,9 @@ from __future__ import annotations
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.places import places_of
 from ....text.tree import Mapping as Section
-from ..components.parallel import engine, trained
+from ..components.parallel import OWNERS, engine, trained
 from ..entries import Kind
-from .degrees import TRAINED, is_engine
+from .degrees import is_engine
 from .notices import AFTER_WEIGHTS, WITH_MODEL
 from .work import Work
 
@@ -38,15 +38,16 @@ def _splits(work: Work, name: str) -> tuple[Split, ...]:
         owner = "reward_model.rollout" if name == "reward_model" else "actor_rollout_ref.rollout"
         known = engine(work.settings, "rollout" if work.setup.entry.kind is Kind.GENERATION else owner)
         return engine_splits(places_of(**known[1]), AFTER_WEIGHTS) if known else ()
-    owner = TRAINED.get(name, "")
+    owner = OWNERS.get(name, "")
     strategy = work.is_trained_by(owner) if owner and work.setup.entry.kind not in (Kind.PROCESSES, Kind.TUNING) else None
     if strategy == "fsdp":
         sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", DIVIDES)
         return ulysses_splits(sequence.value, places_of(sp=sequence), WITH_MODEL) if sequence else ()
-    known = trained(work.settings, owner) if strategy == "megatron" else None
+    section = work.setup.section(name) if owner else ""
+    known = trained(work.settings, owner, section) if strategy == "megatron" else None
     if known is None:
         return ()
-    virtual = work.amount(f"{owner}.megatron.virtual_pipeline_model_parallel_size", DIVIDES)
+    virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size", DIVIDES)
     places = places_of(**known[1], vpp=virtual)
     return megatron_splits(places, known[0].pp, virtual.value if virtual else 1, _even_layers(work, owner), WITH_MODEL)
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from ..components.parallel import OWNERS
 from ..entries import Kind
-from .degrees import TRAINED
 from .work import DEGREES, Work
 
 
 def data_parallel(work: Work, name: str) -> int | None:
     """Ranks that get samples of their own; None where they are not known or do not come out even, which other rules say."""
     ranks, component = work.setup.world_size(name), work.setup.component(name)
-    if ranks is None or component is None or name not in TRAINED:
+    if ranks is None or component is None or name not in OWNERS:
         return None
     size = component.parallel.replica
-    if work.is_trained_by(TRAINED[name]) == "fsdp":
+    if work.is_trained_by(OWNERS[name]) == "fsdp":
         key = (
             "ulysses_sequence_parallel_size"
             if work.setup.entry.kind is Kind.PROCESSES
-            else f"{TRAINED[name]}.ulysses_sequence_parallel_size"
+            else f"{OWNERS[name]}.ulysses_sequence_parallel_size"
         )
         sequence = work.amount(key, DEGREES)
         size = sequence.value if sequence else 1

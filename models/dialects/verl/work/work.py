@@ -15,8 +15,9 @@ from ..entries.programs import FULLY_ASYNC
 from ..setup import Setup
 from .notices import OWN_TRAINER
 
-DEGREES, MODE, SHARES, NUMBERS = "PW208", "PW123", "PW401", "PW403"
-"""The codes of degrees that do not divide, of what the engines refuse, of work among ranks, and of other numbers of the work."""
+DEGREES, MODE, SHARES, NUMBERS, REPLACED = "PW208", "PW123", "PW401", "PW403", "PW126"
+"""The codes of degrees that do not divide, of what the engines refuse, of work among ranks, of other numbers of the work, and of what
+verl puts another number in the place of."""
 
 NEW_WORKERS = "trainer.use_legacy_worker_impl"
 ACCELERATORS = "trainer.n_gpus_per_node"
