@@ -148,6 +148,8 @@ def step(trainer: Any) -> None:
         _balance(trainer, drawn, config.actor_rollout_ref.rollout.n)
     for role in roles.values():
         _split_args_kwargs_data_proto(role.ranks, data)
+    if getattr(trainer, "rm_wg", None) is not None:
+        _split_args_kwargs_data_proto(trainer.rm_wg.ranks, data)
     reach("update")
     for name in ("critic", "actor"):
         if name in roles:
@@ -171,7 +173,7 @@ def _update(trainer: Any, name: str, role: Role, mine: int) -> None:
 
     section = trainer.config.actor_rollout_ref.actor if name == "actor" else trainer.config.critic
     worker, each = role.worker, trainer.config.actor_rollout_ref.rollout.n
-    if trainer.config.trainer.get("use_legacy_worker_impl") == "disable" and section.strategy != "megatron":
+    if trainer.config.trainer.get("use_legacy_worker_impl") == "disable":
         from verl.workers import engine_workers
 
         def stop(*_: Any, **__: Any) -> None:
@@ -189,7 +191,9 @@ def _update(trainer: Any, name: str, role: Role, mine: int) -> None:
             return
     mini = worker.config.actor.ppo_mini_batch_size if name == "actor" else worker.config.ppo_mini_batch_size
     Answer.said[f"{name} mini batch"] = mini
-    if section.strategy == "megatron":
+    if section.strategy != "megatron":
+        DataProto(batch=None, non_tensor_batch={"x": np.zeros(mine, dtype=object)}, meta_info={}).split(mini)
+    else:
         data = types.SimpleNamespace(batch=types.SimpleNamespace(batch_size=(mine,)), meta_info={})
         DataProto.make_iterator(data, mini_batch_size=mini, epochs=1)
 
@@ -266,6 +270,7 @@ def patch() -> None:
     ray_trainer.RayPPOTrainer._create_dataloader = lambda self, *_: setattr(self, "train_dataloader", [0])
     ray_trainer.RayPPOTrainer.fit = step
     ray_trainer.CheckpointEngineManager = nothing
+    ray_trainer.calculate_workload = lambda lengths: lengths
     import_module("main_ppo_split").fit = step
     one_step = import_module("verl.experimental.one_step_off_policy.ray_trainer")
     one_step.OneStepOffRayTrainer.fit = _later(step)

@@ -19,7 +19,8 @@ def table_for(document: Document, entry: Entry) -> Table | None:
     if program is not None and program.config_name:
         return table_of(program.config_name) or _of_defaults(document)
     if program is not None:
-        return table_of(entry.configuration) if entry.configuration else None
+        unsaid = any(name == "--config-name" for name, _ in program.options)  # it is named, and not known here
+        return table_of(entry.configuration) if entry.configuration and not unsaid else None
     if document.source.root.get("defaults") is not None:
         return _of_defaults(document) or table_of(document.source.name)
     if _word(document.root, "actor_rollout_ref.actor.strategy") == "megatron":

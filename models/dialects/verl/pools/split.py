@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from ....pool import Parts, Pool
 from ....span import Span
-from ..components.roles import has_reference, has_reward_model
+from ..components.roles import ROLES, has_critic, has_reference, has_reward_model
 from ..configuration import Configuration
 from ..entries import Entry
+from ..entries.programs import MAIN_PPO
 from .declared import Declared, sized
 from .main_ppo import ACCELERATORS, NODES
 
@@ -39,9 +40,24 @@ def halves(settings: Configuration, entry: Entry) -> Declared:
     if spans:
         spans["name"] = next(iter(spans.values()))
     first = ("actor", "rollout", *(("ref",) if has_reference(settings) else ()))
-    second = ("critic", *(("reward_model",) if has_reward_model(settings) else ()))
+    second = (*(("critic",) if has_critic(settings) is not False else ()), *(("reward_model",) if has_reward_model(settings) else ()))
+    _must_have_workers(settings, entry)
     pools = tuple(
         Pool(name, (part,), entry.slots, roles, size.name, count.name, spans)
         for name, roles in ((entry.trained, first), (entry.rolled, second))
     )
     return Declared(pools, machines)
+
+
+def _must_have_workers(settings: Configuration, entry: Entry) -> None:
+    """The second pool is the critic's; a pool without a worker fails."""
+    loop = settings.flag("reward_model.use_reward_loop", ROLES)
+    if has_critic(settings) is not False or loop is None or (has_reward_model(settings) is not False and not loop):
+        return
+    key, value = ("critic.enable", "True") if settings.at("critic.enable") else ("algorithm.adv_estimator", "gae")
+    message = (
+        f"there is no critic, so `{entry.rolled}` gets no worker: verl raises an IndexError when it makes the worker group of the pool"
+    )
+    help_ = f"set {settings.assigned(key, value)}, or run `{MAIN_PPO.program}`, which has one pool"
+    note = f"verl notices this after the workers of `{entry.trained}` were created"
+    settings.notes.error(MODE, "critic", message, settings.place(key), "no critic", help_, settings.becomes(key, value), note)

@@ -11,12 +11,14 @@ from math import gcd, lcm
 
 from ..entries import Kind
 from ..entries.programs import FULLY_ASYNC
+from .degrees import is_engine
 from .notices import AT_START, FIRST_STEP
 from .ranks import data_parallel
 from .work import LOOPS, SHARES, Work, nearest, plural
 
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
-PROMPTS, EACH, DYNAMIC = "data.train_batch_size", f"{ROLLOUT}.n", f"{ACTOR}.use_dynamic_bsz"
+PROMPTS, DRAWN = "data.train_batch_size", "data.gen_batch_size"
+EACH, DYNAMIC = f"{ROLLOUT}.n", f"{ACTOR}.use_dynamic_bsz"
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,12 @@ def judge_batches(work: Work) -> None:
     if work.setup.entry.kind not in (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT) or work.setup.entry.program == FULLY_ASYNC.program:
         return
     prompts, each, dynamic = work.amount(PROMPTS, SHARES), work.amount(EACH, SHARES), work.settings.flag(DYNAMIC, SHARES)
-    drawn = work.amount("data.gen_batch_size", SHARES) or prompts
+    drawn = work.amount(DRAWN, SHARES) or prompts
     if not prompts or not each or not drawn:
         return
     trained = prompts if work.setup.entry.own_trainer else drawn  # such trainers draw until there is enough
-    dealings = [(trained, dealing) for dealing in _to_ranks(work, dynamic)] + [(drawn, dealing) for dealing in _to_agents(work)]
+    dealings = [(prompts, dealing) for dealing in _at_start(work, dynamic)] + [(trained, dealing) for dealing in _to_ranks(work)]
+    dealings += [(drawn, dealing) for dealing in (*_to_agents(work), *_to_scorers(work))]
     told: set[tuple[str, int, str]] = set()
     for amount, dealing in dealings:
         samples, key = amount.value * each.value, (amount.name, dealing.parts, dealing.component)
@@ -59,20 +62,45 @@ def judge_batches(work: Work) -> None:
         work.tell(SHARES, "actor", message, trained.span, help_, None, f"{trained.value % groups} left over", FIRST_STEP)
 
 
-def _to_ranks(work: Work, dynamic: bool | None) -> list[Dealing]:
-    """At the start verl counts the accelerators, or with Megatron the micro batches of all data parallel ranks; later the ranks."""
-    found = []
-    actor, count = work.setup.component("actor"), work.setup.world_size("actor")
-    parallel, strategy = data_parallel(work, "actor"), work.is_trained_by(ACTOR)
-    if dynamic is False and count and actor and work.is_checked_at_start:
-        if strategy == "fsdp":
-            found.append(Dealing("actor", count, f"the {count} accelerators of the trainer", AT_START))
-        elif strategy == "megatron" and parallel and (micro := work.amount(f"{ACTOR}.ppo_micro_batch_size_per_gpu", SHARES)):
-            to = f"{parallel} data parallel ranks in micro batches of {micro.value}"
-            found.append(Dealing("actor", parallel * micro.value, to, AT_START))
-    if parallel and not any(dealing.parts % parallel == 0 for dealing in found):
-        found.append(Dealing("actor", parallel, f"the {parallel} data parallel ranks of actor", FIRST_STEP))
-    return found
+def _at_start(work: Work, dynamic: bool | None) -> list[Dealing]:
+    """What verl counts at the start: the accelerators, or with Megatron the micro batches of all data parallel ranks."""
+    count, parallel, strategy = work.setup.world_size("actor"), data_parallel(work, "actor"), work.is_trained_by(ACTOR)
+    if dynamic is not False or not count or not work.is_checked_at_start:
+        return []
+    if strategy == "megatron" and parallel and (micro := work.amount(f"{ACTOR}.ppo_micro_batch_size_per_gpu", SHARES)):
+        to = f"{parallel} data parallel ranks in micro batches of {micro.value}"
+        return [Dealing("actor", parallel * micro.value, to, AT_START)]
+    return [Dealing("actor", count, f"the {count} accelerators of the trainer", AT_START)] if strategy == "fsdp" else []
+
+
+def _to_ranks(work: Work) -> list[Dealing]:
+    """Every role deals the samples of a step out to its data parallel ranks."""
+    found: dict[int, Dealing] = {}
+    for name in ("actor", "critic", "reward_model"):
+        parallel = data_parallel(work, name) if work.setup.component(name) and not is_engine(work, name) else None
+        if parallel:
+            found.setdefault(parallel, Dealing(name, parallel, f"the {parallel} data parallel ranks of {name}", FIRST_STEP))
+    return list(found.values())
+
+
+def samples_of_step(work: Work) -> int | None:
+    """The samples that are trained on in a step; None where that is not known."""
+    each = work.amount(EACH, SHARES)
+    if work.setup.entry.program == FULLY_ASYNC.program:
+        mini, batches = work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount("async_training.require_batches", SHARES)
+        return mini.value * batches.value * each.value if mini and batches and each else None
+    drawn = (None if work.setup.entry.own_trainer else work.amount(DRAWN, SHARES)) or work.amount(PROMPTS, SHARES)
+    return drawn.value * each.value if drawn and each else None
+
+
+def _to_scorers(work: Work) -> list[Dealing]:
+    """A reward model in the pool of the trainer is asked by workers that each get a part of the samples."""
+    if not work.setup.component("reward_model") or not is_engine(work, "reward_model"):
+        return []
+    workers, own = work.amount("reward_model.num_workers", SHARES), work.settings.flag("reward_model.enable_resource_pool", SHARES)
+    if workers is None or own is not False:
+        return []
+    return [Dealing("reward_model", workers.value, f"{workers.value} reward loop workers (`{workers.name}`)", FIRST_STEP)]
 
 
 def _to_agents(work: Work) -> list[Dealing]:

@@ -33,7 +33,8 @@ def judge_engines(work: Work) -> None:
         owner = "reward_model.rollout"
         if (known := engine(work.settings, owner)) is not None:
             _degrees(work, "reward_model", owner, *known)
-            _servers(work, "reward_model", *known, "reward_model.n_gpus_per_node")
+            own = work.settings.flag("reward_model.enable_resource_pool", DEGREES)
+            _servers(work, "reward_model", *known, "reward_model.n_gpus_per_node" if own else ACCELERATORS)
             _split(work, *known)
 
 

@@ -13,6 +13,7 @@ from .work import MODE, NEW_WORKERS, Work
 HYBRID = "actor_rollout_ref.hybrid_engine"
 ACTOR, CRITIC, REWARD = "actor_rollout_ref.actor.strategy", "critic.strategy", "reward_model.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
+INFERRED = "actor_rollout_ref.rollout.log_prob_use_dynamic_bsz"
 PADDING = {"actor": "actor_rollout_ref.model.use_remove_padding", "critic": "critic.model.use_remove_padding"}
 TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT, Kind.SIMULATION)
 
@@ -81,12 +82,31 @@ def _new_workers(work: Work) -> None:
         help_ = f"set {work.settings.assigned(NEW_WORKERS, 'auto')}"
         edit = work.settings.becomes(NEW_WORKERS, "auto")
         work.tell(MODE, "critic", message, work.settings.place(NEW_WORKERS), help_, edit, "not known", BEFORE_WORKERS)
+    if chosen == "disable":
+        _sizes_of_new_workers(work)
     critic = work.settings.word(CRITIC, MODE)
     if chosen == "disable" and work.setup.component("critic") and critic and critic != "fsdp" and critic in KNOWN:
         message = f"with `{NEW_WORKERS}` disable a critic is trained with fsdp alone, but `{CRITIC}` is {critic}: verl raises a NotImplementedError"
         edit = work.settings.becomes(CRITIC, "fsdp") if critic in FSDP else None
         help_ = f"set {work.settings.assigned(CRITIC, 'fsdp')}" if critic in FSDP else f"set {work.settings.assigned(NEW_WORKERS, 'auto')}"
         work.tell(MODE, "critic", message, work.settings.place(CRITIC), help_, edit, "", WITH_CRITIC)
+
+
+def _sizes_of_new_workers(work: Work) -> None:
+    """They take the sizes of micro batches on one rank alone."""
+    dynamic = work.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", MODE)
+    if dynamic is None or not work.is_whole:
+        return
+    keys = ("actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu")
+    for key in () if dynamic else keys:
+        if not work.settings.is_open(key, MODE) and not work.settings.said(key, MODE):
+            message = f"with `{NEW_WORKERS}` disable `{key}` must be set; verl asserts it"
+            work.tell(MODE, "actor", message, None, f"set {work.settings.assigned(key, 1)}, or more", None, "", IN_WORKERS)
+    inferred = work.settings.flag(INFERRED, MODE)
+    if inferred is not None and inferred is not dynamic:
+        message = f"with `{NEW_WORKERS}` disable `{INFERRED}` must be what `use_dynamic_bsz` of the actor is, {dynamic}; verl asserts it"
+        help_, edit = f"set {work.settings.assigned(INFERRED, dynamic)}", work.settings.becomes(INFERRED, str(dynamic))
+        work.tell(MODE, "actor", message, work.settings.place(INFERRED), help_, edit, "differs", IN_WORKERS)
 
 
 def _padding(work: Work) -> None:

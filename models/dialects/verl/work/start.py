@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....configuration.settings import Amount
 from ..entries import Kind
-from .notices import AT_START, WITH_CRITIC
+from .notices import AT_START, IN_WORKERS, WITH_CRITIC
 from .work import MODE, NUMBERS, Work, nearest, plural
 
 ACTOR, ROLLOUT, REFERENCE = (f"actor_rollout_ref.{name}" for name in ("actor", "rollout", "ref"))
@@ -25,6 +25,8 @@ def judge_start(work: Work) -> None:
         one_of_two(work, "rollout", f"{ROLLOUT}.{INFERRED}", f"{ACTOR}.{DYNAMIC}", AT_START)
         if work.has_reference:
             one_of_two(work, "ref", f"{REFERENCE}.{INFERRED}", f"{ACTOR}.{DYNAMIC}", AT_START)
+    elif not work.is_checked_at_start and work.settings.flag(f"{ACTOR}.{DYNAMIC}", NUMBERS) is False:
+        one_of_two(work, "actor", f"{ACTOR}.{MICRO}", f"{ACTOR}.{DYNAMIC}", IN_WORKERS)
     if work.setup.component("critic") and work.settings.flag(f"critic.{DYNAMIC}", NUMBERS) is False:
         checked = work.is_checked_at_start
         prompts = work.amount(PROMPTS, NUMBERS) if checked else None

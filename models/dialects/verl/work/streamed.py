@@ -5,10 +5,14 @@ Source: verl, verl/experimental/fully_async_policy/fully_async_rollouter.py (Ful
 
 from __future__ import annotations
 
+from math import gcd
+
 from ....text.tree import Scalar
 from ..entries.programs import FULLY_ASYNC
-from .notices import IN_ROLLOUTER
-from .work import NUMBERS, Work
+from .batches import ACTOR, EACH, samples_of_step
+from .notices import FIRST_STEP, IN_ROLLOUTER
+from .ranks import data_parallel
+from .work import NUMBERS, SHARES, Work, nearest
 
 EXACT = (("data.train_batch_size", 0), ("data.gen_batch_size", 1))
 LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_parameter_sync_step", 1))
@@ -18,6 +22,7 @@ def judge_streams(work: Work) -> None:
     """A fully asynchronous job takes its samples one by one."""
     if work.setup.entry.program != FULLY_ASYNC.program:
         return
+    _shares(work)
     for key, wanted in EXACT:
         amount = work.amount(key, NUMBERS, least=-(10**9))
         if amount and amount.span is None and amount.value != wanted and not work.is_whole:
@@ -44,3 +49,19 @@ def judge_streams(work: Work) -> None:
                 "too small",
                 IN_ROLLOUTER,
             )
+
+
+def _shares(work: Work) -> None:
+    """The samples of as many mini batches as a step needs go to the ranks in equal parts."""
+    drawn, mini, each = samples_of_step(work), work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount(EACH, SHARES)
+    for name in ("actor", "critic"):
+        ranks = data_parallel(work, name) if work.setup.component(name) else None
+        if drawn and mini and each and ranks and drawn % ranks:
+            message = (
+                f"the {drawn} samples of a step ({work.said(mini)} x `async_training.require_batches` x {work.said(each)}) do not divide "
+            )
+            message += f"among the {ranks} data parallel ranks of {name}: {drawn % ranks} are left over"
+            better = nearest(mini.value, ranks // gcd(ranks, drawn // mini.value))
+            edit = mini.becomes(min(better, key=lambda value: abs(value - mini.value)))
+            work.tell(SHARES, name, message, mini.span or each.span, work.set(mini, *better), edit, "", FIRST_STEP)
+            return

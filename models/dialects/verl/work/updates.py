@@ -11,11 +11,12 @@ from typing import Iterator
 
 from ....configuration.settings import Amount
 from ..entries import Kind
-from .batches import ACTOR, EACH
+from .batches import ACTOR, EACH, samples_of_step
 from .notices import FIRST_UPDATE, IN_WORKERS
 from .ranks import data_parallel
-from .work import NEW_WORKERS, NUMBERS, SHARES, Work, divisors, nearest, next_to, plural
+from .work import MODE, NEW_WORKERS, NUMBERS, SHARES, Work, divisors, nearest, next_to, plural
 
+MICRO = "ppo_micro_batch_size"
 TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)
 
 
@@ -76,14 +77,12 @@ def _exact(work: Work, update: Update) -> None:
 
 def _rounded(work: Work, update: Update) -> None:
     """The other workers round down, and refuse only nothing at all."""
+    fitting = _even(update)
     if not update.mine:
         message = f"{_said(work, update)} are fewer than the {update.ranks} data parallel ranks of {update.name}"
-        fitting = _even(update)
-        proved = update.strategy == "fsdp" and update.name == "actor"
-        help_ = work.set(update.mini, *fitting)
-        work.tell(
-            SHARES, update.name, message, update.mini.span, help_, update.mini.becomes(fitting[0]), "too few", IN_WORKERS, proved=proved
-        )
+        counted = update.name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
+        when, edit = IN_WORKERS if update.strategy == "fsdp" and counted else FIRST_UPDATE, update.mini.becomes(fitting[0])
+        work.tell(SHARES, update.name, message, update.mini.span, work.set(update.mini, *fitting), edit, "too few", when)
         return
     if left := update.samples % update.ranks:
         message = (
@@ -91,20 +90,65 @@ def _rounded(work: Work, update: Update) -> None:
         )
         message += f" {left} fewer in all than the mini batch says"
         note = "verl rounds down without a word; the samples that are left make a further, smaller update"
-        work.tell(SHARES, update.name, message, update.mini.span, work.set(update.mini, *_even(update)), None, "", note, proved=False)
-    _micro(work, update)
+        note = note if update.strategy == "fsdp" else "verl rounds down without a word"
+        work.tell(SHARES, update.name, message, update.mini.span, work.set(update.mini, *fitting), None, "", note, proved=False)
+    if update.strategy == "fsdp":
+        _micro(work, update)
+    elif update.strategy == "megatron":
+        _deprecated(work, update)
+        _whole(work, update)
 
 
 def _micro(work: Work, update: Update) -> None:
-    micro = work.amount(f"{update.owner}.ppo_micro_batch_size_per_gpu", NUMBERS)
+    """FSDP asserts that micro batches fill a mini batch. The deprecated size of all ranks is divided among them, rounded down."""
+    every, own = (work.amount(f"{update.owner}.{MICRO}{ending}", NUMBERS) for ending in ("", "_per_gpu"))
+    micro = every or own
     if micro is None:
         return
-    if update.mine % micro.value and update.strategy == "fsdp":
-        message = f"the {update.mine} samples that a rank of {update.name} takes ({update.samples} // {update.ranks}) are no multiple of "
-        message += f"{work.said(micro)}: {update.mine % micro.value} would be left"
-        better = next_to(micro.value, divisors(update.mine))
-        close = min(better, key=lambda value: abs(value - micro.value))
-        work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), micro.becomes(close), "", IN_WORKERS)
+    size = every.value // update.ranks if every else micro.value
+    dynamic = work.settings.flag(f"{update.owner}.use_dynamic_bsz", NUMBERS)
+    if (size and update.mine % size == 0) or (not size and work.is_checked_at_start and not dynamic):
+        return  # that it is too small for all ranks is said by the first check
+    message = f"the {update.mine} samples that a rank of {update.name} takes ({update.samples} // {update.ranks}) are no multiple of "
+    message += f"{work.said(micro)}" if not every else f"{size}, its part of {work.said(micro)}"
+    message += f": {update.mine % size} would be left" if size else ""
+    factor = update.ranks if every else 1
+    better = next_to(micro.value, [each * factor for each in divisors(update.mine)])
+    close = min(better, key=lambda value: abs(value - micro.value))
+    work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), micro.becomes(close), "", IN_WORKERS)
+
+
+def _deprecated(work: Work, update: Update) -> None:
+    """With the deprecated size of the actor, Megatron's workers divide that of rollout too."""
+    micro, other = work.amount(f"{update.owner}.{MICRO}", NUMBERS), "actor_rollout_ref.rollout.log_prob_micro_batch_size"
+    if (
+        micro
+        and update.name == "actor"
+        and work.is_whole
+        and not work.settings.is_open(other, NUMBERS)
+        and not work.settings.said(other, NUMBERS)
+    ):
+        message = f"`{micro.name}` is set and `{other}` is not; Megatron's workers divide both among the ranks, and raise a TypeError"
+        help_ = f"set {work.settings.assigned(f'{micro.name}_per_gpu', 1)}, or more, in its place"
+        work.tell(MODE, update.name, message, micro.span, help_, None, "deprecated", IN_WORKERS)
+
+
+def _whole(work: Work, update: Update) -> None:
+    """Megatron's workers assert that mini batches fill the samples that a rank gets in a step."""
+    drawn = samples_of_step(work)
+    if drawn is None or drawn % update.ranks or (drawn // update.ranks) % update.mine == 0:
+        return
+    mine = drawn // update.ranks
+    message = (
+        f"the {mine} samples that a rank of {update.name} gets in a step ({drawn} // {update.ranks}) are no multiple of the {update.mine} "
+    )
+    message += f"of its mini batch ({_said(work, update)}): {mine % update.mine} would be left"
+    better = next_to(
+        update.mini.value, [each for each in divisors(drawn // update.each.value) if each * update.each.value % update.ranks == 0]
+    )
+    edit = update.mini.becomes(min(better, key=lambda value: abs(value - update.mini.value))) if better else None
+    help_ = work.set(update.mini, *better) if better else f"make the samples of a step a multiple of {update.mine * update.ranks}"
+    work.tell(NUMBERS, update.name, message, update.mini.span, help_, edit, "", FIRST_UPDATE)
 
 
 def _said(work: Work, update: Update) -> str:

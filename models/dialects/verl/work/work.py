@@ -39,7 +39,8 @@ class Work:
     @property
     def is_whole(self) -> bool:
         """Is the configuration a command line that is known in full, which nothing is added to?"""
-        return self.setup.notes.document.program is not None and not self.setup.notes.partial
+        program = self.setup.notes.document.program
+        return program is not None and program.complete and not self.setup.notes.partial
 
     @property
     def is_checked_at_start(self) -> bool:
