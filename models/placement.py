@@ -25,7 +25,7 @@ class Placement:
     local_accelerator_id : local index of its first accelerator; 0 where nothing is isolated and the node has some; else -1.
     accelerator_type : vendor of the node's accelerators, such as ``NV_GPU``; ``NO_ACCEL`` without any.
     local_rank, local_world_size : its rank among the component's processes on this node, and how many these are.
-    visible_accelerators : physical ids that the process shall see, in the order of their indices on the node.
+    visible_accelerators : physical ids that the process shall see, in its own order.
     isolate_accelerator : whether the process sees only its own accelerators.
     local_hardware_ranks : local indices of the resources that it holds on its node, in its own order; empty where the node itself is the
         resource.
@@ -175,5 +175,5 @@ def _views(node: Node, held: Iterable[tuple[int, ...]], isolated: bool) -> list[
     """What processes that hold these see on a node like this one."""
     ids = tuple(accelerator.physical_id for accelerator in node.accelerators)
     if isolated:
-        return [(local, tuple(ids[index] for index in sorted(local)), local[0]) for local in held]
+        return [(local, tuple(ids[index] for index in local), local[0]) for local in held]
     return [(local, ids, 0 if ids else -1) for local in held]

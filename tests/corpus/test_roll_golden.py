@@ -148,7 +148,9 @@ def told(problem: Problem | None) -> dict[str, Record]:
         on_devices = problem is not None and problem.kind(component) == ACCELERATOR
         ranks = [[[node, None if index < 0 else index] for (node, index), _, _ in its] for _, its in seats(component.runs)]
         made = placements(problem.cluster, component.runs) if problem else []
-        actors = [{"pg": each.node_rank, "visible": ",".join(each.visible_accelerators) if on_devices else None} for each in made]
+        # ROLL sorts what an actor sees; a Placement keeps the order in which the process holds it.
+        seen = [",".join(map(str, sorted(map(int, each.visible_accelerators)))) if on_devices else None for each in made]
+        actors = [{"pg": each.node_rank, "visible": visible} for each, visible in zip(made, seen)]
         each = component.per_process if on_devices else 0
         found[component.name] = {"ranks": ranks, "world_size": len(ranks), "num_gpus_per_worker": each, "actors": actors}
     return found

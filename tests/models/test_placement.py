@@ -66,7 +66,7 @@ def test_what_is_made_is_a_placement_made_like_any_other() -> None:
 
 def test_a_process_in_several_runs_has_the_resources_of_all() -> None:
     (only,) = placements(CLUSTER, (Run(range(1), 0, first=3), Run(range(1), 0, first=0, each=2)))
-    assert (only.local_hardware_ranks, only.visible_accelerators, only.local_accelerator_id) == ((3, 0, 1), ("4", "5", "7"), 3)
+    assert (only.local_hardware_ranks, only.visible_accelerators, only.local_accelerator_id) == ((3, 0, 1), ("7", "4", "5"), 3)
 
 
 def test_a_process_on_several_nodes_is_on_its_first_and_sees_what_it_holds_there() -> None:
