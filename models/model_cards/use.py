@@ -31,6 +31,7 @@ class Split:
     within : a degree that the number is divided by first, such as the pipeline stages that layers lie in.
     proved : does what runs the model refuse anything else?
     when : when it would be noticed; "" if nothing is to be said.
+    at_least : the key and the value of another degree that this one must not be below; ("", 1) if there is none.
     """
 
     what: str
@@ -42,6 +43,7 @@ class Split:
     within: int = 1
     proved: bool = True
     when: str = field(default="", compare=False)
+    at_least: tuple[str, int] = field(default=("", 1), compare=False)
 
     def of(self, parallel: Parallel) -> int:
         """The degree of a component with these degrees."""

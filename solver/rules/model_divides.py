@@ -76,14 +76,18 @@ class ModelDivides:
 
     def _fix(self, component: Component, split: Split, legal: list[int], placed: int) -> tuple[Edit | None, str]:
         """The nearest legal degree with which the replicas still divide what the component has; one that divides the written one is
-        preferred, for what else divides by that.
+        preferred, for what else divides by that. There is no edit where another degree must be lowered with it.
         """
         degree = split.of(component.parallel)
         rest = component.parallel.replica // degree if split.size is None and split.degree != "ep" else 1  # experts lie within replicas
         whole = [size for size in legal if not placed or placed % (size * rest) == 0]
         best = min(whole or legal, key=lambda size: (size == 1 or degree % size != 0, abs(size - degree), size))
         name = split.key or f"{split.degree} of {component.name}"
-        return Edit(split.span, str(best)) if split.span else None, f"set `{name}` to {best}"
+        text = f"set `{name}` to {best}"
+        other, floor = split.at_least
+        if best < floor:
+            return None, f"{text}, and `{other}` to {best}" + (" or less" if best > 1 else "")
+        return Edit(split.span, str(best)) if split.span else None, text
 
     def explain(self, problem: Problem, use: Use) -> Clause:
         component, card, splits = use

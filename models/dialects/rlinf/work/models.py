@@ -7,6 +7,8 @@ rlinf/workers/inference/megatron_inference_worker.py; rlinf/workers/rollout/{sgl
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ....component import Parallel
 from ....configuration.settings import Amount
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
@@ -41,13 +43,19 @@ def models(work: Work) -> None:
 
 
 def _trained(work: Work, role: str, key: str) -> None:
-    """Only Megatron divides a model; the vocabulary is asserted of the actor alone, but the critic's embedding is as large."""
+    """Only Megatron divides a model; the vocabulary is asserted of the actor alone, but the critic's embedding is as large.
+
+    An engine's tp is at most that of the actor, so it goes down with it.
+    """
     if not work.component(role) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
     its = trained(work.settings, role)
     experts = work.settings.whole(f"{role}.model.expert_model_parallel_size", DIVIDES, 1)
     places = places_of(tp=its.tp, pp=its.pp, ep=experts)
     splits = (*megatron_splits(places, when=WITH_MODEL), vocabulary_split(places, AT_LAUNCH if role == "actor" else WITH_MODEL))
+    engine = generating(work.settings).tp
+    if role == "actor" and work.component("rollout") and work.mode.placer is not Placer.HYBRID and engine:
+        splits = tuple(replace(split, at_least=(engine.name, engine.value)) if split.degree == "tp" else split for split in splits)
     _add(work, role, key, its, splits, experts)
 
 
