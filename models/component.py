@@ -62,6 +62,7 @@ class Component:
     any_order : a contiguous component whose processes may lie in that range in any order.
     stride : tp groups interleave in blocks of `stride` groups (contiguous components only).
     runs : explicit ranks, already computed; None if it is to be solved.
+    server : accelerators that a server of an engine takes for those of one node; 0 if it asks the nodes.
     spans : where each field was written.
     fixes : code of a rule that the explicit ranks break -> what mends them, where the dialect knows it.
     """
@@ -83,6 +84,7 @@ class Component:
     cpus: int = 0
     any_order: bool = False
     role: str = ""
+    server: int = 0
 
     @property
     def group_size(self) -> int:

@@ -54,9 +54,12 @@ class Problem:
         return tuple(share for share in self.job.shares if share.component in self._by_name)
 
     def whole_replica(self, component: Component) -> int:
-        """Accelerators of a replica that must lie inside one node or on whole nodes; 1 where replicas may lie as they like."""
+        """Accelerators that must lie inside one node, or on whole nodes; 1 where replicas may lie as they like.
+
+        They are those of a replica; of a server alone, inside one node, where that is how many the framework takes for a node's.
+        """
         served = self.job.capabilities.whole_replicas and component.role in SERVED
-        return component.parallel.replica if served else 1
+        return (component.server or component.parallel.replica) if served else 1
 
     def range_in(self, component: Component) -> tuple[str, ...]:
         """The node groups in whose numbering a contiguous component is one solid range.

@@ -42,22 +42,24 @@ class ReplicaOnWholeNodes:
                 variables.require(fits, f"replicas of {component.name} do not fit node {node}")
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        size = component.parallel.replica
+        size, replica = problem.whole_replica(component), component.parallel.replica
         # What is searched lies inside one node: replicas over whole nodes are only ever given.
-        torn = list(self._torn(size, assignment.repeats(component.name), component.runs is not None))
+        whole = component.runs is not None and not component.server
+        torn = list(self._torn(size, assignment.repeats(component.name), whole))
         if not torn:
             return
         number, nodes, held = torn[0]
-        more = f" ({len(torn)} replicas do)" if len(torn) > 1 else ""
+        what, unit = ("server", f"{size} of {replica} accelerators") if size < replica else ("replica", f"{size} accelerators")
+        more = f" ({len(torn)} {what}s do)" if len(torn) > 1 else ""
         where = " and ".join(f"{count} on node {node}" for node, count in zip(nodes, held))
-        message = f"replica {number} of {component.name} ({component.parallel}: {size} accelerators) has {where}{more}"
-        message += "; it must lie inside one node or on whole nodes"
+        message = f"{what} {number} of {component.name} ({component.parallel}: {unit}) has {where}{more}; it must lie inside one node"
+        message += " or on whole nodes" if whole else ""
         fix = component.fix(
             self.code, f"give {component.name} a number of accelerators on each node that {size} divides, or that divides {size}"
         )
         span = fix.edit.span if fix.edit else component.span("placement")
         yield error(
-            self.code, component.name, message, span, label=f"replicas of {size} cross nodes", help=fix.help,
+            self.code, component.name, message, span, label=f"{what}s of {size} cross nodes", help=fix.help,
             edit=fix.edit, notes=fix.notes, witnesses=(number, *nodes), amount=len(torn),
         )  # fmt: skip
 

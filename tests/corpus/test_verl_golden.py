@@ -101,7 +101,13 @@ NOT_RECORDED = (
 """Words of findings about keys that scripts set and the records leave out; test_verl_itself.py judges them, on the scripts themselves."""
 
 
-FAIL = {"verl/experimental/fully_async_policy/shell/dapo_7b_math_fsdp2_4_12.sh": "2048 samples of a step on 12 ranks"}
+BOTH = "`actor.ppo_micro_batch_size`: the workers write it to `ppo_micro_batch_size_per_gpu` too, and refuse both"
+FAIL = {
+    "verl/experimental/fully_async_policy/shell/dapo_7b_math_fsdp2_4_12.sh": "2048 samples of a step on 12 ranks",
+    "examples/tuning/1.5b/qwen2-1.5b_grpo-lora_1_h100_fsdp_vllm.sh": BOTH,
+    "examples/tuning/7b/qwen2-7b_grpo-lora_1_h100_fsdp_vllm.sh": BOTH,
+    "examples/tuning/70b/qwen2-72b_grpo-lora_8_h100_fsdp_vllm.sh": BOTH,
+}
 """Scripts that were recorded as right and fail, and why."""
 
 

@@ -26,6 +26,12 @@ class Configuration(Settings):
         self.instead = instead or {}
         self._interpolates = interpolator
 
+    @property
+    def top(self) -> Span:
+        """See `Settings.top`; of a command line, the program."""
+        program = self.notes.document.program
+        return program.span if program is not None and program.name else super().top
+
     def tree(self, path: str) -> Value | None:
         """The whole value at a path, every interpolation in it resolved; None if there is none."""
         value = self.at(path)
@@ -52,7 +58,7 @@ class Configuration(Settings):
         """Is it not known here what the value is? Then `rule` is noted as unchecked. Without a table nothing unwritten is known."""
         path = self.meant(path)
         if self.table is None and self.at(path) is None:
-            self.notes.unsure(rule, path, f"`{path}` is not written, and the defaults of its configuration are not known")
+            self.notes.unsure(rule, f"`{path}`", "not written, and the defaults of the configuration are not known")
             return True
         return super().is_open(path, rule)
 

@@ -176,18 +176,18 @@ class Dice(random.Random):
                 "disable", "disable", "disable", "enable", "never" if self.chance(self.care) else "auto"
             )
         if self.chance(0.2):
-            found |= self._reward()
+            found |= self._reward(found.get("trainer.use_legacy_worker_impl") == "disable")
         if self.chance(self.care / 3):
             found["actor_rollout_ref.hybrid_engine"] = False
         if self.chance(0.05) and not megatron:
             found[f"+{ACTOR}.use_prefix_grouper"] = True
         return found
 
-    def _reward(self) -> dict[str, Any]:
+    def _reward(self, new: bool) -> dict[str, Any]:
         found: dict[str, Any] = {"reward_model.enable": self.chance(0.9), **self._engine("reward_model.rollout")}
         if self.chance(0.3):
             found |= {"reward_model.enable_resource_pool": True, **self._pool("reward_model.nnodes", "reward_model.n_gpus_per_node")}
-        if self.chance(0.4):
+        if self.chance(0.4) and not new:
             found |= {"reward_model.use_reward_loop": False, "+reward_model.micro_batch_size_per_gpu": 2}
         if self.chance(0.2):
             found["reward_model.num_workers"] = self.size(1, 2, 4)

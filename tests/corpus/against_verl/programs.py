@@ -393,6 +393,7 @@ def _replica(name: str) -> Any:
         if name != "vllm":
 
             async def launch_servers(self) -> None:
+                assert len(self.workers) == self.world_size
                 size = self.gpus_per_replica_node
                 for first in range(0, self.world_size, size):
                     self._served(self.workers[first : first + size])

@@ -31,6 +31,9 @@ STAGES = {
 WITHOUT = (
     ("verl demands more than 0", "start"),
     ("gets no worker", "groups"),
+    ("and verl asserts that it is", "engines"),
+    ("n_rollout_gpus_per_node`", "start"),
+    ("n_env_gpus_per_node`", "start"),
     ("both pools would be empty", "workers"),
     ("hold no server", "step"),
 )
@@ -42,6 +45,5 @@ def stages_of(finding: Finding) -> frozenset[str]:
     found = [STAGES[note] for note in finding.notes if note in STAGES]
     if found:
         return frozenset().union(*found)
-    if finding.code == "PW214":
-        return SILENT
-    return frozenset(stage for words, stage in WITHOUT if words in finding.message)
+    told = frozenset(stage for words, stage in WITHOUT if words in finding.message)
+    return told or (SILENT if finding.code == "PW214" else told)

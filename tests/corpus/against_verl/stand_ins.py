@@ -15,6 +15,8 @@ from importlib.machinery import ModuleSpec
 from math import prod
 from typing import Any, Callable, Sequence
 
+import numpy
+
 REAL = ("programs", "oracle", "verl", "main_ppo_split", "numpy", "omegaconf", "hydra", "yaml", "antlr4", "packaging", "attr")
 """What is imported as it is; all else but the standard library is made up."""
 
@@ -179,7 +181,7 @@ def install(checkout: str) -> None:
     importlib.metadata.version = lambda name: "0.12.0" if name == "vllm" else version(name)
     _set("torch.distributed", is_initialized=_grouped, init_process_group=_group, get_rank=lambda *_: 0, get_world_size=_world)
     _set("torch.distributed.device_mesh", init_device_mesh=lambda _, mesh_shape, **__: Mesh(mesh_shape))
-    _set("torch", float32=float, device=str, tensor=list, distributed=import_module("torch.distributed"))
+    _set("torch", float32=float, device=str, tensor=numpy.array, distributed=import_module("torch.distributed"))
     ranks: dict[str, Callable[..., Any]] = {f"get_{kind}_rank": lambda *_, **__: 0 for kind in ("tensor_model_parallel",
         "context_parallel", "data_parallel", "pipeline_model_parallel")}  # fmt: skip
     sizes = {

@@ -35,7 +35,8 @@ def components_of(settings: Configuration, entry: Entry, declared: Declared) -> 
 
 def _component(settings: Configuration, entry: Entry, pool: Pool, name: str, size: int, section: str = "") -> Component:
     parallel, amounts = _degrees(settings, entry, name, section) or (Parallel(), {})
-    if name in OWNERS and section != OWNERS[name] and size % parallel.replica:
+    followed = name in OWNERS and section != OWNERS[name] and not (name == "reward_model" and is_served(settings, entry))
+    if followed and size % parallel.replica:
         parallel, amounts = Parallel(), {}  # said of the role whose degrees these are
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     place = pool.span("size")

@@ -12,7 +12,7 @@ from ..entries import Entry
 from .declared import MAX_PROCESSES, Declared, sized
 from .main_ppo import ACCELERATORS, NODES
 
-LEFT = "PW804"
+LEFT, TORN = "PW804", "PW214"
 
 
 def servers(settings: Configuration, entry: Entry) -> Declared:
@@ -38,8 +38,14 @@ def servers(settings: Configuration, entry: Entry) -> Declared:
     elif total % parallel.tp:
         message = f"{total} accelerators // tp {parallel.tp} are {started} servers; {total - started * whole} accelerators are left over"
         settings.notes.warn(LEFT, "rollout", message, at, "rounded down", f"set `{amounts['tp'].name}` to a divisor of {total}")
+    if whole % on_node:
+        message = f"a server of {whole} accelerators ({parallel}) is no multiple of {size.said}, and verl asserts that it is"
+        fitting = max(tp for tp in range(1, size.value + 1) if size.value % tp == 0 and tp <= parallel.tp)
+        help_ = f"set `{amounts['tp'].name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
+        alone = parallel.replica == parallel.tp
+        settings.notes.error(TORN, "rollout", message, at, "", help_, amounts["tp"].becomes(fitting) if alone else None)
     if whole % on_node or started * whole > MAX_PROCESSES:
-        return Declared((), machines)  # the server itself refuses the first (see work/); the second is said already
+        return Declared((), machines)  # the second is said already
     spans = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
     name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
     spans["name"] = at

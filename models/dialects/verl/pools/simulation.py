@@ -18,6 +18,9 @@ APART = "env.disagg_sim.enable"
 def simulation(settings: Configuration, entry: Entry) -> Declared:
     """`train_rollout_pool` and `env_gpu_pool`; the simulators on the same nodes unless they are to be apart."""
     apart = settings.flag(APART, ROLES)
+    for key in ("trainer.n_rollout_gpus_per_node", "trainer.n_env_gpus_per_node"):
+        if settings.at(key) is None and settings.notes.document.program is not None:
+            settings.notes.missing("trainer", key.removeprefix("trainer."), settings.top, f"add `+{key}=` with a number")
     trained = measured(settings, entry.trained, NODES, "trainer.n_rollout_gpus_per_node", ("actor", "rollout"), entry.slots)
     if apart is None:
         return Declared((trained,) if trained else ())

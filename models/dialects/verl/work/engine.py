@@ -7,28 +7,32 @@ verl/experimental/reward_loop/reward_model.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ....component import Parallel
 from ....configuration.settings import Amount
+from ....fix import Fix
 from ....pool import Pool
 from ..components.parallel import engine
 from ..entries import Kind
 from .degrees import is_engine
-from .notices import AFTER_WEIGHTS, IN_SERVER, IN_WORKERS, NEVER
-from .work import ACCELERATORS, DEGREES, LOOPS, MODE, Work, divisors, next_to
+from .notices import AFTER_WEIGHTS, IN_SERVER, IN_WORKERS
+from .work import ACCELERATORS, DEGREES, MODE, Work, divisors, next_to
 
 ROLLOUT = "actor_rollout_ref.rollout"
 WITHOUT_STAGES = ("vllm", "sglang", "trtllm")
 
 
 def judge_engines(work: Work) -> None:
-    """The engine of rollout, and that of a reward model."""
+    """The engine of rollout, and that of a reward model. With simulators rollout is part of the actor, and no server is started."""
+    if work.setup.entry.kind is Kind.SIMULATION:
+        work.setup.components = tuple(replace(each, server=1) for each in work.setup.components)
     if work.setup.component("rollout") and work.setup.entry.kind not in (Kind.GENERATION, Kind.SIMULATION):
         _mode(work)
         if (known := engine(work.settings, ROLLOUT)) is not None:
             _degrees(work, "rollout", ROLLOUT, *known)
-            if work.setup.entry.kind in LOOPS:
-                _servers(work, "rollout", *known, ACCELERATORS)
-                _experts(work, *known)
+            _servers(work, "rollout", *known, ACCELERATORS)
+            _experts(work, *known)
     if work.setup.component("reward_model") and is_engine(work, "reward_model"):
         owner = "reward_model.rollout"
         if (known := engine(work.settings, owner)) is not None:
@@ -58,29 +62,36 @@ def _degrees(work: Work, name: str, owner: str, parallel: Parallel, amounts: dic
 
 
 def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amount], key: str) -> None:
-    """One server for every `min(accelerators of a node, replica)` ranks, whose accelerators must be of one node.
-
-    Where the pool has parts of that size, this is what the rule about replicas on whole nodes says; here are the others.
-    """
+    """One server for every `min(accelerators of a node, replica)` ranks, whose accelerators must be of one node."""
     pool, per_node, size = work.setup.pool(name), work.amount(key, DEGREES), parallel.replica
-    if pool is None or per_node is None or not pool.even or not pool.size:
+    component = work.setup.component(name)
+    if (
+        pool is None
+        or component is None
+        or component.runs is None
+        or per_node is None
+        or not pool.even
+        or not pool.size
+        or pool.size % size
+    ):
         return
     part, each = pool.parts[0].size, min(per_node.value, size)
-    if per_node.value == part or pool.size % size or (part % size and size % part):
-        return  # said by the shared rules
     at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
     fitting = [value for value in range(1, pool.size + 1) if _fits(pool, part, per_node.value, value * (size // parallel.tp))]
     help_, edit = f"make {work.settings.assigned(key, part)}", None
     if better := next_to(parallel.tp, fitting):
         close = min(better, key=lambda value: abs(value - parallel.tp))
         help_, edit = work.set(amounts["tp"], *better), amounts["tp"].becomes(close)
-    said = f"{work.said(per_node)}, which verl takes for the size of a node of `{pool.name}` ({pool.sizes})"
+    said = f"{work.said(per_node)}, which verl takes for the size of a node"
+    fixes = dict(component.fixes)
     if size % each:
-        message = f"a replica of {name} ({size} accelerators) is no multiple of {said}"
+        message = f"a replica of {name} ({size} accelerators) is no multiple of {said} of `{pool.name}` ({pool.sizes})"
         work.tell("PW214", name, message, at, help_, edit, f"{size} accelerators", AFTER_WEIGHTS)
+        each = 1  # no server is started
     elif part % each:
-        message = f"servers of {name} get {each} accelerators each, by {said}: the ids of several nodes are taken for those of one"
-        work.tell("PW214", name, message, at, help_, edit, f"{each} for a server", NEVER)
+        fixes["PW214"] = Fix(help_, edit, () if per_node.value == part else (f"a server takes {each} accelerators by {said}",))
+    server = replace(component, server=each, fixes=fixes)
+    work.setup.components = tuple(server if other is component else other for other in work.setup.components)
 
 
 def _fits(pool: Pool, part: int, per_node: int, size: int) -> bool:

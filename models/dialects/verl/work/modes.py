@@ -26,6 +26,7 @@ def judge_modes(work: Work) -> None:
         return
     _hybrid(work)
     _strategies(work)
+    _configuration(work)
     _new_workers(work)
     _padding(work)
 
@@ -72,6 +73,26 @@ def _strategies(work: Work) -> None:
 def _unknown(work: Work, name: str, key: str, word: str, known: tuple[str, ...]) -> None:
     message = f"`{key}` is `{word}`, for which `{work.setup.entry.name}` has no workers: it raises a NotImplementedError"
     work.tell(MODE, name, message, work.settings.place(key), f"write one of {', '.join(known)}", None, "not known", BEFORE_WORKERS)
+
+
+def _configuration(work: Work) -> None:
+    """A configuration has the sections of one strategy: those of FSDP or those of Megatron."""
+    table = work.settings.table
+    for name, key in (("actor", ACTOR), ("critic", CRITIC)):
+        word, stated = work.settings.word(key, MODE), table.defaults.get(key) if table else None
+        if not work.is_whole or not word or word not in KNOWN or stated is None or work.setup.component(name) is None:
+            continue
+        owner = key.removesuffix(".strategy")
+        section = f"{owner}.megatron" if word == "megatron" else f"{owner}.fsdp_config"
+        if (word == "megatron") is not (stated.value == "megatron") and work.settings.at(section) is None:
+            first = word == "megatron" and name == "actor" and work.is_checked_at_start
+            first = first and work.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", MODE) is False
+            message = (
+                f"`{key}` is {word}, but the configuration `{table.name if table else ''}` is for {stated.value}: it has no `{section}`"
+            )
+            edit, help_ = work.settings.becomes(key, str(stated.value)), f"start with a configuration for {word}, or set "
+            help_ += work.settings.assigned(key, stated.value)
+            work.tell(MODE, name, message, work.settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
 
 
 def _new_workers(work: Work) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ....configuration.settings import Amount
 from ..entries import Kind
 from .notices import AT_START, IN_WORKERS, WITH_CRITIC
-from .work import MODE, NUMBERS, Work, nearest, plural
+from .work import MODE, NEW_WORKERS, NUMBERS, Work, nearest, plural
 
 ACTOR, ROLLOUT, REFERENCE = (f"actor_rollout_ref.{name}" for name in ("actor", "rollout", "ref"))
 PROMPTS, DYNAMIC = "data.train_batch_size", "use_dynamic_bsz"
@@ -26,7 +26,8 @@ def judge_start(work: Work) -> None:
         if work.has_reference:
             one_of_two(work, "ref", f"{REFERENCE}.{INFERRED}", f"{ACTOR}.{DYNAMIC}", AT_START)
     elif not work.is_checked_at_start and work.settings.flag(f"{ACTOR}.{DYNAMIC}", NUMBERS) is False:
-        one_of_two(work, "actor", f"{ACTOR}.{MICRO}", f"{ACTOR}.{DYNAMIC}", IN_WORKERS)
+        _trained(work, "actor", ACTOR, None, IN_WORKERS)
+    _reference_of_megatron(work)
     if work.setup.component("critic") and work.settings.flag(f"critic.{DYNAMIC}", NUMBERS) is False:
         checked = work.is_checked_at_start
         prompts = work.amount(PROMPTS, NUMBERS) if checked else None
@@ -34,6 +35,19 @@ def judge_start(work: Work) -> None:
     legacy = work.setup.component("reward_model") and work.settings.flag("reward_model.use_reward_loop", NUMBERS) is False
     if legacy and work.is_checked_at_start and work.settings.flag(f"reward_model.{DYNAMIC}", NUMBERS) is False:
         one_of_two(work, "reward_model", "reward_model.micro_batch_size", f"reward_model.{DYNAMIC}", AT_START)
+
+
+def _reference_of_megatron(work: Work) -> None:
+    """Megatron's workers ask for the size even where batches are fitted to the tokens."""
+    keys = (f"{REFERENCE}.{INFERRED}", f"{REFERENCE}.{INFERRED}_per_gpu")
+    new = work.settings.word(NEW_WORKERS, NUMBERS) == "disable" and work.setup.entry.kind is Kind.HYBRID
+    if new or not work.has_reference or not work.is_whole or work.is_trained_by(ACTOR) != "megatron":
+        return
+    said_at_start = work.is_checked_at_start and not work.settings.flag(f"{ACTOR}.{DYNAMIC}", NUMBERS)
+    if said_at_start or any(work.settings.is_open(key, NUMBERS) or work.settings.said(key, NUMBERS) for key in keys):
+        return
+    message = f"`{keys[1]}` is not set; the reference policy of Megatron demands it in any case"
+    work.tell(MODE, "ref", message, None, f"set {work.settings.assigned(keys[1], 1)}, or more", None, "", IN_WORKERS)
 
 
 def _trained(work: Work, name: str, owner: str, prompts: Amount | None, when: str) -> None:
@@ -49,8 +63,11 @@ def _trained(work: Work, name: str, owner: str, prompts: Amount | None, when: st
         key = f"{owner}.{MICRO}_per_gpu"
         message = f"`{key}` is not set, but verl counts with it where Megatron trains, and raises a TypeError"
         work.tell(MODE, name, message, micro.span, f"set {work.settings.assigned(key, 1)}, or more, in its place", None, "deprecated", when)
-    elif mini:
+        return
+    if mini:
         _micro(work, name, owner, mini, micro, when)
+    if name == "actor":
+        _written_twice(work, owner, micro)
 
 
 def one_of_two(work: Work, name: str, all_ranks: str, unless: str, when: str) -> bool:
@@ -72,6 +89,15 @@ def one_of_two(work: Work, name: str, all_ranks: str, unless: str, when: str) ->
         message = f"`{one_rank}` is not set; verl demands it unless `{unless}` is"
         work.tell(MODE, name, message, None, f"set {work.settings.assigned(one_rank, 1)}, or more", None, "", when)
     return any(both) and not all(both)
+
+
+def _written_twice(work: Work, owner: str, micro: Amount) -> None:
+    """The workers of the actor write a rank's part of the deprecated size to the other key, and read both again with the model."""
+    key = f"{owner}.{MICRO}_per_gpu"
+    message = f"`{micro.name}` is set: the workers write a rank's part of it to `{key}` too, and refuse both together"
+    work.tell(
+        MODE, "actor", message, micro.span, f"set {work.settings.assigned(key, 1)}, or more, in its place", None, "deprecated", IN_WORKERS
+    )
 
 
 def _micro(work: Work, name: str, owner: str, mini: Amount, micro: Amount, when: str) -> None:

@@ -112,6 +112,11 @@ class _Writer:
             own: Data = {} if reward in (None, actor) else _sized("reward_model.nnodes", "reward_model.n_gpus_per_node", reward)
             return MAIN_PPO, _sized("trainer.nnodes", "trainer.n_gpus_per_node", actor) | own
         if whole and env is None and rest == {"rollout"} and len(rollout.components) == 1:
+            if actor.parts is None or rollout.parts is None:
+                message = "`rollout` has accelerators of its own, and how many is left open; a file of verl without them is one of "
+                message += f"`{MAIN_PPO.program}`, where `actor` and `rollout` share theirs"
+                self.reasons.append(refusal("rollout", message, "solve the file first, or demand that they are colocated"))
+                return ONE_STEP_OFF, {}
             sizes = _sized("trainer.nnodes", "trainer.n_gpus_per_node", actor) | _sized(
                 "rollout.nnodes", "rollout.n_gpus_per_node", rollout
             )
