@@ -76,6 +76,10 @@ def _left_behind(reading: Reading) -> Iterator[Finding]:
             keys += left if len(left) <= MAX_INNER else [name]
         elif name not in places:
             keys.append(name)
+    program = reading.document.program
+    if program is not None and program.count > 1:
+        message = f"of the {program.count} programs that the script starts only program {program.number} is carried over: `{program.name}`"
+        yield moved("", f"{message} in line {program.span.line}")
     if keys:
         more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
         named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more

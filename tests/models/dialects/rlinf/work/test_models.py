@@ -79,8 +79,10 @@ def test_the_edits_mend_it(settings: dict[str, Any]) -> None:
     text = text_of({**settings, "placewright.model": {**MODEL, "vocabulary": 152_064}})
     found = verify(reading(text)).errors
     assert {finding.code for finding in found} == {"PW404"}
-    edits = [finding.edit for finding in found if finding.edit]
-    assert len(edits) == len(found) and faults(apply_edits(text, edits)) == []
+    rounds = 0
+    while edits := [finding.edit for finding in verify(reading(text)).errors if finding.edit]:
+        text, rounds = apply_edits(text, edits), rounds + 1
+    assert faults(text) == [] and rounds == (2 if settings == {TENSOR: 8, ENGINE: 8} else 1)  # first the engine, then its actor
 
 
 def test_every_component_has_the_model_of_rollout() -> None:
