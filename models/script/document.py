@@ -20,6 +20,7 @@ from .meaning.value import Text
 from .primary import primary
 from .reading import Script, read_script
 
+_ARGUMENTS = re.compile(r"\$\{?[@*]")
 _MAIN = re.compile(r"(.*[./])?(main|main_\w+|\w+_main)(\.py)?")
 
 
@@ -65,13 +66,16 @@ def _document(script: Script, launch: Launch, given: Arguments, composer: Compos
     options = tuple((key, _said(value)) for key, value in _options(launch.options, given))
     program = Program(name, mapped.span(0, len(name)), launch.launcher, _said(path), config, options)
     place = script.lines.span(launch.started.place)
-    program = replace(program, command=place, number=which[0], count=which[1], found=main is not None)
+    lost = tuple(lost_after(launch, script))
+    further = _ARGUMENTS.search(script.source.text, *launch.started.place)
+    complete = not (lost or further or given.unchecked or any(finding.severity is Severity.ERROR for finding in given.findings))
+    program = replace(program, command=place, number=which[0], count=which[1], found=main is not None, complete=complete)
     unchecked = [*script.unchecked, *given.unchecked, *document.unchecked]
     if launch.started.condition:
         unchecked.append(
             Unchecked("PW122", "", f"whether `{name}` in line {place.line} is started is not known: {launch.started.condition}")
         )
-    findings = (*script.findings, *given.findings, *lost_after(launch, script), *document.findings)
+    findings = (*script.findings, *given.findings, *lost, *document.findings)
 
     def again(text: Source) -> Document:
         every = documents_of(text, composer)

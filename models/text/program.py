@@ -21,6 +21,7 @@ class Program:
     command : the whole command; another setting can be added where it ends.
     number, count : which program of its script it is, from 1, and of how many.
     found : was the configuration that it begins with found, so that the settings are made in it?
+    complete : are these all of its settings? Not where it takes the arguments of its script, or where some are lost or refused.
     """
 
     name: str
@@ -33,3 +34,4 @@ class Program:
     number: int = 1
     count: int = 1
     found: bool = False
+    complete: bool = True
