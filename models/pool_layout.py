@@ -171,12 +171,13 @@ def cut(runs: Runs, first: int, last: int) -> Runs:
     return Runs(kept)
 
 
-def machines_for(pools: Sequence[Pool], size: int) -> int:
+def machines_for(pools: Sequence[Pool], size: int, least: int | None = None) -> int:
     """How many nodes of `size` accelerators hold these parts, each pool with as few parts on one node as can be.
 
-    As many as the largest pool has parts, more only where they have no room; 0 where a part is larger than a node.
+    As many as the largest pool has parts, or as `least` says, more only where they have no room; 0 where a part is larger than a node.
     """
-    least, most = max((pool.count for pool in pools), default=0), sum(pool.count for pool in pools)
+    most = sum(pool.count for pool in pools)
+    least = max((pool.count for pool in pools), default=0) if least is None else min(least, most)
     if any(parts.size > size for pool in pools for parts in pool.parts):
         return 0
     while least < most:

@@ -11,6 +11,7 @@ from ...models.finding import Finding, error, warning
 from ...models.node_group import NODE
 from ...models.problem import Problem
 from ...models.run import Repeat
+from .replica_on_whole_nodes import ReplicaOnWholeNodes
 
 if TYPE_CHECKING:
     from ..variables import Variables
@@ -45,14 +46,19 @@ class GroupInNode:
         may = problem.job.capabilities.groups_may_cross and component.runs is not None
         if may and problem.job.capabilities.processes_may_cross and component.per_process % tp == 0:
             return  # the process around the group lies on several nodes too, which says it all
+        if may and problem.whole_replica(component) % tp == 0 and any(ReplicaOnWholeNodes().check(problem, component, assignment)):
+            return  # the replica around the group is refused
         group, nodes = next(iter(cut.items()))
         more = f" ({len(cut)} groups do)" if len(cut) > 1 else ""
         message = f"tp group {group} of {component.name} ({tp} accelerators) lies on nodes {nodes[0]} and {nodes[1]}{more}"
         tell = warning if may else error
+        most = max(node.count(problem.kind(component)) for node in problem.cluster.nodes)
+        advice = "start each group of ranks at a multiple of tp inside a node"
+        fix = component.fix(self.code, advice if tp <= most else f"a tp of at most {most} would stay on a node")
         yield tell(
-            self.code, component.name, message + (": slow, but not refused" if may else ""), component.span("placement"),
-            label=f"tp {tp} crosses nodes", help="start each group of ranks at a multiple of tp inside a node",
-            witnesses=(group, *nodes), amount=len(cut),
+            self.code, component.name, message + (": slow, but not refused" if may else ""),
+            component.span("parallel") if self.code in component.fixes else component.span("placement"),
+            label=f"tp {tp} crosses nodes", help=fix.help, edit=fix.edit, notes=fix.notes, witnesses=(group, *nodes), amount=len(cut),
         )  # fmt: skip
 
     def _cut(self, tp: int, repeats: Iterable[Repeat]) -> dict[int, tuple[int, int]]:

@@ -11,7 +11,7 @@ from typing import Callable, Iterator, Mapping, Sequence
 from ....cluster import Cluster
 from ....pool import Pool
 from ....pool_fit import can_fit
-from ....pool_layout import UNLIMITED, Layout, Room, Short, lay_out, rooms_of
+from ....pool_layout import UNLIMITED, Layout, Room, Short, lay_out, machines_for, rooms_of
 from ....span import Edit
 from ..configuration import Configuration
 from ..entries import Entry
@@ -85,7 +85,7 @@ def _fault(declared: Declared, entry: Entry, cluster: Cluster, rooms: Sequence[R
     if need > have:
         parts = f"{pool.size} accelerators ({pool.sizes})" if len(declared.pools) == 1 else f"{need} accelerators in all"
         names = f"`{pool.name}` needs" if len(declared.pools) == 1 else f"{_listed(declared.pools)} need"
-        return FIT, f"{names} {parts}, the cluster has {have}{_missing(short, cluster)}", LATER.get(entry.name, AT_ONCE)
+        return FIT, f"{names} {parts}, the cluster has {have}{_missing(declared.pools, cluster)}", LATER.get(entry.name, AT_ONCE)
     asked = _part(short)
     if short.best is not None and any(room.free.bit_count() >= size for room in rooms) and short.best.cpus < UNLIMITED:
         with_accelerators = [room for room in rooms if room.free.bit_count() >= size]
@@ -110,12 +110,13 @@ def _best(cluster: Cluster, room: Room) -> str:
     return f"the largest node, {name}, has {has}" if has == largest else f"of what is left {name} has most, {has}"
 
 
-def _missing(short: Short, cluster: Cluster) -> str:
-    """Which nodes are missing, where every node holds one part."""
-    first, count = short.part + 1, short.pool.count
-    if short.part != len(cluster.nodes) or count == 1:
+def _missing(pools: Sequence[Pool], cluster: Cluster) -> str:
+    """Which nodes are missing, where all nodes are of one size and more of them would do."""
+    sizes, have = {len(each.node.accelerators) for each in cluster.alike}, len(cluster.nodes)
+    need = machines_for(pools, sizes.pop(), have) if len(sizes) == 1 else 0
+    if need <= have:
         return ""
-    return f": node {count} of {count} is missing" if first == count else f": nodes {first} to {count} of {count} are missing"
+    return f": node {need} of {need} is missing" if need == have + 1 else f": nodes {have + 1} to {need} of {need} are missing"
 
 
 def _listed(pools: Sequence[Pool]) -> str:

@@ -6,7 +6,7 @@ Source: verl, verl/utils/config.py (validate_config); verl/workers/fsdp_workers.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
+from math import gcd, prod
 from typing import Mapping
 
 from ....component import Component
@@ -15,7 +15,7 @@ from ....fix import Fix
 from ....pool import Pool
 from ..components.parallel import OWNERS, engine, is_served, trained
 from ..entries import Kind
-from .notices import AFTER_WEIGHTS, AT_START, IN_WORKERS, UNCHECKED_AT_START
+from .notices import AFTER_WEIGHTS, AT_START, IN_WORKERS, UNCHECKED_AT_START, WITH_REWARD
 from .work import DEGREES, Work
 
 TRIED = ("tp", "pp", "cp", "dp")
@@ -23,7 +23,7 @@ TRIED = ("tp", "pp", "cp", "dp")
 
 def mend_degrees(work: Work) -> None:
     """Gives every component that does not divide what would mend it."""
-    work.setup.components = tuple(_with_fix(work, component) for component in work.setup.components)
+    work.setup.components = tuple(_with_advice(work, _with_fix(work, component)) for component in work.setup.components)
 
 
 def _with_fix(work: Work, component: Component) -> Component:
@@ -47,9 +47,27 @@ def _with_fix(work: Work, component: Component) -> Component:
     return replace(component, fixes={**component.fixes, **fixes})
 
 
+def _with_advice(work: Work, component: Component) -> Component:
+    """What keeps tensor parallel groups inside a node: their size divides every part of the pool."""
+    pool, amounts = work.setup.pool(component.name), _amounts(work, component)
+    if pool is None or "tp" not in amounts or not pool.size:
+        return component
+    best = gcd(amounts["tp"].value, *(parts.size for parts in pool.parts))
+    if best == amounts["tp"].value:
+        return component
+    fix = Fix(f"{work.set(amounts['tp'], best)} if the model fits into that", None, _defaults(amounts))
+    return replace(component, fixes={**component.fixes, "PW202": fix})
+
+
 def is_engine(work: Work, name: str) -> bool:
     """Is the component served by an inference engine?"""
     return name == "rollout" or (name == "reward_model" and bool(is_served(work.settings, work.setup.entry)))
+
+
+def when_served(work: Work, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
+    """When verl starts the servers of a component: those of a reward model in the pool of the trainer come first of all."""
+    own = work.settings.flag("reward_model.enable_resource_pool", DEGREES)
+    return WITH_REWARD if name == "reward_model" and own is False else otherwise
 
 
 def _amounts(work: Work, component: Component) -> Mapping[str, Amount]:
@@ -77,7 +95,7 @@ def _defaults(amounts: Mapping[str, Amount]) -> tuple[str, ...]:
 
 def _when(work: Work, name: str) -> str:
     if is_engine(work, name):
-        return AFTER_WEIGHTS
+        return when_served(work, name)
     if name != "actor" or not work.is_checked_at_start:
         return IN_WORKERS
     dynamic = work.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", DEGREES)
