@@ -122,7 +122,7 @@ def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "au
         return render(read_page(file_or_code, (*RULES, *ADVICE)))
     from .report.explanation.text import render as to_text
 
-    return to_text(explanation(file_or_code, cluster, dialect, **options))
+    return to_text(explanation(file_or_code, cluster, dialect, **options), level=options.get("level", "training"))
 
 
 def explanation(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Explanation:

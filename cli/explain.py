@@ -56,7 +56,7 @@ def explain(
     from ..models.dialects.load import load
 
     composer = Composer(roots, settings, allowed)
-    return _files(subjects, machines, partial(load, dialect=dialect, level=level, composer=composer), form)
+    return _files(subjects, machines, partial(load, dialect=dialect, level=level, composer=composer), form, level)
 
 
 def _codes(codes: list[str], form: str) -> int:
@@ -77,7 +77,7 @@ def _codes(codes: list[str], form: str) -> int:
     return 0
 
 
-def _files(files: tuple[str, ...], machines: Cluster | AsDeclared | None, load: Callable[..., Reading], form: str) -> int:
+def _files(files: tuple[str, ...], machines: Cluster | AsDeclared | None, load: Callable[..., Reading], form: str, level: str) -> int:
     from ..solver.explaining.explain import explain as explanation_of
 
     found = [explanation_of(load(file, machines), partial(load, file)) for file in files]
@@ -89,5 +89,5 @@ def _files(files: tuple[str, ...], machines: Cluster | AsDeclared | None, load: 
         from ..report.explanation.text import render as to_text
 
         colour = wants_colour(sys.stdout)
-        click.echo("\n\n\n".join(to_text(each, colour) for each in found), color=True)
+        click.echo("\n\n\n".join(to_text(each, colour, level) for each in found), color=True)
     return max(EXIT_CODES[each.report.verdict] for each in found)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from ..finding import Finding, UnusableInput, error
 from ..span import Edit, Span
 from .nearest import nearest
-from .tree import Mapping, Value, find, plain
+from .tree import Mapping, Scalar, Value, find, plain
 from .values import TAGS, TEXT, shown
 
 if TYPE_CHECKING:
@@ -39,19 +39,23 @@ def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
 
 def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, code: str) -> Finding:
     place, kind = tuple(part for part in details["loc"] if part not in TAGS), details["type"]
-    path = ".".join(map(str, place))
+    path = ".".join(map(str, place[:-1] if _alone(value, place) else place))
     if kind == "extra_forbidden":
         span, known = _key(value, place), _known(form, place)
-        close = nearest(str(place[-1]), known)
-        edit = Edit(span, close) if close else None
+        other = _OTHER_WORDS.get(str(place[-1]).lower())
+        close = other if other in known else nearest(str(place[-1]), known)
+        edit = Edit(span, close) if close and close != other else None
         advice = f"write `{close}`" if close else "known keys are " + ", ".join(known)
         return error(code or "PW104", subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
     if kind == "missing":
-        return error(code or "PW101", subject, f"{where} need `{path}`", _deepest(value, place), help=f"add `{path}:`")
+        return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
     reason = _reason(details)
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
     return error(code or "PW105", subject, message, _deepest(value, place), help=_described(form, place))
 
+
+_OTHER_WORDS = dict.fromkeys(("gpus", "gpu", "num_gpus", "n_gpus", "devices"), "accelerators")
+"""What people write for a key; its value may have another form there, so it is no edit."""
 
 _REASONS = {
     "string_type": "{value} is no text", "tuple_type": "{value} is no list", "list_type": "{value} is no list", "model_type": "{value} is no map",
@@ -68,6 +72,11 @@ def _reason(details: ErrorDetails) -> str:
     if details["type"] == "string_type" and details["loc"][-1:] == (TEXT,):
         said = "{value} is neither a text nor a list"
     return said.format(value=shown(details["input"]), **details.get("ctx", {})) if said else details["msg"].removeprefix("Value error, ")
+
+
+def _alone(root: Value, place: Sequence[int | str]) -> bool:
+    """Does a place count in a list where one value was written alone?"""
+    return len(place) > 1 and isinstance(place[-1], int) and isinstance(find(root, ".".join(map(str, place[:-1]))), Scalar)
 
 
 def _deepest(root: Value, place: Sequence[int | str]) -> Span:

@@ -6,6 +6,7 @@ from typing import Iterable
 
 from ...models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, UNBOUNDED
 from ...models.derivation import Derivation
+from ...models.level import PLACEMENT
 from ...models.node_group import ACCELERATOR
 from ...models.report import UNUSABLE, Report
 from ...solver.explaining.explanation import Explanation
@@ -34,11 +35,14 @@ _ASKED = {
 }
 
 
-def render(explanation: Explanation, colour: bool = False) -> str:
-    """All that is told of one file, in at most WIDTH columns but for what is cut nowhere: names. The last line sums it up."""
+def render(explanation: Explanation, colour: bool = False, level: str = PLACEMENT) -> str:
+    """All that is told of one file, in at most WIDTH columns but for what is cut nowhere: names. The last line sums it up.
+
+    `level` is how much of it was judged.
+    """
     report = explanation.report
     if report.verdict == UNUSABLE:
-        return "\n\n".join([render_findings(report.errors, report.texts, colour), _verdict(explanation, colour)])
+        return "\n\n".join([render_findings(report.errors, report.texts, colour), _verdict(explanation, colour, level)])
     blocks = []
     if explanation.needs and explanation.sharing and explanation.plan:
         blocks += [_grid(explanation), _components(explanation, explanation.needs)]
@@ -46,7 +50,7 @@ def render(explanation: Explanation, colour: bool = False) -> str:
     notes = Footnotes(report.file)
     numbers = _numbers(explanation.derivations, notes)
     blocks += [numbers, notes.text(), _not_known(report)]
-    return "\n\n".join([*filter(None, blocks), _verdict(explanation, colour)])
+    return "\n\n".join([*filter(None, blocks), _verdict(explanation, colour, level)])
 
 
 def _grid(explanation: Explanation) -> str:
@@ -148,12 +152,13 @@ def _not_known(report: Report) -> str:
     return "\n".join([title, *lines[:MAX_UNCHECKED], *([f"  and {more} more, which `placewright verify` lists"] if more > 0 else [])])
 
 
-def _verdict(explanation: Explanation, colour: bool) -> str:
+def _verdict(explanation: Explanation, colour: bool, level: str) -> str:
     report, needs = explanation.report, explanation.needs
     found = [count_findings(report.errors), count_findings(each for each in report.findings if each not in report.errors)]
     found[0] = paint(found[0], "red", colour) if found[0] else paint("no error", "green", colour)
-    finds = f"verify finds {', '.join(filter(None, found))}"
-    return f"{escape(report.file)}: {'; '.join([*(_told(explanation, needs) if needs else []), finds])}"
+    command = "verify" if level == PLACEMENT or not report.findings else f"verify --level {level}"
+    finds = f"{command} finds {', '.join(filter(None, found))}"
+    return f"{escape(report.title)}: {'; '.join([*(_told(explanation, needs) if needs else []), finds])}"
 
 
 def _told(explanation: Explanation, needs: Needs) -> list[str]:

@@ -71,8 +71,8 @@ def test_files_are_explained_one_after_the_other_and_the_worst_decides(train: st
     assert run(["explain", train, "bad.yaml", "none.yaml", "--cluster", "x8"]) == 2
     out = capsys.readouterr().out
     assert out.count("train.yaml: needs 16 accelerators on 2 nodes, none of 16 idle; verify finds no error\n") == 2
-    assert "bad.yaml: needs 16 accelerators on 2 nodes, none of 16 idle; verify finds 1 error\n" in out
-    assert out.endswith("none.yaml: verify finds 1 error\n")
+    assert "bad.yaml: needs 16 accelerators on 2 nodes, none of 16 idle; verify --level training finds 1 error\n" in out
+    assert out.endswith("none.yaml: verify --level training finds 1 error\n")
 
 
 def test_a_file_may_be_called_like_anything_but_a_code(train: str, capsys: pytest.CaptureFixture[str]) -> None:
