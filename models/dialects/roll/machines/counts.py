@@ -70,7 +70,7 @@ def nodes_reserved(
     if left_to_solve:
         return max(nodes, written.value if written else 1)
     figures = (
-        Figure(f"{first.key}.{KEY}", highest, first.place),
+        Figure(f"{first.key}.{KEY}", f"device ids up to {highest}", first.place),
         Figure(PER_NODE, per_node.count, None, "the devices of the driver's machine"),
     )
     derivations.append(Derivation("", NODES, nodes, f"highest device id {highest} // {per_node.count} per node + 1", figures))
