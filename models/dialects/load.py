@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
 
 from ..composition import Composer
-from ..finding import Finding, UnusableInput, error, warning
+from ..finding import Finding, Unchecked, UnusableInput, error, warning
 from ..model_cards.resolve import with_models
 from ..reading import Reading
 from ..text.document import Document
@@ -87,7 +87,19 @@ def read_all(
         made = _documents(source, composer or Composer())
     except UnusableInput as problem:
         return [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
-    return [_read(source, partial(_same, document), machines, dialect, level) for document in made]
+    return _of_frameworks([_read(source, partial(_same, document), machines, dialect, level) for document in made])
+
+
+def _of_frameworks(readings: list[Reading]) -> list[Reading]:
+    """The readings of a script without those of programs that are of no framework, where others are: that is noted as unchecked."""
+    known = [reading for reading in readings if all(finding.code != "PW010" for finding in reading.findings)]
+    if not known or len(known) == len(readings):
+        return readings
+    others = [reading.document.program for reading in readings if reading not in known]
+    told = [
+        Unchecked("PW010", "", f"`{each.name}` in line {each.span.line} is of no framework that is known here") for each in others if each
+    ]
+    return [replace(known[0], unchecked=(*known[0].unchecked, *told)), *known[1:]]
 
 
 def _documents(source: Source, composer: Composer) -> Sequence[Document]:
@@ -178,7 +190,8 @@ def _recognised(document: Document) -> Dialect:
             return found
     keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
     message = f"this is no configuration that is known here (its top-level keys: {keys})"
-    needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, a native file `components:`"
+    needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, "
+    needs += "verl `actor_rollout_ref:`, a native file `components:`"
     advice = f"{needs}; or name it with `--dialect`"
     if document.partial:
         advice = "name the folder of its `defaults` with `--config-root`, or its dialect with `--dialect`"

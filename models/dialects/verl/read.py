@@ -19,7 +19,7 @@ from .components.built import components_of, relations_of, whole_replicas
 from .components.derived import derived
 from .configuration import Configuration
 from .defaults.choice import table_for
-from .entries import Entry, entry_of
+from .entries import Entry, Kind, entry_of
 from .hinted import is_open, opened, with_hints
 from .pools import Declared, pools_of
 from .pools.placed import placed
@@ -71,7 +71,8 @@ def _setup(
     known, relations = with_hints(settings, cluster, known, tuple(relations_of(declared)))
     setup = Setup(notes, settings, entry, sized.pools, known, list(relations), parts=declared.ranges)
     setup.derivations += derived(setup)
-    judge(setup, level)
+    if entry.kind is not Kind.NOTHING:
+        judge(setup, level)
     return setup, cluster
 
 

@@ -39,7 +39,7 @@ def _degrees(setup: Setup, component: Component) -> Iterator[Derivation]:
         known = engine(settings, "reward_model.rollout" if served else owner_of(entry))
         if known is None:
             return
-        figures = tuple(amount.figure for amount in known[1].values())
+        figures = tuple(amount.figure for amount in known[1].values() if amount.span or amount.default)  # some have not all of them
         yield Derivation(
             name, "replica size", size, f"tp {component.parallel.tp} x dp {component.parallel.dp} x pp {component.parallel.pp}", figures
         )

@@ -28,6 +28,7 @@ class Kind(str, Enum):
     TUNING = "one pool that is fine-tuned in"
     PROCESSES = "processes that torchrun starts, without Ray"
     DECLARED = "the pools that the file lists"
+    NOTHING = "none: it runs on CPUs"
 
 
 @dataclass(frozen=True, slots=True)

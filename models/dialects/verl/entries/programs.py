@@ -25,6 +25,7 @@ SERVER = Entry("verl.trainer.main_generation_server", Kind.SERVER, "ppo_trainer"
 GENERATION = Entry("verl.trainer.main_generation", Kind.GENERATION, "generation", slots=BARE_SLOTS)
 TUNING = Entry("verl.trainer.sft_trainer_ray", Kind.TUNING, "sft_trainer_engine", slots=BARE_SLOTS)
 PROCESSES = Entry("verl.trainer.fsdp_sft_trainer", Kind.PROCESSES, "sft_trainer")
+EVALUATION = Entry("verl.trainer.main_eval", Kind.NOTHING, "evaluation")
 DECLARED = Entry("verl.trainer.ppo.ray_trainer", Kind.DECLARED, "ppo_trainer", _RUNNER)
 
 
@@ -43,6 +44,7 @@ PROGRAMS = (
     GENERATION,
     TUNING,
     PROCESSES,
+    EVALUATION,
     Entry("verl.trainer.sft_trainer", Kind.PROCESSES, "sft_trainer_engine"),
     _recipe("dapo.main_dapo", "dapo_trainer"),
     _recipe("entropy.main_entropy", "entropy_trainer"),

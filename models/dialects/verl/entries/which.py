@@ -5,18 +5,24 @@ from __future__ import annotations
 from ....configuration.notes import Notes
 from ....text.program import Program
 from ....text.tree import Mapping, Sequence, find
-from .entry import Entry
-from .programs import DECLARED, FULLY_ASYNC, GENERATION, MAIN_PPO, ONE_STEP_OFF, PROCESSES, PROGRAMS, SERVER, SPLIT, VLA
+from .entry import Entry, Kind
+from .programs import DECLARED, EVALUATION, FULLY_ASYNC, GENERATION, MAIN_PPO, ONE_STEP_OFF, PROCESSES, PROGRAMS, SERVER, SPLIT, VLA
 
 SPEC, TOPOLOGY = "resource_pool_spec", "topology"
+_SECTIONS = ("trainer", "actor_rollout_ref", "critic", "reward_model", "rollout", "env", "engine", SPEC, TOPOLOGY)
+"""Where the keys stand that speak of placement."""
 
 
 def entry_of(notes: Notes, root: Mapping, program: Program | None) -> Entry:
     """The program; where nobody names it, that is noted as unchecked."""
     if program is not None and program.name:
         known = _named(program.name)
-        if known is not None:
+        if known is not None and known.kind is not Kind.NOTHING:
             return known
+        if known is not None or not any(find(root, section) is not None for section in _SECTIONS):
+            why = "runs on CPUs" if known else "is not known here, and nothing that is set places anything"
+            notes.unsure("PW122", "", f"`{program.name}` {why}")
+            return EVALUATION
         found = _of_keys(root)
         notes.unsure("PW122", "", f"`{program.name}` is not known here; it is taken to place its roles as `{found.program}` does")
         return Entry(program.name, found.kind, found.configuration, (), True, found.trained, found.rolled, found.slots)
@@ -40,8 +46,9 @@ def _named(name: str) -> Entry | None:
 def _of_keys(root: Mapping, file: str = "") -> Entry:
     if find(root, SPEC) is not None or isinstance(find(root, f"{TOPOLOGY}.device_pools"), Sequence):
         return DECLARED
-    if file.rpartition("/")[2] == "ppo_trainer_split.yaml":
-        return SPLIT
+    named = [entry for entry in PROGRAMS if file.rpartition("/")[2] == f"{entry.configuration}.yaml"]
+    if len(named) == 1 and (named[0].own_trainer or named[0] is SPLIT):
+        return named[0]
     if find(root, "env.disagg_sim") is not None or find(root, "trainer.n_env_gpus_per_node") is not None:
         return VLA
     if find(root, "async_training") is not None:

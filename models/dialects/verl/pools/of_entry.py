@@ -25,6 +25,7 @@ _MAKERS: Mapping[Kind, Callable[[Configuration, Entry], Declared]] = {
     Kind.TUNING: single,
     Kind.PROCESSES: processes,
     Kind.DECLARED: listed,
+    Kind.NOTHING: lambda settings, entry: Declared(()),
 }
 
 
