@@ -20,6 +20,7 @@ from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 
 from .configurations import Question
+from .scripts import Script
 from .stages import SILENT, stages_of
 
 POOLS = frozenset({"compose", "start", "room", "groups"})
@@ -34,6 +35,18 @@ class Answers:
     theirs: dict[str, Any]
     reading: Reading
     findings: tuple[Finding, ...]
+    file: str = ""
+
+    @property
+    def settings(self) -> list[str]:
+        """What the program is given."""
+        return self.question.texts
+
+    @property
+    def is_complete(self) -> bool:
+        """Are these all settings of the program?"""
+        program = self.reading.document.program
+        return program is not None and program.complete
 
     @property
     def errors(self) -> list[Finding]:
@@ -80,7 +93,7 @@ class Answers:
     def __str__(self) -> str:
         told = "\n".join(f"  {each.code} {each.message} | {'; '.join(each.notes)}" for each in self.errors)
         nodes = "+".join(map(str, self.question.nodes))
-        return f"{self.verdict}\n  verl, {self.stage or 'fine'}: {self.theirs.get('error', '')}\n{told}\n{self.question.script}on {nodes}"
+        return f"{self.file} {self.verdict}\n  verl, {self.stage or 'fine'}: {self.theirs.get('error', '')}\n{told}\n{self.question.script}on {nodes}"
 
 
 class Child:
@@ -107,6 +120,15 @@ class Child:
         self._process.stdin.flush()
         found: dict[str, Any] = json.loads(self._process.stdout.readline())
         return found
+
+
+def of_scripts(checkout: str, found: Iterable[Script]) -> Iterator[Answers]:
+    """Every program of verl's own scripts, judged by both."""
+    with Child(checkout) as child:
+        for script in found:
+            settings = dict(setting.split("=", 1) for setting in script.asked["settings"])
+            question = Question(script.program, script.asked["config"], settings)
+            yield Answers(question, child.ask(script.asked), script.reading, tuple(verify(script.reading).findings), script.file)
 
 
 def asked(checkout: str, questions: Iterable[Question]) -> Iterator[Answers]:

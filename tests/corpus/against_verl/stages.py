@@ -9,7 +9,7 @@ from placewright.models.finding import Finding
 
 SILENT: frozenset[str] = frozenset({"never"})
 """verl goes on."""
-ENGINES = frozenset({"reward", "engines"})
+ENGINES = frozenset({"engines"})
 WORKERS = frozenset({"workers", *ENGINES})
 STAGES = {
     notices.AT_START: frozenset({"start"}),
@@ -20,6 +20,7 @@ STAGES = {
     notices.UNCHECKED_AT_START: WORKERS,
     notices.AFTER_WEIGHTS: ENGINES,
     notices.IN_SERVER: ENGINES,
+    notices.WITH_REWARD: frozenset({"reward"}),
     notices.FIRST_STEP: frozenset({"step"}),
     notices.FIRST_UPDATE: frozenset({"update"}),
     notices.NEVER: SILENT,

@@ -15,8 +15,8 @@ from ....fix import Fix
 from ....pool import Pool
 from ..components.parallel import engine
 from ..entries import Kind
-from .degrees import is_engine
-from .notices import AFTER_WEIGHTS, IN_SERVER, IN_WORKERS
+from .degrees import is_engine, when_served
+from .notices import IN_SERVER, IN_WORKERS
 from .work import ACCELERATORS, DEGREES, MODE, Work, divisors, next_to
 
 ROLLOUT = "actor_rollout_ref.rollout"
@@ -54,11 +54,29 @@ def _degrees(work: Work, name: str, owner: str, parallel: Parallel, amounts: dic
     program = work.settings.word(f"{owner}.name", MODE)
     if parallel.pp > 1 and program in WITHOUT_STAGES:
         message = f"{program} has no pipeline stages in verl, but {work.said(amounts['pp'])}"
-        work.tell(MODE, name, message, amounts["pp"].span, work.set(amounts["pp"], 1), amounts["pp"].becomes(1), "more than 1", IN_WORKERS)
+        work.tell(
+            MODE,
+            name,
+            message,
+            amounts["pp"].span,
+            work.set(amounts["pp"], 1),
+            amounts["pp"].becomes(1),
+            "more than 1",
+            when_served(work, name, IN_WORKERS),
+        )
     experts, wanted = amounts["ep"], parallel.tp * parallel.dp
     if parallel.ep > 1 and parallel.ep != wanted:
         message = f"{work.said(experts)} must be tp x dp = {parallel.tp} x {parallel.dp} = {wanted}, or 1"
-        work.tell(MODE, name, message, experts.span, work.set(experts, wanted), experts.becomes(wanted), f"not {wanted}", IN_WORKERS)
+        work.tell(
+            MODE,
+            name,
+            message,
+            experts.span,
+            work.set(experts, wanted),
+            experts.becomes(wanted),
+            f"not {wanted}",
+            when_served(work, name, IN_WORKERS),
+        )
 
 
 def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amount], key: str) -> None:
@@ -86,7 +104,7 @@ def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amoun
     fixes = dict(component.fixes)
     if size % each:
         message = f"a replica of {name} ({size} accelerators) is no multiple of {said} of `{pool.name}` ({pool.sizes})"
-        work.tell("PW214", name, message, at, help_, edit, f"{size} accelerators", AFTER_WEIGHTS)
+        work.tell("PW214", name, message, at, help_, edit, f"{size} accelerators", when_served(work, name))
         each = 1  # no server is started
     elif part % each:
         fixes["PW214"] = Fix(help_, edit, () if per_node.value == part else (f"a server takes {each} accelerators by {said}",))
@@ -118,4 +136,13 @@ def _split(work: Work, parallel: Parallel, amounts: dict[str, Amount]) -> None:
             f"the pool of the reward model is cut into pieces of tp {parallel.tp}, but a replica needs {parallel.replica} ({parallel})"
         )
         degree = amounts["dp"] if parallel.dp > 1 else amounts["pp"]
-        work.tell(DEGREES, "reward_model", message, degree.span, work.set(degree, 1), degree.becomes(1), "not counted", IN_SERVER)
+        work.tell(
+            DEGREES,
+            "reward_model",
+            message,
+            degree.span,
+            work.set(degree, 1),
+            degree.becomes(1),
+            "not counted",
+            when_served(work, "reward_model", IN_SERVER),
+        )

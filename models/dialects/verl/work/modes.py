@@ -7,6 +7,7 @@ verl/experimental/*/ (create_role_worker_mapping, the trainers), verl/workers/co
 from __future__ import annotations
 
 from ..entries import Kind
+from .degrees import is_engine, when_served
 from .notices import AT_START, BEFORE_WORKERS, IN_WORKERS, WITH_CRITIC
 from .work import MODE, NEW_WORKERS, Work
 
@@ -145,10 +146,14 @@ def _padding(work: Work) -> None:
 
 
 def _engine(work: Work) -> None:
-    """The inference engine is named by nobody but the user."""
-    key = "actor_rollout_ref.rollout.name"
-    if not work.is_whole or work.settings.is_open(key, MODE) or work.settings.word(key, MODE) not in ("", "???"):
-        return
+    """The inference engines are named by nobody but the user."""
     when = BEFORE_WORKERS if work.setup.entry.kind is Kind.SERVER else IN_WORKERS
-    message = f"`{key}` is not set, and has no default: verl does not know which engine generates"
-    work.tell(MODE, "rollout", message, None, f"set {work.settings.assigned(key, 'vllm')}", None, "", when)
+    _named(work, "rollout", "actor_rollout_ref.rollout.name", when)
+    if work.setup.component("reward_model") and is_engine(work, "reward_model"):
+        _named(work, "reward_model", "reward_model.rollout.name", when_served(work, "reward_model"))
+
+
+def _named(work: Work, name: str, key: str, when: str) -> None:
+    if work.is_whole and not work.settings.is_open(key, MODE) and work.settings.word(key, MODE) in ("", "???"):
+        message = f"`{key}` is not set, and has no default: verl does not know which engine generates"
+        work.tell(MODE, name, message, None, f"set {work.settings.assigned(key, 'vllm')}", None, "", when)

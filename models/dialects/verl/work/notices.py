@@ -9,6 +9,7 @@ IN_WORKERS = "verl notices this only in the workers, after the pools were taken 
 WITH_MODEL = "verl notices this only in the workers, when they build the model"
 IN_ROLLOUTER = "verl notices this when it makes its rollouter, before the workers are started"
 AFTER_WEIGHTS = "verl notices this only when it starts its inference engines, after the weights that are trained were loaded"
+WITH_REWARD = "verl notices this when it starts the servers of the reward model, before the workers are started"
 IN_SERVER = "verl notices this only when a server of the engine is started, after the weights were loaded"
 FIRST_STEP = "verl notices this only at its first step, after everything was loaded"
 FIRST_UPDATE = "verl notices this only at its first update, after everything was loaded and generated once"

@@ -1,0 +1,103 @@
+"""verl itself as the oracle: its defaults as Hydra composes them, and what its programs make of command lines, up to their first step.
+
+Runs where the environment variable PLACEWRIGHT_VERL names a checkout of verl with its recipes, with hydra. Stand-ins take the place of
+torch, Megatron, Ray and the inference engines (against_verl/stand_ins.py); the arithmetic, the checks and their order are verl's own.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from against_verl.comparison import Answers, Child, asked, of_scripts
+from against_verl.configurations import PROGRAMS, Dice
+from against_verl.differences import REASONS, reason_of
+from against_verl.scripts import Script, scripts
+from placewright.models.dialects.verl.defaults import KNOWN
+
+CHECKOUT = os.environ.get("PLACEWRIGHT_VERL", "")
+CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl" / "golden" / "overrides.jsonl.gz"
+pytestmark = [
+    pytest.mark.skipif(not CHECKOUT, reason="PLACEWRIGHT_VERL names no checkout of verl"),
+    pytest.mark.slow,
+    pytest.mark.timeout(1200),
+]
+
+SAMPLE = int(os.environ.get("PLACEWRIGHT_VERL_SAMPLE", "200"))
+"""How many command lines of each program are compared; the more, the rarer the difference that is found."""
+
+SEED = 2026
+NOT_COMPARED = {"async_training.staleness_threshold": "a fraction, of which only the key is needed"}
+"""Keys of our tables that are not compared, and why."""
+FOLDERS = ("verl/trainer/config", "verl/experimental/*/config", "examples/*/config", "recipe/*/config", "recipe/*/configs")
+
+
+@pytest.fixture(scope="module")
+def composed() -> dict[str, dict[str, Any]]:
+    """Every configuration that our tables know, as Hydra composes it: as it is written, and with its values."""
+    pytest.importorskip("hydra", reason="hydra-core, which composes verl's configurations, is not installed")
+    files = {file.stem: file.relative_to(CHECKOUT) for folder in FOLDERS for file in Path(CHECKOUT).glob(f"{folder}/*.yaml")}
+    with Child(CHECKOUT) as child:
+        return {name: child.ask({"config": str(files[name]), "only": "compose"}) for name in KNOWN}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_default_is_the_one_that_hydra_composes(name: str, composed: dict[str, dict[str, Any]]) -> None:
+    values = composed[name]["values"]
+    table = {key: default.value for key, default in KNOWN[name].defaults.items() if key not in (*KNOWN[name].same, *NOT_COMPARED)}
+    assert {key: values.get(key, "not there") for key in table} == table
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_keys_that_follow_others_are_those_that_hydra_interpolates(name: str, composed: dict[str, dict[str, Any]]) -> None:
+    table = KNOWN[name]
+    written = {key: at(composed[name]["config"], key) for key in (*table.defaults, *table.same)}
+    assert {key for key, value in written.items() if isinstance(value, str) and "${" in value} == set(table.same)
+    for key, other in table.same.items():
+        assert other.rpartition(".")[2] in str(written[key]), key
+
+
+def at(config: Any, key: str) -> Any:
+    for name in key.split("."):
+        config = config.get(name) if isinstance(config, dict) else None
+    return config
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_random_command_lines_fail_where_verl_fails_and_come_to_the_same_numbers(program: str) -> None:
+    pytest.importorskip("hydra", reason="hydra-core, which composes verl's configurations, is not installed")
+    dice = Dice(SEED)
+    counts = counted(list(asked(CHECKOUT, (dice.question(program) for _ in range(SAMPLE)))), program)
+    assert 0 < counts["fine"] < SAMPLE * 0.96
+    assert sum(counts[f"on purpose: {name}"] for name in REASONS) < SAMPLE / 20
+
+
+@pytest.mark.skipif(not CORPUS.is_file(), reason="the corpus is not beside the repository")
+def test_the_scripts_of_verl_fail_where_verl_fails() -> None:
+    pytest.importorskip("hydra", reason="hydra-core, which composes verl's configurations, is not installed")
+    with gzip.open(CORPUS, "rt", encoding="utf-8") as lines:
+        files = [record["file"] for record in map(json.loads, lines) if record["source"] == "executed"]
+    found = list(scripts(Path(CHECKOUT), files))
+    known = [each for each in found if isinstance(each, Script)]
+    counts = counted(list(of_scripts(CHECKOUT, known)), f"{len(known)} of {len(found)} scripts")
+    assert len(known) > 190
+    assert sum(count for what, count in counts.items() if what.startswith("on purpose")) == 12
+
+
+def counted(answers: list[Answers], what: str) -> Counter[str]:
+    """How many are fine, fail in which stage, or differ on purpose; none may differ otherwise."""
+    counts: Counter[str] = Counter()
+    wrong = []
+    for each in answers:
+        reason = reason_of(each)
+        counts[f"on purpose: {reason}" if reason else f"fails: {each.stage}" if each.stage else "fine"] += 1
+        if reason is None:
+            wrong.append(str(each))
+    print(f"\n{what}: {dict(counts)}")
+    assert not wrong, "\n".join([f"{len(wrong)} of {len(answers)} differ", *sorted(wrong, key=len)[:3]])
+    return counts
