@@ -92,13 +92,15 @@ def read_all(
 
 def _of_frameworks(readings: list[Reading]) -> list[Reading]:
     """The readings of a script without those of programs that are of no framework, where others are: that is noted as unchecked."""
-    known = [reading for reading in readings if all(finding.code != "PW010" for finding in reading.findings)]
-    if not known or len(known) == len(readings):
+    known, told = list[Reading](), list[Unchecked]()
+    for reading in readings:
+        program = reading.document.program
+        if program is not None and any(finding.code == "PW010" for finding in reading.findings):
+            told.append(Unchecked("PW010", "", f"`{program.name}` in line {program.span.line} is of no framework that is known here"))
+        else:
+            known.append(reading)
+    if not known or not told:
         return readings
-    others = [reading.document.program for reading in readings if reading not in known]
-    told = [
-        Unchecked("PW010", "", f"`{each.name}` in line {each.span.line} is of no framework that is known here") for each in others if each
-    ]
     return [replace(known[0], unchecked=(*known[0].unchecked, *told)), *known[1:]]
 
 
