@@ -223,6 +223,7 @@ class Dice(random.Random):
             **self._pool("trainer.nnodes", "trainer.n_gpus_per_node"), **self._engine(), **self._roles(), **self._batches(),
             **self._trained(megatron),
         }  # fmt: skip
+        found["algorithm.adv_estimator"] = self.one("gae", "gae", "gae", "grpo")
         return {
             key: value for key, value in found.items() if not key.endswith(("data_parallel_size", "expert_parallel_size", "num_workers"))
         }

@@ -17,7 +17,22 @@ from typing import Any, Callable, Sequence
 
 import numpy
 
-REAL = ("programs", "oracle", "verl", "main_ppo_split", "numpy", "omegaconf", "hydra", "yaml", "antlr4", "packaging", "attr")
+REAL = (
+    "programs",
+    "groups",
+    "first_step",
+    "replacements",
+    "oracle",
+    "verl",
+    "main_ppo_split",
+    "numpy",
+    "omegaconf",
+    "hydra",
+    "yaml",
+    "antlr4",
+    "packaging",
+    "attr",
+)
 """What is imported as it is; all else but the standard library is made up."""
 
 
