@@ -1,0 +1,98 @@
+"""What verl refuses before it starts a worker, in the workers and at the first step; asked of verl's own code in tests/corpus."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.dialects.load import read
+from placewright.models.finding import Severity
+from placewright.models.reading import Reading
+from placewright.models.text.source import Source
+from placewright.solver.verify import verify
+
+GOOD = {
+    "algorithm.adv_estimator": "grpo",
+    "data.train_batch_size": 256,
+    "actor_rollout_ref.actor.ppo_mini_batch_size": 64,
+    "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": 2,
+    "actor_rollout_ref.rollout.name": "vllm",
+    "actor_rollout_ref.rollout.tensor_model_parallel_size": 1,
+    "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu": 2,
+}
+ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
+MEGATRON = "ppo_megatron_trainer"
+ONE_STEP = "verl.experimental.one_step_off_policy.main_ppo --config-name=one_step_off_ppo_trainer"
+FULLY = "verl.experimental.fully_async_policy.fully_async_main --config-name=fully_async_ppo_trainer"
+APART = {"actor_rollout_ref.hybrid_engine": False}
+
+
+def errors(program: str, changes: dict[str, object]) -> list[str]:
+    """What is wrong with the good configuration after these changes; None removes a key."""
+    settings = {key: value for key, value in {**GOOD, **changes}.items() if value is not None}
+    text = " \\\n  ".join([f"python3 -m {program}", *(f"{key}={value}" for key, value in settings.items())])
+    reading: Reading = read(Source("run.sh", text + "\n"), level="training")
+    return [finding.message for finding in verify(reading).findings if finding.severity is Severity.ERROR]
+
+
+MAIN = "verl.trainer.main_ppo"
+ON_MEGATRON = f"{MAIN} --config-name={MEGATRON}"
+REFUSED = {
+    "no size for what rollout infers": (MAIN, {f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu": None}, "is not set; verl demands it unless"),
+    "nor for the reference": (MAIN, {f"{ACTOR}.use_kl_loss": True}, "`actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu` is not set"),
+    "the reference of Megatron": (
+        ON_MEGATRON, {f"{ACTOR}.use_kl_loss": True, f"{ACTOR}.use_dynamic_bsz": True}, "the reference policy of Megatron demands it",
+    ),
+    "a deprecated size": (MAIN, {f"{ACTOR}.ppo_micro_batch_size": 16, f"{ACTOR}.ppo_micro_batch_size_per_gpu": None}, "refuse both together"),
+    "a deprecated size of the critic": (
+        MAIN, {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size": 16}, "which verl takes for `critic.ppo_micro_batch_size_per_gpu`",
+    ),
+    "no engine": (MAIN, {f"{ROLLOUT}.name": None}, "verl does not know which engine generates"),
+    "no hybrid engine": (MAIN, {"actor_rollout_ref.hybrid_engine": False}, "verl asserts that it is True"),
+    "a hybrid engine apart": (ONE_STEP, {}, "verl asserts that it is False"),
+    "two strategies": (ONE_STEP, {**APART, f"{ACTOR}.strategy": "fsdp2"}, "verl asserts that they are the same"),
+    "an unknown strategy": (MAIN, {"critic.strategy": "fsdp3"}, "it raises a NotImplementedError"),
+    "Megatron in a configuration for FSDP": (MAIN, {f"{ACTOR}.strategy": "megatron"}, "it has no `actor_rollout_ref.actor.megatron`"),
+    "a critic of the new workers": (
+        MAIN, {"trainer.use_legacy_worker_impl": "disable", "algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 1,
+               "critic.strategy": "fsdp2"}, "a critic is trained with fsdp alone",
+    ),
+    "padding": (
+        MAIN, {f"{ACTOR}.ulysses_sequence_parallel_size": 2, "actor_rollout_ref.model.use_remove_padding": False}, "needs inputs without padding",
+    ),
+    "virtual stages of one stage": (ON_MEGATRON, {f"{ACTOR}.megatron.virtual_pipeline_model_parallel_size": 2}, "more than one pipeline stage"),
+    "mini batches that do not fill a step": (
+        ON_MEGATRON, {"data.train_batch_size": 96, f"{ACTOR}.use_dynamic_bsz": True}, "are no multiple of the 8 of its mini batch",
+    ),
+    "meshes of rollout alone": (
+        ONE_STEP, {**APART, f"{ACTOR}.fsdp_config.fsdp_size": 4, "rollout.n_gpus_per_node": 6}, "the 6 ranks of rollout cannot be divided",
+    ),
+    "steps of the asynchronous trainer": (
+        FULLY, {**APART, "data.train_batch_size": 0, f"{ACTOR}.ppo_mini_batch_size": 36}, "samples of a step",
+    ),
+    "a half without workers": (
+        "examples.split_placement.main_ppo_split --config-name=ppo_trainer_split", {}, "`critic_pool` gets no worker",
+    ),
+    "agents of the reward model": (
+        MAIN, {"reward_model.enable": True, "reward_model.rollout.name": "vllm", "reward_model.num_workers": 3}, "3 reward loop workers",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_verl_refuses_is_said(case: str) -> None:
+    program, changes, words = REFUSED[case]
+    assert any(words in message for message in errors(program, changes)), errors(program, changes)
+
+
+@pytest.mark.parametrize("program", [MAIN, ON_MEGATRON])
+def test_what_verl_takes_is_not_refused(program: str) -> None:
+    assert errors(program, {}) == []
+
+
+def test_roles_of_one_process_have_the_groups_of_its_first() -> None:
+    changes = {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 1, f"{ACTOR}.megatron.tensor_model_parallel_size": 2,
+               "critic.megatron.tensor_model_parallel_size": 3}  # fmt: skip
+    assert errors(ON_MEGATRON, changes) == []
+
+
+def test_a_replica_over_parts_of_one_accelerator_has_a_server_for_each() -> None:
+    assert errors(MAIN, {"trainer.nnodes": 4, "trainer.n_gpus_per_node": 1, f"{ROLLOUT}.tensor_model_parallel_size": 2}) == []
