@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from ...dialect import TRAINING
 from ..setup import Setup
-from .batches import judge_batches
-from .chain import derive_batches
 from .degrees import mend_degrees
 from .engine import judge_engines
 from .meshes import judge_meshes
 from .models import read_models
-from .modes import judge_modes
-from .start import judge_start
-from .streamed import judge_streams
-from .tuning import judge_ranks_of_tuning, judge_tuning
-from .updates import judge_updates
+from .training.batches import judge_batches
+from .training.chain import derive_batches
+from .training.modes import judge_modes
+from .training.start import judge_start
+from .training.streamed import judge_streams
+from .training.tuning import judge_ranks_of_tuning, judge_tuning
+from .training.updates import judge_updates
 from .work import Work
 
 

@@ -27,6 +27,8 @@ def judge_engines(work: Work) -> None:
     """The engine of rollout, and that of a reward model. With simulators rollout is part of the actor, and no server is started."""
     if work.setup.entry.kind is Kind.SIMULATION:
         work.setup.components = tuple(replace(each, server=1) for each in work.setup.components)
+        if (known := engine(work.settings, ROLLOUT)) is not None:
+            _alone(work, known[1]["tp"])
     if work.setup.component("rollout") and work.setup.entry.kind not in (Kind.GENERATION, Kind.SIMULATION):
         _mode(work)
         if (known := engine(work.settings, ROLLOUT)) is not None:
@@ -40,6 +42,13 @@ def judge_engines(work: Work) -> None:
             own = work.settings.flag("reward_model.enable_resource_pool", DEGREES)
             _servers(work, "reward_model", *known, "reward_model.n_gpus_per_node" if own else ACCELERATORS)
             _split(work, *known)
+
+
+def _alone(work: Work, tensor: Amount) -> None:
+    """Every rank of rollout generates by itself; its mesh of ranks x tp holds no more than the ranks."""
+    if tensor.value > 1:
+        message = f"{work.said(tensor)}: beside simulators every rank generates by itself, and torch refuses a mesh of more than all ranks"
+        work.tell(DEGREES, "rollout", message, tensor.span, work.set(tensor, 1), tensor.becomes(1), "more than 1", IN_WORKERS)
 
 
 def _mode(work: Work) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd, lcm
 
-from ..entries import Kind
-from ..entries.programs import FULLY_ASYNC
-from .degrees import is_engine
-from .notices import AT_START, FIRST_STEP
-from .ranks import data_parallel
-from .work import LOOPS, SHARES, Work, nearest, plural
+from ...entries import Kind
+from ...entries.programs import FULLY_ASYNC
+from ..degrees import is_engine
+from ..notices import AT_START, FIRST_STEP
+from ..ranks import data_parallel
+from ..work import LOOPS, SHARES, Work, nearest, plural
 
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
 PROMPTS, DRAWN = "data.train_batch_size", "data.gen_batch_size"

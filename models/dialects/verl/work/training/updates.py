@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator
 
-from ....configuration.settings import Amount
-from ..entries import Kind
+from .....configuration.settings import Amount
+from ...entries import Kind
+from ..notices import FIRST_UPDATE, IN_WORKERS
+from ..ranks import data_parallel
+from ..work import MODE, NEW_WORKERS, NUMBERS, SHARES, Work, divisors, nearest, next_to, plural
 from .batches import ACTOR, EACH, samples_of_step
-from .notices import FIRST_UPDATE, IN_WORKERS
-from .ranks import data_parallel
-from .work import MODE, NEW_WORKERS, NUMBERS, SHARES, Work, divisors, nearest, next_to, plural
 
 MICRO = "ppo_micro_batch_size"
 TRAINERS = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT)

@@ -5,9 +5,9 @@ Source: verl, verl/trainer/fsdp_sft_trainer.py, FSDPSFTTrainer._normalize_config
 
 from __future__ import annotations
 
-from ..entries.programs import PROCESSES
-from .notices import IN_WORKERS
-from .work import DEGREES, NUMBERS, SHARES, Work, divisors, nearest, next_to
+from ...entries.programs import PROCESSES
+from ..notices import IN_WORKERS
+from ..work import DEGREES, NUMBERS, SHARES, Work, divisors, nearest, next_to
 
 SEQUENCE = "ulysses_sequence_parallel_size"
 

@@ -6,10 +6,10 @@ verl/experimental/*/ (create_role_worker_mapping, the trainers), verl/workers/co
 
 from __future__ import annotations
 
-from ..entries import Kind
-from .degrees import is_engine, when_served
-from .notices import AT_START, BEFORE_WORKERS, IN_WORKERS, WITH_CRITIC
-from .work import MODE, NEW_WORKERS, Work
+from ...entries import Kind
+from ..degrees import is_engine, when_served
+from ..notices import AT_START, BEFORE_WORKERS, IN_WORKERS, WITH_CRITIC
+from ..work import MODE, NEW_WORKERS, Work
 
 HYBRID = "actor_rollout_ref.hybrid_engine"
 ACTOR, CRITIC, REWARD = "actor_rollout_ref.actor.strategy", "critic.strategy", "reward_model.strategy"

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from math import gcd
 
-from ....text.tree import Scalar
-from ..entries.programs import FULLY_ASYNC
+from .....text.tree import Scalar
+from ...entries.programs import FULLY_ASYNC
+from ..notices import FIRST_STEP, IN_ROLLOUTER
+from ..ranks import data_parallel
+from ..work import NUMBERS, SHARES, Work, nearest
 from .batches import ACTOR, EACH, samples_of_step
-from .notices import FIRST_STEP, IN_ROLLOUTER
-from .ranks import data_parallel
-from .work import NUMBERS, SHARES, Work, nearest
 
 EXACT = (("data.train_batch_size", 0), ("data.gen_batch_size", 1))
 LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_parameter_sync_step", 1))

@@ -5,10 +5,10 @@ Source: verl, verl/trainer/ppo/ray_trainer.py (fit), verl/workers/fsdp_workers.p
 
 from __future__ import annotations
 
-from ....derivation import Derivation, Figure
+from .....derivation import Derivation, Figure
+from ..work import NUMBERS, SHARES, Work
 from .batches import EACH, PROMPTS
 from .updates import Update, updates_of
-from .work import NUMBERS, SHARES, Work
 
 
 def derive_batches(work: Work) -> None:
