@@ -21,6 +21,7 @@ from .configuration import Configuration
 from .defaults.choice import table_for
 from .entries import Entry, Kind, entry_of
 from .hinted import is_open, opened, with_hints
+from .misspelt import judge_keys
 from .pools import Declared, pools_of
 from .pools.placed import placed
 from .setup import Setup
@@ -73,6 +74,7 @@ def _setup(
     setup.derivations += derived(setup)
     if entry.kind is not Kind.NOTHING:
         judge(setup, level)
+        judge_keys(notes, settings)
     return setup, cluster
 
 
