@@ -66,7 +66,7 @@ def _tell(notes: Notes, settings: Configuration, table: Table, entry: Entry, key
     if notes.document.program is not None and text[max(0, span.start - 1) : span.start + 1].strip("\"' =")[:1] != "+":
         what = "Hydra refuses a key that the configuration does not have"
     written = text[span.start : span.end]
-    edit = notes.renamed(entry, meant.rpartition(".")[2])
+    edit: Edit | None = notes.renamed(entry, meant.rpartition(".")[2])
     if written.startswith(key):
         edit = Edit(span, meant + written[len(key) :])
     elif written.strip("\"'") != entry.key.text:
