@@ -20,6 +20,8 @@ from ..text.tree import Mapping
 if TYPE_CHECKING:
     from .dialect import Dialect, Machines
 
+_ABOUT_THE_SCRIPT = ("PW012", "PW014", "PW125")
+"""Codes whose edits are text of a shell as it is to stand in the script."""
 _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
 DIALECTS = ("rlinf", "roll", "verl", "native")
@@ -142,7 +144,7 @@ def _quoted_in(source: Source) -> Callable[[Finding], Finding]:
     def quoted(finding: Finding) -> Finding:
         """The finding with such an edit."""
         edit = finding.edit
-        if not shell or edit is None or edit.span.file != source.name:
+        if not shell or edit is None or edit.span.file != source.name or finding.code in _ABOUT_THE_SCRIPT:
             return finding
         return replace(finding, edit=fitted(source.text, edit))
 

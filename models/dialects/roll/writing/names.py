@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from ....component import Component
 from ....conversion.losses import refusal
-from ....roles import role_of
 from ....finding import Finding
 from ....problem import Problem
-from ....roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER
+from ....roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER, role_of
 from ..roles.known_keys import ALL_BLOCKS
 from ..roles.parts import (
     ACTOR_INFER,
