@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .front import cluster, convert, explain, explanation, launch, load, read_plan, solve, verify, write_plan
     from .models.answer import Answer
-    from .models.cluster import Cluster
     from .models.converted import Converted
-    from .models.finding import Finding, Severity, UnusableInput
-    from .models.placement import Placement
-    from .models.plan import Plan
+    from .models.findings.finding import Finding, Severity, UnusableInput
+    from .models.machines.cluster import Cluster
+    from .models.placements.placement import Placement
+    from .models.placements.plan import Plan
     from .models.problem import Problem
     from .models.reading import Reading
     from .models.report import Report
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Answer": ".models.answer",
-    "Cluster": ".models.cluster",
+    "Cluster": ".models.machines.cluster",
     "Converted": ".models.converted",
-    "Finding": ".models.finding",
+    "Finding": ".models.findings.finding",
     "FlexiblePlacementStrategy": ".models.strategies",
     "LaunchFailed": ".runtime.failure",
     "NodePlacementStrategy": ".models.strategies",
     "PackedPlacementStrategy": ".models.strategies",
-    "Placement": ".models.placement",
-    "Plan": ".models.plan",
+    "Placement": ".models.placements.placement",
+    "Plan": ".models.placements.plan",
     "Problem": ".models.problem",
     "Reading": ".models.reading",
     "Report": ".models.report",
-    "Severity": ".models.finding",
-    "UnusableInput": ".models.finding",
+    "Severity": ".models.findings.finding",
+    "UnusableInput": ".models.findings.finding",
     "cluster": ".front",
     "convert": ".front",
     "explain": ".front",

@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ContextManager, Sequence, Union
 
-from .models.cluster import Cluster
-from .models.finding import UnusableInput
+from .models.findings.finding import UnusableInput
+from .models.machines.cluster import Cluster
+from .models.machines.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
 from .models.reading import Reading
-from .models.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
 from .solver.verify import verify as _verify
 
 if TYPE_CHECKING:
     from .models.answer import Answer
     from .models.converted import Converted
-    from .models.plan import Plan
+    from .models.placements.plan import Plan
     from .models.problem import Problem
     from .models.report import Report
     from .runtime.launch import Launch
@@ -33,7 +33,7 @@ def cluster(text: str | Path) -> Cluster | AsDeclared:
     """
     if looks_like_shorthand(str(text)):
         return read_shorthand(str(text))
-    from .models.cluster_source import read_cluster
+    from .models.machines.cluster_source import read_cluster
 
     return read_cluster(text)
 
@@ -141,7 +141,7 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
     A configuration is solved first. Options are those of `load`, and of `placewright.runtime.launch.launch`: `address`,
     `simulate`, `worker`, `timeout`, `trusted_env`.
     """
-    from .models.plan import Plan
+    from .models.placements.plan import Plan
     from .runtime.launch import launch as start
 
     if isinstance(plan, Plan):
@@ -155,14 +155,14 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
 
 def read_plan(path: str | Path) -> Plan:
     """The plan in a file. Raises UnusableInput."""
-    from .models.plan_file import read_plan as read
+    from .models.placements.plan_file import read_plan as read
 
     return read(path)
 
 
 def write_plan(plan: Plan, path: str | Path) -> None:
     """Write a plan to a file, whole or not at all. Raises OSError."""
-    from .models.plan_file import plan_to_json, write_whole
+    from .models.placements.plan_file import plan_to_json, write_whole
 
     write_whole(path, plan_to_json(plan))
 

@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 from ortools.sat.python import cp_model
-from placewright.models.accelerators import accelerators
-from placewright.models.cluster import Cluster, Node
 from placewright.models.component import Component, Parallel
 from placewright.models.job import Job
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.topology import domain, domains
 from placewright.models.problem import Problem
-from placewright.models.topology import domain, domains
 from placewright.solver.compile import compile
 from placewright.solver.engine import Status, run
 from placewright.solver.search import solve

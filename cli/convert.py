@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.dialects.load import DIALECTS, load
-from ..models.finding import UnusableInput, error
+from ..models.findings.finding import UnusableInput, error
 from ..report.conversion import render_json, summary
 from .options import cluster_option, composing_options, dialect_option
 from .show import echo_findings
 
 if TYPE_CHECKING:
-    from ..models.cluster import Cluster
     from ..models.composition import Composer
     from ..models.converted import Converted
-    from ..models.shorthand import AsDeclared
+    from ..models.machines.cluster import Cluster
+    from ..models.machines.shorthand import AsDeclared
 
 EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
 
@@ -71,7 +71,7 @@ def _tell(done: Converted, texts: dict[str, str], output: str | None) -> None:
 
 def _write(output: str, text: str, force: bool) -> None:
     """The new text as a file, whole or not at all. Raises UnusableInput."""
-    from ..models.plan_file import write_whole
+    from ..models.placements.plan_file import write_whole
 
     if Path(output).exists() and not force:
         raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])

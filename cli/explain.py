@@ -15,9 +15,9 @@ from ..report.terminal import wants_colour
 from .options import cluster_option, composing_arguments, dialect_option, level_option
 
 if TYPE_CHECKING:
-    from ..models.cluster import Cluster
+    from ..models.machines.cluster import Cluster
+    from ..models.machines.shorthand import AsDeclared
     from ..models.reading import Reading
-    from ..models.shorthand import AsDeclared
 
 
 @click.command()

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Iterator
 
 import click
 
-from ..models.finding import Finding
+from ..models.findings.finding import Finding
 from ..report.terminal import escape, paint, wants_colour
 from .options import cluster_option, composing_options, dialect_option
 from .show import echo_findings
 
 if TYPE_CHECKING:
-    from ..models.cluster import Cluster
     from ..models.composition import Composer
-    from ..models.plan import Plan
-    from ..models.shorthand import AsDeclared
+    from ..models.machines.cluster import Cluster
+    from ..models.machines.shorthand import AsDeclared
+    from ..models.placements.plan import Plan
     from ..runtime.failure import LaunchFailed
     from ..runtime.launch import Launch
 
@@ -94,7 +94,7 @@ def _heeding_signals() -> Iterator[list[int]]:
 def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer) -> Plan | int:
     """The plan that the file is or leads to; an exit code, its reason printed, if there is none."""
     if _is_plan(file):
-        from ..models.plan_file import read_plan
+        from ..models.placements.plan_file import read_plan
 
         if composer.settings:
             raise click.UsageError("--set changes a configuration; a plan is made already")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, Sequence
 import click
 
 if TYPE_CHECKING:
-    from ..models.finding import UnusableInput
+    from ..models.findings.finding import UnusableInput
 
 OK, FINDINGS, UNUSABLE, UNDECIDED, DIFFERENT, OUR_FAULT = 0, 1, 2, 3, 4, 70
 INTERRUPTED, BROKEN_PIPE = 130, 141
@@ -79,7 +79,7 @@ def main() -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line; the exit code. Never raises: this is the last place where a fault can be told."""
-    from ..models.finding import UnusableInput
+    from ..models.findings.finding import UnusableInput
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
-from ..models.finding import UnusableInput, error
+from ..models.findings.finding import UnusableInput, error
 from ..models.level import LEVELS, PLACEMENT
 
 if TYPE_CHECKING:
-    from ..models.cluster import Cluster
-    from ..models.shorthand import AsDeclared
+    from ..models.machines.cluster import Cluster
+    from ..models.machines.shorthand import AsDeclared
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -29,11 +29,11 @@ def read_machines(text: str) -> Cluster | AsDeclared:
 
     Raises UnusableInput for a file that cannot be used, ValueError for a shorthand that cannot.
     """
-    from ..models.shorthand import looks_like_shorthand, read_shorthand
+    from ..models.machines.shorthand import looks_like_shorthand, read_shorthand
 
     if looks_like_shorthand(text):
         return read_shorthand(text)
-    from ..models.cluster_source import read_cluster
+    from ..models.machines.cluster_source import read_cluster
 
     if not Path(text).exists():
         advice = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Callable
 import click
 
 from ..models.dialects.load import dialect_named, load, read
-from ..models.finding import Finding, UnusableInput, error
+from ..models.findings.finding import Finding, UnusableInput, error
+from ..models.findings.span import Edit, apply_edits
 from ..models.model_cards.resolve import with_models
 from ..models.report import UNUSABLE as UNUSABLE_FILE
-from ..models.span import Edit, apply_edits
 from ..models.text.source import Source
 from ..report.terminal import escape, wants_colour
 from .options import cluster_option, composing_options, dialect_option, level_option, model_option
@@ -20,11 +20,11 @@ from .show import echo_findings
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
-    from ..models.cluster import Cluster
     from ..models.composition import Composer
+    from ..models.machines.cluster import Cluster
+    from ..models.machines.shorthand import AsDeclared
     from ..models.model_cards import ModelCard
     from ..models.reading import Reading
-    from ..models.shorthand import AsDeclared
 
 OK, FINDINGS, UNUSABLE, UNDECIDED = 0, 1, 2, 3
 
@@ -75,7 +75,7 @@ def solve(
         _write(file, reading, edits)
     code = FINDINGS if write and unwritable else OK
     if form == "json":
-        from ..models.plan_file import plan_to_json
+        from ..models.placements.plan_file import plan_to_json
 
         click.echo(plan_to_json(answer.plan), nl=False)
         return code
@@ -142,7 +142,7 @@ def _edits(reading: Reading, answer: Answer, again: Callable[[Source], Reading])
 
 
 def _save(output: str, answer: Answer) -> None:
-    from ..models.plan_file import plan_to_json, write_whole
+    from ..models.placements.plan_file import plan_to_json, write_whole
 
     if answer.plan is not None:
         try:
@@ -152,7 +152,7 @@ def _save(output: str, answer: Answer) -> None:
 
 
 def _write(file: str, reading: Reading, edits: list[Edit]) -> None:
-    from ..models.plan_file import write_whole
+    from ..models.placements.plan_file import write_whole
 
     try:
         with open(file, "rb") as now:

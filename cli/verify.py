@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Iterable
 import click
 
 from ..models.dialects.load import load_all, load_settings
-from ..models.finding import Finding, UnusableInput
+from ..models.findings.finding import Finding, UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..models.report import EXIT_CODES, UNUSABLE, Report
 from ..report.terminal import wants_colour
@@ -17,10 +17,10 @@ from .inputs import Inputs
 from .options import cluster_option, composing_options, dialect_option, level_option, model_option
 
 if TYPE_CHECKING:
-    from ..models.cluster import Cluster
     from ..models.composition import Composer
+    from ..models.machines.cluster import Cluster
+    from ..models.machines.shorthand import AsDeclared
     from ..models.model_cards import ModelCard
-    from ..models.shorthand import AsDeclared
 
 
 @click.command()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .finding import Finding, Unchecked
-from .plan import Plan
+from .findings.finding import Finding, Unchecked
+from .placements.plan import Plan
 
 IMPOSSIBLE, UNDECIDED = "impossible", "undecided"
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from math import lcm
 from typing import Mapping, Sequence
 
-from .assignment import Run
-from .fix import Fix
-from .node_group import CLUSTER_LABEL
-from .run import repeats_of
-from .span import Span
+from .findings.fix import Fix
+from .findings.span import Span
+from .machines.node_group import CLUSTER_LABEL
+from .placements.assignment import Run
+from .placements.run import repeats_of
 
 UNBOUNDED = 1 << 20
 

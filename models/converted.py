@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence
 
-from .cluster import Cluster
-from .finding import Finding
+from .findings.finding import Finding
+from .machines.cluster import Cluster
 
 EXACT, LOSSY, REFUSED, UNUSABLE = "exact", "lossy", "refused", "unusable"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from .span import Span
+from .findings.span import Span
 
 
 @dataclass(frozen=True, slots=True, order=True)

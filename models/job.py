@@ -7,8 +7,8 @@ from typing import Callable, Mapping
 
 from .component import Component, Parallel, Relation
 from .model_cards.use import ModelUse
-from .pool import Pool
-from .ranks import write_range
+from .placements.ranks import write_range
+from .pools.pool import Pool
 from .share import Share
 
 

@@ -7,12 +7,12 @@ from functools import cached_property
 from itertools import product
 from typing import Iterator
 
-from .assignment import Assignment
-from .cluster import Cluster
 from .component import COLOCATED, IN_ORDER, UNBOUNDED, Component, Relation
 from .demand import Demand
 from .job import Job
-from .node_group import ACCELERATOR, CLUSTER_LABEL
+from .machines.cluster import Cluster
+from .machines.node_group import ACCELERATOR, CLUSTER_LABEL
+from .placements.assignment import Assignment
 from .roles import SERVED
 from .share import Share
 

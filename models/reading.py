@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .derivation import Derivation
-from .finding import Finding, Severity, Unchecked
+from .findings.finding import Finding, Severity, Unchecked
 from .problem import Problem
 from .text.document import Document
 from .text.source import Source

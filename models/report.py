@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Mapping
 
-from .finding import Finding, Severity, Unchecked
-from .plan import Plan
+from .findings.finding import Finding, Severity, Unchecked
+from .placements.plan import Plan
 from .text.program import Program
 
 OK, FAULTY, UNUSABLE = "ok", "faulty", "unusable"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .component import SUBSET, Component
-from .node_group import NODE
+from .machines.node_group import NODE
 
 if TYPE_CHECKING:
     from .problem import Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import unified_diff
 
-from ..models.span import Edit, apply_edits
+from ..models.findings.span import Edit, apply_edits
 from ..models.text.source import Source
 from .terminal import escape, paint
 

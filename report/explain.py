@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import asdict
 from typing import Iterable
 
-from ..models.codes import CODES
+from ..models.findings.codes import CODES
 from .page import Example, Page, family_of
 from .terminal import paint
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Mapping
 
-from ..models.finding import Finding, Severity
-from ..models.span import Span
+from ..models.findings.finding import Finding, Severity
+from ..models.findings.span import Span
 from .terminal import cells, escape, paint, source_character
 
 WIDTH = 100

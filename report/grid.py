@@ -8,10 +8,10 @@ from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
 from typing import Sequence
 
-from ..models.cluster import Node
-from ..models.node_group import ACCELERATOR, NODE
-from ..models.plan import Plan
-from ..models.ranks import merge, write_ranks
+from ..models.machines.cluster import Node
+from ..models.machines.node_group import ACCELERATOR, NODE
+from ..models.placements.plan import Plan
+from ..models.placements.ranks import merge, write_ranks
 from .terminal import cells, escape
 
 IDLE, TAKEN = ".", "#"

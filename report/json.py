@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Iterable
 
-from ..models.finding import Finding
-from ..models.placement import Placement
-from ..models.plan import Plan
+from ..models.findings.finding import Finding
+from ..models.placements.placement import Placement
+from ..models.placements.plan import Plan
 from ..models.report import Report
 from ..models.text.program import Program
 

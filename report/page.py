@@ -21,7 +21,7 @@ from importlib import resources
 from inspect import cleandoc
 from typing import Iterable, Protocol
 
-from ..models.codes import CODES, FAMILIES
+from ..models.findings.codes import CODES, FAMILIES
 from .terminal import escape
 
 SECTIONS = ("Wrong", "Right", "Mend", "Source", "See also")

@@ -67,10 +67,10 @@ def _form(kind: str) -> type[BaseModel]:
 
         return NativeForm
     if kind == "cluster":
-        from ..models.cluster_file import ClusterForm
+        from ..models.machines.cluster_file import ClusterForm
 
         return ClusterForm
-    from ..models.plan_file import PlanForm
+    from ..models.placements.plan_file import PlanForm
 
     return PlanForm
 

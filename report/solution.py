@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Sequence
 
 from ..models.answer import Answer
-from ..models.finding import Finding
-from ..models.plan import OPTIMAL, VERIFIED, Plan
+from ..models.findings.finding import Finding
+from ..models.findings.span import Edit
+from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ..models.reading import Reading
-from ..models.span import Edit
 from .diff import diff
 from .grid import grid
 from .table import components_table, placements_table, table

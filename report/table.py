@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ..models.assignment import Run, repeats_of
-from ..models.node_group import CLUSTER_LABEL, Stretch
-from ..models.placement import Placement
-from ..models.plan import Plan
-from ..models.ranks import merge, write_ranks
+from ..models.machines.node_group import CLUSTER_LABEL, Stretch
+from ..models.placements.assignment import Run, repeats_of
+from ..models.placements.placement import Placement
+from ..models.placements.plan import Plan
+from ..models.placements.ranks import merge, write_ranks
 from .terminal import cells, escape
 
 MAX_CELL = 60

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Iterable, Mapping, Sequence
 
-from ..models.finding import Finding, Severity, Unchecked
-from ..models.ranks import merge
+from ..models.findings.finding import Finding, Severity, Unchecked
+from ..models.placements.ranks import merge
 from ..models.report import FAULTY, OK, UNUSABLE, Report
 from .frame import frame
 from .table import components_table, placements_table

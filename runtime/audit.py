@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Sequence
 
-from ..models.finding import Finding, error
-from ..models.placement import Placement
-from ..models.plan import Plan
+from ..models.findings.finding import Finding, error
+from ..models.placements.placement import Placement
+from ..models.placements.plan import Plan
 from .matching import Match
 from .vendors import VARIABLES, vendor_of
 

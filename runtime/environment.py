@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..models.cluster import Cluster
-from ..models.placement import Placement
+from ..models.machines.cluster import Cluster
+from ..models.placements.placement import Placement
 from .vendors import VARIABLES, vendor_of
 
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Mapping, Sequence
 
-from ..models.plan import Plan
+from ..models.placements.plan import Plan
 from .connection import NAMESPACE
 from .environment import rank_environment
 from .group import WorkerGroup, late, next_done, outcome

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any, Mapping, Sequence
 
-from ..models.cluster import Cluster
-from ..models.placement import Placement
+from ..models.machines.cluster import Cluster
+from ..models.placements.placement import Placement
 from .environment import configured
 from .failure import failed
 from .ray_compat import need_ray
@@ -101,7 +101,7 @@ def outcome(reference: Any, group: WorkerGroup, rank: int, doing: str) -> Any:
 
 def late(waiting: Any, what: str) -> Exception:
     """The failure (PW705) that names the ranks which are waited for."""
-    from ..models.ranks import merge, write_ranks
+    from ..models.placements.ranks import merge, write_ranks
 
     ranks: dict[str, list[range]] = {}
     for group, rank in waiting:

@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Callable, Collection, Iterator, Mapping
 
-from ..models.finding import Unchecked
-from ..models.plan import Plan
+from ..models.findings.finding import Unchecked
+from ..models.placements.plan import Plan
 from .audit import AuditRow, audit, findings
 from .connection import Connection, must_be_unconnected
 from .failure import LaunchFailed, failed

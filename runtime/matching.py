@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable, Sequence
 
-from ..models.cluster import Node
-from ..models.finding import Finding, error
-from ..models.node_group import ACCELERATOR
-from ..models.plan import Plan
+from ..models.findings.finding import Finding, error
+from ..models.machines.cluster import Node
+from ..models.machines.node_group import ACCELERATOR
+from ..models.placements.plan import Plan
 from .failure import LaunchFailed
 from .inventory import RANK_LABEL, RayNode
 from .vendors import RESOURCES, vendor_of

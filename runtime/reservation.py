@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Iterable, Mapping
 
-from ..models.finding import Finding, error
+from ..models.findings.finding import Finding, error
 from .failure import LaunchFailed, failed
 from .matching import Match, count, has
 from .ray_compat import free_resources, group_state, need_ray

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Iterable, Mapping
 
-from ..models.cluster import Node
+from ..models.machines.cluster import Node
 from .failure import LaunchFailed, failed
 from .inventory import RANK_LABEL
 from .ray_compat import need_ray

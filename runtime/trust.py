@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Collection, Iterator
 
-from ..models.finding import Finding, error
-from ..models.plan import Plan
+from ..models.findings.finding import Finding, error
+from ..models.placements.plan import Plan
 
 NAMES = frozenset({"PATH", "BASH_ENV", "ENV", "IFS", "PERL5LIB", "NODE_OPTIONS", "GCONV_PATH"})
 PREFIXES = ("LD_", "DYLD_", "PYTHON", "RAY_", "GIT_", "VLLM_PLUGINS", "NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN")

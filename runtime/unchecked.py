@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..models.finding import Unchecked
-from ..models.node_group import ACCELERATOR, NODE
-from ..models.plan import Plan
+from ..models.findings.finding import Unchecked
+from ..models.machines.node_group import ACCELERATOR, NODE
+from ..models.placements.plan import Plan
 from .matching import held_nodes
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..models.accelerators import NO_ACCELERATOR
+from ..models.machines.accelerators import NO_ACCELERATOR
 
 
 @dataclass(frozen=True, slots=True)

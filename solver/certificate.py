@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterable, Mapping
 
 from ..models.component import Component
-from ..models.node_group import ACCELERATOR
+from ..models.machines.node_group import ACCELERATOR
 from ..models.problem import Problem
 from .cpu_row import cpu_row
 from .layout import Bundle, Cell, Layout

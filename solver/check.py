@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..models.assignment import Assignment
-from ..models.finding import Finding
+from ..models.findings.finding import Finding
+from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from .rules import RULES
 

@@ -10,7 +10,7 @@ from ..models.conversion.losses import LOSS, dropped, moved, refusal
 from ..models.converted import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
 from ..models.dialects.dialect import Rendering
 from ..models.dialects.load import dialect_named, read
-from ..models.finding import Finding, Severity, UnusableInput, error
+from ..models.findings.finding import Finding, Severity, UnusableInput, error
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import UNUSABLE as UNUSABLE_FILE

@@ -6,9 +6,9 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Iterator, Sequence
 
-from ..models.assignment import Assignment, Run, Seat, compress
 from ..models.component import Component
-from ..models.node_group import CLUSTER_LABEL
+from ..models.machines.node_group import CLUSTER_LABEL
+from ..models.placements.assignment import Assignment, Run, Seat, compress
 from .layout import Bundle, Count, Layout, Values
 from .pools import Pool
 

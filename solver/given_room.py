@@ -7,7 +7,7 @@ from typing import Callable, Iterator
 
 from ..models.component import COLOCATED, SUBSET, Component, Relation
 from ..models.demand import Clause
-from ..models.node_group import NODE
+from ..models.machines.node_group import NODE
 from ..models.problem import Problem
 from .certificate import counting_row
 from .row import Row

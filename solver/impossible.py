@@ -8,7 +8,7 @@ from typing import Iterator, Sequence
 
 from ..models.component import COLOCATED, KEYS, UNBOUNDED, Component
 from ..models.demand import Clause, Demand
-from ..models.finding import Finding, error
+from ..models.findings.finding import Finding, error
 from ..models.problem import AMOUNT, Problem
 from ..models.share import Share
 from .amounts import even

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Iterable, Iterator
 
-from ..models.finding import Finding, Severity
+from ..models.findings.finding import Finding, Severity
 from ..models.problem import Problem
 from .check import check
 from .mends import Mend

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Iterator, Mapping
 
-from ..models.assignment import Assignment
 from ..models.component import Component
-from ..models.node_group import NODE
+from ..models.findings.span import Edit
+from ..models.machines.node_group import NODE
 from ..models.notation.mapping import runs_of
 from ..models.notation.placement_text import Pair
+from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
-from ..models.span import Edit
 from .wording import listed, lowest
 
 

@@ -6,10 +6,10 @@ from itertools import combinations
 from typing import Iterator
 
 from ..models.component import COLOCATED_OR_DISJOINT, NOT_FEWER, SUBSET
-from ..models.finding import Finding, error
-from ..models.node_group import NODE
+from ..models.findings.finding import Finding, error
+from ..models.findings.span import Span
+from ..models.machines.node_group import NODE
 from ..models.problem import Problem
-from ..models.span import Span
 from .layout import Bundle, Layout
 from .pools import Pool, given_partners
 from .wording import listed

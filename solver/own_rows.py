@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import lcm
 from typing import Sequence
 
-from ..models.assignment import Assignment
 from ..models.component import Component
-from ..models.node_group import ACCELERATOR
+from ..models.machines.node_group import ACCELERATOR
+from ..models.placements.assignment import Assignment
 from ..models.quantity import write_memory
 from ..models.share import Share
 from .amounts import allowed, even

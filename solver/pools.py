@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, Mapping
 
 from ..models.component import COLOCATED_OR_DISJOINT, DISJOINT
-from ..models.node_group import ACCELERATOR
+from ..models.machines.node_group import ACCELERATOR
 from ..models.sharing import around
 from .rules.fits_memory import peak
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..models.assignment import Assignment, seats
 from ..models.component import Component
+from ..models.placements.assignment import Assignment, seats
 from .layout import Bundle, Count, Layout, Values
 from .places import lengths
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..models.component import Component
-from ..models.node_group import ACCELERATOR
+from ..models.machines.node_group import ACCELERATOR
 from .layout import Bundle, Cell, Layout
 from .pools import Masks
 from .rules.fits_memory import peak

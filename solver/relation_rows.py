@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..models.component import IN_ORDER, NOT_FEWER, UNBOUNDED, Component
-from ..models.node_group import ACCELERATOR
+from ..models.machines.node_group import ACCELERATOR
 from .layout import Layout
 from .row import Row
 from .wording import listed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Iterable, Iterator, Protocol, TypeVar, runtime_checkable
 
-from ..models.assignment import Assignment
 from ..models.demand import Clause
-from ..models.finding import Finding
+from ..models.findings.finding import Finding
+from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 
 if TYPE_CHECKING:

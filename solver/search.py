@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Iterable, Iterator
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from ..models.assignment import Assignment
 from ..models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
-from ..models.finding import Finding, Severity, error
-from ..models.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan, Term
+from ..models.findings.finding import Finding, Severity, error
+from ..models.placements.assignment import Assignment
+from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan, Term
 from ..models.problem import Problem
 from .certificate import counting_row
 from .check import check

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ..models.assignment import Run
-from ..models.cluster import Cluster
 from ..models.component import UNBOUNDED, Component
-from ..models.node_group import NODE
+from ..models.machines.cluster import Cluster
+from ..models.machines.node_group import NODE
+from ..models.placements.assignment import Run
 from ..models.share import Share
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Iterator, Mapping
 
-from ..models.assignment import Assignment
-from ..models.node import Node
-from ..models.node_group import ACCELERATOR
+from ..models.machines.node import Node
+from ..models.machines.node_group import ACCELERATOR
+from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 
 Holding = tuple[str, str]

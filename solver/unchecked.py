@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..models.assignment import Assignment, met
-from ..models.finding import Unchecked
-from ..models.node_group import ACCELERATOR
+from ..models.findings.finding import Unchecked
+from ..models.machines.node_group import ACCELERATOR
+from ..models.placements.assignment import Assignment, met
 from ..models.problem import Problem
 
 

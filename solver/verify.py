@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ..models.edits import go_together
-from ..models.finding import Finding, Severity
-from ..models.plan import VERIFIED, Plan
+from ..models.findings.edits import go_together
+from ..models.findings.finding import Finding, Severity
+from ..models.placements.plan import VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import Report

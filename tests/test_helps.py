@@ -12,10 +12,10 @@ from typing import Callable, Iterator
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
-from placewright.models.finding import Finding
+from placewright.models.findings.finding import Finding
+from placewright.models.findings.span import Edit, apply_edits
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.report import Report
-from placewright.models.shorthand import read_shorthand
-from placewright.models.span import Edit, apply_edits
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 from scenario import Scenario

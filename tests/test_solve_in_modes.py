@@ -14,9 +14,9 @@ import pytest
 import yaml
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.dialects import rlinf
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
-from placewright.models.span import apply_edits
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.search import solve

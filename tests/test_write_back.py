@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from placewright.cli.main import run
-from placewright.models.assignment import seats
-from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
-from placewright.models.finding import UnusableInput
-from placewright.models.shorthand import read_shorthand
-from placewright.models.span import apply_edits
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import seats
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.search import solve

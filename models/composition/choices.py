@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Iterator, Union
 
-from ..finding import Finding, error
-from ..span import Span
+from ..findings.finding import Finding, error
+from ..findings.span import Span
 from ..text.nearest import nearest
 from .node import Node
 

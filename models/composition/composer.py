@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Sequence
 
-from ..finding import Finding, Unchecked, error
+from ..findings.finding import Finding, Unchecked, error
 from ..text.document import Document
 from ..text.environment import Environment
 from ..text.interpolation import Interpolator

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..finding import Finding, error
-from ..span import Span
+from ..findings.finding import Finding, error
+from ..findings.span import Span
 from ..text.interpolation_text import holds_interpolation
 from ..text.tree import Mapping, Scalar, Sequence, Value, kind_of
 

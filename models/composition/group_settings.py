@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Sequence
 
-from ..finding import Finding, error
+from ..findings.finding import Finding, error
 from ..text.tree import Mapping, Scalar, Value, kind_of
 from ..text.tree import Sequence as List
 from .choices import Choice, Choices, Option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..finding import Finding
+from ..findings.finding import Finding
 from ..text.source import Source
 from ..text.tree import Mapping, Value
 from .entry import Entry, read_entries

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ..span import Span
+from ..findings.span import Span
 from ..text.interpolation import MANDATORY, UNRESOLVED
 from ..text.interpolation_text import holds_interpolation
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..finding import Finding, error
+from ..findings.finding import Finding, error
 from ..text.environment import Environment
 from ..text.tree import Scalar, Sequence, Value, kind_of
 from .search_path import Folder

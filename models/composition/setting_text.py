@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Callable
 
-from ..finding import UnusableInput, error
-from ..span import Edit, Span
+from ..findings.finding import UnusableInput, error
+from ..findings.span import Edit, Span
 from ..text.resolvers import Plain, as_scalar
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
 from ..text.yaml_reader import MAX_DIGITS

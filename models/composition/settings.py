@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence as SequenceType
 
-from ..finding import Finding, UnusableInput, error
-from ..span import Edit, Span
+from ..findings.finding import Finding, UnusableInput, error
+from ..findings.span import Edit, Span
 from ..text.nearest import nearest
 from ..text.source import Source
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value, find, kind_of, plain

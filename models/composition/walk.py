@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Iterable, Sequence, Union
 
-from ..finding import Finding, Unchecked, UnusableInput, error, warning
-from ..span import Span
+from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
+from ..findings.span import Span
 from ..text.source import MAX_BYTES, Source
 from .choices import Choices
 from .entry import MANDATORY, SELF, Entry, word

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Callable, Iterable
 from unicodedata import decimal
 
-from ..edits import go_together
-from ..finding import Finding, Severity, Unchecked
-from ..span import Edit, Span, apply_edits
+from ..findings.edits import go_together
+from ..findings.finding import Finding, Severity, Unchecked
+from ..findings.span import Edit, Span, apply_edits
 from ..text.document import Document
 from ..text.interpolation import UNRESOLVED
 from ..text.nearest import nearest

@@ -7,7 +7,7 @@ from typing import Mapping as MappingType
 from typing import Union
 
 from ..derivation import Figure
-from ..span import Edit, Span
+from ..findings.span import Edit, Span
 from ..text.interpolation import Interpolator
 from ..text.tree import Mapping, Scalar, Value, kind_of
 from .notes import Notes, is_unknown

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator, Mapping, Sequence
 
-from ..assignment import Run, seats
 from ..component import Component, Parallel
-from ..node_group import NODE
+from ..machines.node_group import NODE
+from ..placements.assignment import Run, seats
 from ..problem import Problem
 
 

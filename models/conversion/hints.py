@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import product
 
 from ..component import KEYS, UNBOUNDED, Component, Parallel
-from ..finding import Finding
-from ..node_group import CLUSTER_LABEL, NODE
+from ..findings.finding import Finding
+from ..machines.node_group import CLUSTER_LABEL, NODE
 from ..problem import Problem
 from ..quantity import write_range
 from .losses import moved

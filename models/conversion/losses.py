@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..component import COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, SUBSET, Relation
-from ..finding import Finding, Severity, UnusableInput, error, warning
+from ..findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..problem import Problem
 
 LOSS, REFUSAL = "PW605", "PW606"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from ..accelerators import accelerators
-from ..cluster import Cluster
-from ..finding import UnusableInput
-from ..node import Node
-from ..node_group import NODE, EnvConfig, NodeGroup
-from ..nodes import Alike, Nodes
-from ..ranks import merge, write_ranks
-from ..shorthand import read_shorthand
+from ..findings.finding import UnusableInput
+from ..machines.accelerators import accelerators
+from ..machines.cluster import Cluster
+from ..machines.node import Node
+from ..machines.node_group import NODE, EnvConfig, NodeGroup
+from ..machines.nodes import Alike, Nodes
+from ..machines.shorthand import read_shorthand
+from ..placements.ranks import merge, write_ranks
 from ..text.dump import number_or_text
 from ..text.tree import plain
 from ..text.yaml_reader import read_yaml

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Iterator, Mapping, Sequence
 
 from ..component import Component
-from ..finding import Finding
+from ..findings.finding import Finding
 from ..roles import role_of
 from .losses import dropped
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Mapping as MappingType
 from typing import Protocol, Union
 
-from ..assignment import Assignment
-from ..cluster import Cluster
-from ..finding import Finding
+from ..findings.finding import Finding
+from ..findings.span import Edit
 from ..level import LEVELS, PLACEMENT, TRAINING
+from ..machines.cluster import Cluster
+from ..machines.shorthand import AsDeclared
+from ..placements.assignment import Assignment
 from ..problem import Problem
 from ..reading import Reading
-from ..shorthand import AsDeclared
-from ..span import Edit
 from ..text.document import Document
 from ..text.tree import Mapping
 

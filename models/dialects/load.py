@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
 
 from ..composition import Composer
-from ..finding import Finding, Unchecked, UnusableInput, error, warning
+from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..model_cards.resolve import with_models
 from ..reading import Reading
 from ..text.document import Document
@@ -42,7 +42,7 @@ def load(
 
     Parameters
     ----------
-    machines : the cluster, or how many accelerators the declared nodes have (see models/shorthand.py), or None.
+    machines : the cluster, or how many accelerators the declared nodes have (see models/machines/shorthand.py), or None.
     dialect : ``native``, ``rlinf``, or ``auto`` to recognise it. Raises ValueError for any other.
     level : ``placement``, or ``training`` to judge the batch arithmetic too.
     composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.

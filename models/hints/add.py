@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any, Callable
 from typing import Mapping as MappingType
 
-from ..cluster import Cluster
 from ..component import COLOCATED, DISJOINT, KEYS, SUBSET, UNBOUNDED, Component, Parallel, Relation
-from ..finding import Finding, UnusableInput, error
+from ..findings.finding import Finding, UnusableInput, error
+from ..machines.cluster import Cluster
+from ..machines.node_group import NODE
 from ..model_cards.of_block import MODEL
-from ..node_group import NODE
 from ..roles import ROLES
 from ..text.forms import fill
 from ..text.interpolation import UNRESOLVED

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..component import UNBOUNDED
-from ..finding import UnusableInput, error
+from ..findings.finding import UnusableInput, error
+from ..findings.span import Span
 from ..quantity import write_range
-from ..span import Span
 from .forms import ComponentForm
 
 

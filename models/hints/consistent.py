@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator, Mapping, Sequence
 
-from ..cluster import Cluster
 from ..component import COLOCATED, KEYS, NOT_FEWER, UNBOUNDED, Component, Parallel, Relation
-from ..finding import Finding, error
-from ..node_group import NODE
-from ..span import Edit
+from ..findings.finding import Finding, error
+from ..findings.span import Edit
+from ..machines.cluster import Cluster
+from ..machines.node_group import NODE
 from ..text.nearest import nearest
 from ..text.scalar_text import in_flow_map
 

@@ -8,7 +8,7 @@ from typing import Annotated, Union
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, StrictBool, Tag, WithJsonSchema
 
 from ..component import Parallel
-from ..node_group import CLUSTER_LABEL
+from ..machines.node_group import CLUSTER_LABEL
 from ..roles import ROLES
 from ..text.values import LIST, TEXT, Amount, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, Word, text_or_list
 

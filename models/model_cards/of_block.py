@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..finding import Finding, error, warning
+from ..findings.finding import Finding, error, warning
 from ..text.nearest import nearest
 from ..text.tree import Mapping, Scalar, find, kind_of
 from .card import NUMBERS, ModelCard

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Mapping
 
-from ..finding import UnusableInput, error
+from ..findings.finding import UnusableInput, error
 from .card import ModelCard
 
 MAX_BYTES = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..finding import Finding
+from ..findings.finding import Finding
 from ..problem import Problem
 from ..reading import Reading
 from ..roles import ACTOR, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Mapping
 
 from ..component import Parallel
-from ..span import Span
+from ..findings.span import Span
 from .card import ModelCard
 
 WORDS = {

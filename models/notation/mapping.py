@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Iterable, Iterator
 
-from ..assignment import Run, Runs
-from ..cluster import Cluster
-from ..node_group import NODE, Numbering, Stretch
-from ..run import Repeat
+from ..machines.cluster import Cluster
+from ..machines.node_group import NODE, Numbering, Stretch
+from ..placements.assignment import Run, Runs
+from ..placements.run import Repeat
 from .placement_text import Pair
 
 

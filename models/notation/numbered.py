@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..cluster import Cluster
-from ..node_group import ACCELERATOR, NODE
+from ..machines.cluster import Cluster
+from ..machines.node_group import ACCELERATOR, NODE
 from .placement_text import Numbered
 
 

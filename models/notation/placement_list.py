@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Callable, Iterable, Iterator, Sequence
 
-from ..assignment import Run, Runs, Seat, compress, seats
-from ..cluster import Cluster
-from ..node_group import ACCELERATOR, NODE
-from ..ranks import CODES_BY_REASON, RankError, parse_ranks
-from ..run import Repeat
+from ..machines.cluster import Cluster
+from ..machines.node_group import ACCELERATOR, NODE
+from ..placements.assignment import Run, Runs, Seat, compress, seats
+from ..placements.ranks import CODES_BY_REASON, RankError, parse_ranks
+from ..placements.run import Repeat
 
 MAX_PROCESSES = 1 << 20
 HELPS = {

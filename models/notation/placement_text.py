@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from ..ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments
+from ..placements.ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments
 
 _PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)
 """A segment as nearly all are written; any other is read slowly, and every fault is found there."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from ..assignment import Run, repeats_of
-from ..node_group import ACCELERATOR, NODE
-from ..ranks import write_ranks
+from ..machines.node_group import ACCELERATOR, NODE
+from ..placements.assignment import Run, repeats_of
+from ..placements.ranks import write_ranks
 
 Data = dict[str, object]
 

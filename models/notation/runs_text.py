@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Iterable, Iterator, Sequence
 
-from ..assignment import Run, repeats_of
-from ..cluster import Cluster
-from ..finding import UnusableInput, error
-from ..node_group import NODE
+from ..findings.finding import UnusableInput, error
+from ..machines.cluster import Cluster
+from ..machines.node_group import NODE
+from ..placements.assignment import Run, repeats_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Sequence
 
 from ..composition.setting_text import Kind, Setting, read_setting
-from ..finding import Finding, Unchecked, UnusableInput, error, warning
-from ..span import Edit, Span
+from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
+from ..findings.span import Edit, Span
 from ..text.environment import Environment
 from ..text.interpolation import UNRESOLVED
 from ..text.source import Source

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ..composition import Composer
-from ..finding import Finding, Severity, Unchecked, UnusableInput, error
+from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error
 from ..text.document import Document
 from ..text.environment import Environment
 from ..text.program import Program

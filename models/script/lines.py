@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from ..span import Span
+from ..findings.span import Span
 from ..text.source import Source
 from .syntax.parts import Place
 

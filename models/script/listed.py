@@ -80,7 +80,10 @@ def _document(source: Source, words: list[Text], composer: Composer) -> Document
     given.refuse_positional("Hydra")
     document = composer.started(source, None, given.settings, given.environment)
     program = Program(
-        "", source.whole(), config_name=_option(given, "config-name"), command=given.lines.span((0, len(source.text.rstrip()))),
+        "",
+        source.whole(),
+        config_name=_option(given, "config-name"),
+        command=given.lines.span((0, len(source.text.rstrip()))),
         complete=source.name != NAME,
     )
     findings, unchecked = (*given.findings, *document.findings), (*given.unchecked, *document.unchecked)

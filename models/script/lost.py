@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Iterator
 
-from ..finding import Finding, warning
-from ..span import Edit, Span
+from ..findings.finding import Finding, warning
+from ..findings.span import Edit, Span
 from .launch import Launch
 from .reading import Script
 from .recognise import DOTTED_SETTING

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..composition.setting_text import Setting
-from ..finding import Finding
-from ..span import Edit, Span
+from ..findings.finding import Finding
+from ..findings.span import Edit, Span
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
 from .lines import Lines
 from .meaning.value import Piece, Text

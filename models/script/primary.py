@@ -7,7 +7,7 @@ import re
 from typing import Sequence
 
 from ..composition.search_path import Located, SearchPath
-from ..finding import UnusableInput
+from ..findings.finding import UnusableInput
 from ..text.source import Source
 from .meaning.value import Text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ..span import Edit
+from ..findings.span import Edit
 from .syntax.cursor import Unreadable
 from .syntax.parser import Parser
 

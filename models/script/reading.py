@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Mapping
 
-from ..finding import Finding, Unchecked, error
+from ..findings.finding import Finding, Unchecked, error
 from ..text.source import Source
 from .lines import Lines
 from .meaning.follow import Follower

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from ..composition.setting_text import read_setting
-from ..finding import UnusableInput
-from ..span import Span
+from ..findings.finding import UnusableInput
+from ..findings.span import Span
 from ..text.source import Source
 from ..text.tree import Mapping, Scalar, Sequence
 

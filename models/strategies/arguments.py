@@ -13,7 +13,7 @@ from functools import wraps
 from operator import attrgetter, index
 from typing import Any, Callable, Sequence, TypeVar
 
-from ..finding import Finding, UnusableInput, error
+from ..findings.finding import Finding, UnusableInput, error
 from ..text.nearest import nearest
 
 Strategy = TypeVar("Strategy", bound=type)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, overload
 
-from ..assignment import Run, Seat, compress
-from ..cluster import Cluster
-from ..finding import Finding, UnusableInput, error
-from ..node_group import Numbering
+from ..findings.finding import Finding, UnusableInput, error
+from ..machines.cluster import Cluster
+from ..machines.node_group import Numbering
 from ..notation.launchable import why_not
 from ..notation.mapping import runs_of
 from ..notation.placement_text import Pair
+from ..placements.assignment import Run, Seat, compress
 from .arguments import Argument, lists_of_ranks, refuse, takes
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, need_hardware, selected
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import SupportsIndex, Union
 
-from ..cluster import Cluster
-from ..finding import UnusableInput, error
-from ..shorthand import AsDeclared, read_shorthand
+from ..findings.finding import UnusableInput, error
+from ..machines.cluster import Cluster
+from ..machines.shorthand import AsDeclared, read_shorthand
 from .arguments import whole_number
 
 Machines = Union[Cluster, AsDeclared, str, SupportsIndex]

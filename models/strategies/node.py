@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Iterator, Sequence, SupportsIndex, overload
 
-from ..assignment import Run
-from ..cluster import Cluster
-from ..finding import Finding, UnusableInput, error
-from ..node_group import NODE
+from ..findings.finding import Finding, UnusableInput, error
+from ..machines.cluster import Cluster
+from ..machines.node_group import NODE
+from ..placements.assignment import Run
 from .arguments import Argument, ranks, refuse, takes
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, selected
 

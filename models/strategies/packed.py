@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, SupportsIndex, overload
 
-from ..cluster import Cluster
-from ..finding import Finding, UnusableInput, error
-from ..run import Repeat, Run, Runs
+from ..findings.finding import Finding, UnusableInput, error
+from ..machines.cluster import Cluster
+from ..placements.run import Repeat, Run, Runs
 from .arguments import Argument, refuse, takes, whole_number
 from .strategy import ISOLATE, NODE_GROUP, Labels, PlacementStrategy, need_hardware, selected
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Sequence, SupportsIndex, Union, overload
 
-from ..assignment import Run
-from ..cluster import Cluster
-from ..finding import UnusableInput, error
-from ..node_group import CLUSTER_LABEL, NODE
-from ..placement import Placement, placements
+from ..findings.finding import UnusableInput, error
+from ..machines.cluster import Cluster
+from ..machines.node_group import CLUSTER_LABEL, NODE
+from ..placements.assignment import Run
+from ..placements.placement import Placement, placements
 from .arguments import Argument, labels, refuse, truth
 from .machines import Machines, cluster_of
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Callable
 from typing import Mapping as MappingType
 
-from ..finding import Finding, Unchecked
-from ..span import Span
+from ..findings.finding import Finding, Unchecked
+from ..findings.span import Span
 from .environment import Environment
 from .program import Program
 from .source import Source

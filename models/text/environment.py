@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Iterable
 from typing import Mapping as MappingType
 
-from ..codes import CODES
-from ..finding import Finding, Unchecked
-from ..span import Span
+from ..findings.codes import CODES
+from ..findings.finding import Finding, Unchecked
+from ..findings.span import Span
 
 _ASSUMED = "taken as not set, so what the script has in its place counts; `--allow-env NAME` reads it"
 _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | re.IGNORECASE)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Sequence, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ..finding import Finding, UnusableInput, error
-from ..span import Edit, Span
+from ..findings.finding import Finding, UnusableInput, error
+from ..findings.span import Edit, Span
 from .nearest import nearest
 from .tree import Mapping, Scalar, Value, find, plain
 from .values import TAGS, TEXT, shown

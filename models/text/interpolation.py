@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, Iterable
 from typing import Mapping as MappingType
 
-from ..finding import Finding, Unchecked, error
-from ..span import Span
+from ..findings.finding import Finding, Unchecked, error
+from ..findings.span import Span
 from .environment import Environment, taken_as_not_set
 from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
 from .resolvers import RESOLVERS, CannotCompute, Plain, ProvedWrong, as_scalar, compute, primitive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..span import Span
+from ..findings.span import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ through an interpolation.
 
 from __future__ import annotations
 
-from ..span import Edit, Span
+from ..findings.span import Edit, Span
 from .splice import line_end_of, line_stop
 from .tree import Entry, Mapping, Sequence, Value
 

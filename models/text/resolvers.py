@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Callable, Mapping, Union
 
-from ..span import Span
+from ..findings.span import Span
 from .tree import Scalar
 
 Plain = Union[int, float, bool, str, None]

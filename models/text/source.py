@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from ..finding import UnusableInput, error
-from ..span import Span
+from ..findings.finding import UnusableInput, error
+from ..findings.span import Span
 from .tree import Mapping, Value
 from .yaml_reader import read_yaml
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..span import Edit, Span
+from ..findings.span import Edit, Span
 from .source import Source
 from .tree import Mapping
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, Union
 
 import yaml
 
-from ..span import Span
+from ..findings.span import Span
 
 _CORE = "tag:yaml.org,2002:"
 _CONSTRUCTOR: Any = yaml.constructor.SafeConstructor()

@@ -11,8 +11,8 @@ from typing import Any, Iterator
 
 import yaml
 
-from ..finding import Finding, UnusableInput, error
-from ..span import Span
+from ..findings.finding import Finding, UnusableInput, error
+from ..findings.span import Span
 from .tree import Entry, Mapping, Scalar, Sequence, Value
 
 MAX_DEPTH = 64

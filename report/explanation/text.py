@@ -7,7 +7,7 @@ from typing import Iterable
 from ...models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, UNBOUNDED
 from ...models.derivation import Derivation
 from ...models.level import PLACEMENT
-from ...models.node_group import ACCELERATOR
+from ...models.machines.node_group import ACCELERATOR
 from ...models.report import UNUSABLE, Report
 from ...solver.explaining.explanation import Explanation
 from ...solver.explaining.needs import Layout, Need, Needs

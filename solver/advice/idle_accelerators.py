@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 from typing import ClassVar, Iterator
 
-from ...models.assignment import Assignment
-from ...models.finding import Finding, Severity
-from ...models.node_group import ACCELERATOR
+from ...models.findings.finding import Finding, Severity
+from ...models.machines.node_group import ACCELERATOR
+from ...models.placements.assignment import Assignment
+from ...models.placements.ranks import merge, write_ranks
 from ...models.problem import Problem
-from ...models.ranks import merge, write_ranks
 from ..stretches import stretches
 from ..wording import plural
 

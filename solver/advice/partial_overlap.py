@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import ClassVar, Iterator
 
-from ...models.assignment import Assignment
-from ...models.finding import Finding, warning
+from ...models.findings.finding import Finding, warning
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..mended import MOST_TRIED, breaks_nothing
 from ..mends import moved_off, moved_onto

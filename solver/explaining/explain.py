@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Callable
 
 from ...models.derivation import ACCELERATORS_PER_NODE, NOT_KNOWN, WORLD_SIZE, Derivation
-from ...models.plan import VERIFIED, Plan
+from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
+from ...models.placements.plan import VERIFIED, Plan
 from ...models.reading import Reading
-from ...models.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
 from ...models.text.environment import Environment
 from ..verify import verify
 from .explanation import Explanation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...models.derivation import Derivation
-from ...models.plan import Plan
+from ...models.placements.plan import Plan
 from ...models.report import Report
 from .needs import Needs
 from .sharing import Sharing

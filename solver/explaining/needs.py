@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from math import lcm
 from typing import Container
 
-from ...models.assignment import Assignment
 from ...models.component import Component
-from ...models.node_group import ACCELERATOR, CLUSTER_LABEL
+from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.sharing import around, holders
 from ...models.text.document import Document

@@ -17,7 +17,7 @@ from ...models.derivation import (
     Derivation,
     Figure,
 )
-from ...models.node_group import NODE
+from ...models.machines.node_group import NODE
 from ...models.problem import Problem
 from ...models.roles import ROLLOUT
 from ...models.share import Share

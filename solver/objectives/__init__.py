@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...models.assignment import Assignment
-from ...models.plan import Term
+from ...models.placements.assignment import Assignment
+from ...models.placements.plan import Term
 from ...models.problem import Problem
 from ..rule import Objective
 from .domains_touched import DomainsTouched

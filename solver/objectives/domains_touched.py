@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ...models.assignment import Assignment
-from ...models.node_group import NODE
+from ...models.machines.node_group import NODE
+from ...models.machines.topology import domain, domains
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ...models.topology import domain, domains
 
 if TYPE_CHECKING:
     from ..layout import Bundle, Layout

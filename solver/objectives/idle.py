@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ...models.assignment import Assignment
 from ...models.component import UNBOUNDED, Component
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..amounts import allowed
 

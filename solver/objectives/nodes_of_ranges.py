@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ...models.assignment import Assignment
 from ...models.component import Component
-from ...models.node_group import NODE, Numbering
+from ...models.machines.node_group import NODE, Numbering
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import lcm
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.assignment import Assignment
 from ...models.demand import Clause, Demand
-from ...models.finding import Finding, error, warning
+from ...models.findings.finding import Finding, error, warning
+from ...models.findings.span import Edit
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.share import Share
-from ...models.span import Edit
 from ..wording import plural
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
-from ...models.assignment import Assignment
 from ...models.component import Component
 from ...models.demand import Clause, Demand
-from ...models.finding import Finding, error
+from ...models.findings.finding import Finding, error
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.sharing import Members
 from ..wording import listed

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.assignment import Assignment
 from ...models.component import IN_ORDER, Relation
 from ...models.demand import Clause, Demand
-from ...models.finding import Finding, error
-from ...models.node_group import ACCELERATOR, CLUSTER_LABEL, Numbering
+from ...models.findings.finding import Finding, error
+from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, Numbering
+from ...models.placements.assignment import Assignment
+from ...models.placements.ranks import write_ranks
 from ...models.problem import Problem
-from ...models.ranks import write_ranks
 from ..mends import Mend, given_ranges, held_range
 from ..wording import demanded, listed, lowest
 

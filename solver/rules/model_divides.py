@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.assignment import Assignment
 from ...models.component import Component
 from ...models.demand import Clause, Demand
-from ...models.finding import Finding, error, warning
+from ...models.findings.finding import Finding, error, warning
+from ...models.findings.span import Edit
 from ...models.model_cards.card import ModelCard
 from ...models.model_cards.use import WORDS, Split
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ...models.span import Edit
 
 if TYPE_CHECKING:
     from ..variables import Variables

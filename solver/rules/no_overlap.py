@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.assignment import Assignment, met
 from ...models.component import Component
 from ...models.demand import Clause
-from ...models.finding import Finding, error
-from ...models.node_group import ACCELERATOR
+from ...models.findings.finding import Finding, error
+from ...models.machines.node_group import ACCELERATOR
+from ...models.placements.assignment import Assignment, met
+from ...models.placements.ranks import merge, write_ranks
 from ...models.problem import Problem
-from ...models.ranks import merge, write_ranks
 from ...models.sharing import around, holders
 from ..wording import lowest
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.assignment import Assignment
 from ...models.component import NOT_FEWER, Relation
 from ...models.demand import Clause, Demand
-from ...models.finding import Finding, error
+from ...models.findings.finding import Finding, error
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..wording import demanded, plural
 from .all_placed import amount_of

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
-from ...models.assignment import Assignment
 from ...models.component import Component
 from ...models.demand import Clause, Demand
-from ...models.finding import Finding, error
-from ...models.node_group import NODE
+from ...models.findings.finding import Finding, error
+from ...models.machines.node_group import NODE
+from ...models.placements.assignment import Assignment
+from ...models.placements.run import Repeat
 from ...models.problem import Problem
-from ...models.run import Repeat
 
 if TYPE_CHECKING:
     from ..variables import Variables

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from placewright.models.codes import CODES
+from placewright.models.findings.codes import CODES
 
 CODE = re.compile(r"PW\d{3}")
 BOUNDARY = "PW100"  # no code itself: those below it make the input unusable
@@ -15,7 +15,7 @@ def used(modules: dict[str, ast.Module]) -> dict[str, str]:
     """code -> a module in which it stands as a string of its own; docstrings and messages do not count."""
     found = {}
     for name, tree in modules.items():
-        if name == "models/codes.py":
+        if name == "models/findings/codes.py":
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value) and node.value != BOUNDARY:

@@ -60,7 +60,7 @@ def test_a_decoy_beside_a_script_does_not_shadow_ours(wheel: Path, tmp_path: Pat
         "import cli, models, report, runtime, solver\n"
         "assert all(module.MINE for module in (cli, models, report, runtime, solver))\n"
         "import placewright\n"
-        "from placewright.models.cluster import Cluster\n"
+        "from placewright.models.machines.cluster import Cluster\n"
         "from placewright.cli.main import run\n"
         f"assert placewright.__file__.startswith({str(site)!r}), placewright.__file__\n"
         "assert run(['verify', 'job.yaml', '--cluster', '1x2']) == 0\n"

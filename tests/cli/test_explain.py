@@ -10,7 +10,7 @@ from pathlib import Path
 import placewright
 import pytest
 from placewright.cli.main import run
-from placewright.models.codes import CODES
+from placewright.models.findings.codes import CODES
 
 ASSUMED = "no machines were named: 8 on each node are assumed, enough for all ranks"
 HEAVY = ("ortools", "ray", "networkx", "rich", "pydantic", "yaml")

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 from placewright.cli.launch import launch
 from placewright.cli.main import run
-from placewright.models.assignment import Assignment, Run
-from placewright.models.plan import VERIFIED, Plan
-from placewright.models.plan_file import plan_to_json
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.plan_file import plan_to_json
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from placewright.cli import main as command
-from placewright.models.finding import UnusableInput, error
+from placewright.models.findings.finding import UnusableInput, error
 
 RUN = [sys.executable, "-c", "from placewright.cli.main import main; main()"]
 

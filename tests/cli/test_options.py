@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from placewright.cli.options import DIALECTS, read_machines
-from placewright.models.cluster import Cluster
 from placewright.models.dialects.load import DIALECTS as KNOWN
-from placewright.models.finding import UnusableInput
-from placewright.models.shorthand import AsDeclared
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.shorthand import AsDeclared
 
 
 def test_a_shorthand() -> None:

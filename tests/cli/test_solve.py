@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from placewright.cli.solve import _edits
 from placewright.models.dialects.load import read
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
 from placewright.models.text.source import Source
 from placewright.solver.search import solve
 

@@ -17,8 +17,8 @@ import yaml
 from placewright.models.converted import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import load
+from placewright.models.machines.shorthand import AsDeclared, read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.shorthand import AsDeclared, read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.program import Program
 from placewright.models.text.source import Source

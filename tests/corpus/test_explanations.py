@@ -15,7 +15,7 @@ import yaml
 from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import load
-from placewright.models.shorthand import AsDeclared
+from placewright.models.machines.shorthand import AsDeclared
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.text import render as to_text
 from placewright.solver.explaining.explain import explain

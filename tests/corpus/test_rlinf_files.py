@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from placewright.models.dialects.load import load
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.report import Report
-from placewright.models.shorthand import AsDeclared
 from placewright.solver.verify import verify
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf"

@@ -11,12 +11,12 @@ from typing import Any, Callable, Iterator, NamedTuple
 import pytest
 import yaml
 from against_rlinf.differences import REASONS
-from placewright.models.accelerators import accelerators
-from placewright.models.cluster import Cluster, Hardware, Node
 from placewright.models.dialects import rlinf
-from placewright.models.finding import Severity, UnusableInput
-from placewright.models.node_group import NODE, NodeGroup
-from placewright.models.placement import Placement, placements
+from placewright.models.findings.finding import Severity, UnusableInput
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.node_group import NODE, NodeGroup
+from placewright.models.placements.placement import Placement, placements
 from placewright.models.reading import Reading
 from placewright.models.strategies import (
     FlexiblePlacementStrategy,

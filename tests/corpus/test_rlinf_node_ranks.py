@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from placewright.models.accelerators import accelerators
 from placewright.models.dialects.rlinf.cluster.live_nodes import LiveNode, ranked
-from placewright.models.finding import Severity
-from placewright.models.node import Node
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.node import Node
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf" / "golden" / "random_noderank.jsonl.gz"
 pytestmark = pytest.mark.skipif(not GOLDEN.is_file(), reason="the corpus is not beside the repository")

@@ -13,8 +13,8 @@ from placewright.models.composition import Composer
 from placewright.models.configuration.notes import Notes
 from placewright.models.configuration.settings import Settings
 from placewright.models.dialects.load import load
+from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.reading import Reading
-from placewright.models.shorthand import AsDeclared
 from placewright.models.text.interpolation import Interpolator
 from placewright.solver.verify import verify
 

@@ -11,14 +11,14 @@ from typing import Any, Callable, Iterator, NamedTuple
 
 import pytest
 import yaml
-from placewright.models.accelerators import accelerators
-from placewright.models.assignment import seats
-from placewright.models.cluster import Cluster, Node
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, read
-from placewright.models.finding import Finding, Severity
-from placewright.models.node_group import ACCELERATOR
-from placewright.models.placement import placements
+from placewright.models.findings.finding import Finding, Severity
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.node_group import ACCELERATOR
+from placewright.models.placements.assignment import seats
+from placewright.models.placements.placement import placements
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source

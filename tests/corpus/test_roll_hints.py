@@ -17,10 +17,10 @@ from against_roll.checks import STEP, failures
 from against_roll.configurations import Config, Question
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.dialects import roll
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
-from placewright.models.span import apply_edits
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.search import solve

@@ -20,10 +20,10 @@ from against_roll.configurations import PER_NODE, Dice, Question
 from placewright.models.dialects import roll
 from placewright.models.dialects.dialect import Machines
 from placewright.models.dialects.load import read
-from placewright.models.finding import Finding
+from placewright.models.findings.finding import Finding
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
-from placewright.models.span import apply_edits
 from placewright.models.text.source import Source
 from placewright.solver.search import solve
 from placewright.solver.verify import verify

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.solver.verify import verify
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "verl"

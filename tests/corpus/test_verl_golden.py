@@ -10,7 +10,7 @@ from typing import Any, Iterator
 import pytest
 import yaml
 from placewright.models.dialects import verl
-from placewright.models.finding import Finding, Severity
+from placewright.models.findings.finding import Finding, Severity
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.program import Program

@@ -11,7 +11,7 @@ from typing import Any, Iterator
 
 import pytest
 from placewright.models.composition import Composer
-from placewright.models.finding import Severity, UnusableInput
+from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.script.document import documents_of
 from placewright.models.script.launch import launch_of
 from placewright.models.script.reading import read_script

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 from against_verl.rules import rule_of
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
 from placewright.solver.verify import verify
 from test_verl_golden import CORPUS, read, records
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
 
 SYNC = "its configuration says `sync` (on_policy_distill_trainer.yaml); the record takes the default of `ppo_trainer`"
-STREAM = "a step of the fully asynchronous trainer has 32 x 4 x 16 = 2048 samples, which 12 ranks do not divide; the record does not judge it"
+STREAM = (
+    "a step of the fully asynchronous trainer has 32 x 4 x 16 = 2048 samples, which 12 ranks do not divide; the record does not judge it"
+)
 DELIBERATE = {
     ("verl/experimental/fully_async_policy/shell/dapo_7b_math_fsdp2_4_12.sh", "batch_div_actor_dp"): STREAM,
     ("recipe/gkd/test_qwen.sh", "rollout_mode_sync_removed"): SYNC,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
-from placewright.models.finding import Finding
+from placewright.models.findings.finding import Finding
 from placewright.models.hints import add_block, add_hints
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Mapping
@@ -142,7 +142,7 @@ def test_hints_that_need_a_value_that_is_not_known_are_refused() -> None:
 
 @pytest.mark.parametrize("edit", ["a: {acelerators: 8}", "actor: {accelerators: 8}\nb: {colocate_with: actr}"])
 def test_a_fix_that_is_an_edit_mends_the_text(edit: str) -> None:
-    from placewright.models.span import apply_edits
+    from placewright.models.findings.span import apply_edits
 
     *_, findings = hints(edit)
     (finding,) = findings

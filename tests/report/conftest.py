@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.accelerators import accelerators
-from placewright.models.assignment import Assignment, Run
-from placewright.models.cluster import Cluster, Hardware, Node
-from placewright.models.node_group import NodeGroup
-from placewright.models.plan import VERIFIED, Plan
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.node_group import NodeGroup
+from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.plan import VERIFIED, Plan
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from functools import partial
 
 from placewright.models.derivation import Derivation, Figure
 from placewright.models.dialects import native
+from placewright.models.findings.span import Span
 from placewright.models.report import Report
-from placewright.models.span import Span
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.report.explanation.data import render as to_json

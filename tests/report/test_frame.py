@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.models.finding import Finding, Severity, error, warning
-from placewright.models.span import Span
+from placewright.models.findings.finding import Finding, Severity, error, warning
+from placewright.models.findings.span import Span
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Scalar, find
 from placewright.report.frame import WIDTH, excerpt, frame

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from placewright.models.assignment import Assignment, Run
-from placewright.models.cluster import Cluster
-from placewright.models.plan import VERIFIED, Plan
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.report.grid import grid
 
 

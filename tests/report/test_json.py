@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from placewright.models.finding import Unchecked, error
-from placewright.models.placement import Placement
-from placewright.models.plan import Plan
+from placewright.models.findings.finding import Unchecked, error
+from placewright.models.findings.span import Span
+from placewright.models.placements.placement import Placement
+from placewright.models.placements.plan import Plan
 from placewright.models.report import Report
-from placewright.models.span import Span
 from placewright.report.json import render
 
 FINDING = error("PW102", "actor", "too many", Span("run.yaml", 3, 4, 5, 14), help="write `0-15`")

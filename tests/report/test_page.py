@@ -13,11 +13,11 @@ import placewright
 import pytest
 from placewright.cli.main import run
 from placewright.cli.options import read_machines
-from placewright.models.codes import CODES, FAMILIES
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
-from placewright.models.finding import UnusableInput
-from placewright.models.span import Edit, apply_edits
+from placewright.models.findings.codes import CODES, FAMILIES
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.findings.span import Edit, apply_edits
 from placewright.report.explain import WIDTH, render
 from placewright.report.page import Example, Page, parse_page
 from placewright.report.page import read_page as read_page_with

@@ -8,10 +8,10 @@ from typing import Any, Iterator
 
 import pytest
 import yaml
-from placewright.models.cluster_source import cluster_of
 from placewright.models.dialects import native
-from placewright.models.finding import UnusableInput
-from placewright.models.plan_file import plan_to_json, read_plan
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.machines.cluster_source import cluster_of
+from placewright.models.placements.plan_file import plan_to_json, read_plan
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.report.schema import KINDS, schema, schema_to_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.models.plan import Plan
+from placewright.models.placements.plan import Plan
 from placewright.report.table import _ranges, components_table, placements_table, table
 
 

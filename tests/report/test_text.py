@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.finding import Unchecked, error, warning
-from placewright.models.plan import Plan
+from placewright.models.findings.finding import Unchecked, error, warning
+from placewright.models.findings.span import Span
+from placewright.models.placements.plan import Plan
 from placewright.models.report import Report
-from placewright.models.span import Span
 from placewright.report.text import render, summary
 
 FAULTY = Report(

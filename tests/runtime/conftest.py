@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 import pytest
-from placewright.models.assignment import Assignment, Run
-from placewright.models.plan import VERIFIED, Plan
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.runtime.connection import Connection
 from placewright.runtime.ray_compat import actor_names, free_resources
 from placewright.runtime.simulate import SimulatedCluster

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from placewright.models.accelerators import accelerators
-from placewright.models.assignment import Run
-from placewright.models.cluster import Cluster, Node
-from placewright.models.placement import Placement, placements
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.placements.assignment import Run
+from placewright.models.placements.placement import Placement, placements
 from placewright.runtime.audit import AuditRow, compare, findings
 from placewright.runtime.environment import rank_environment
 

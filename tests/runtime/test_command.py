@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Callable, Iterator
 
 import pytest
-from placewright.models.assignment import Run
-from placewright.models.plan_file import plan_to_json
+from placewright.models.placements.assignment import Run
+from placewright.models.placements.plan_file import plan_to_json
 
 from .conftest import Planner
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.assignment import Run
-from placewright.models.plan import Plan
+from placewright.models.placements.assignment import Run
+from placewright.models.placements.plan import Plan
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.group import WorkerGroup, late
 from placewright.runtime.trouble import STARTING, trouble, unimportable

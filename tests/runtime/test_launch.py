@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from placewright.models.assignment import Run
-from placewright.models.node_group import EnvConfig, NodeGroup
-from placewright.models.plan import Plan
+from placewright.models.machines.node_group import EnvConfig, NodeGroup
+from placewright.models.placements.assignment import Run
+from placewright.models.placements.plan import Plan
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import launch
 

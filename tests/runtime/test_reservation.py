@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from placewright.models.cluster import Node
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.cluster import Node
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.inventory import RayNode
 from placewright.runtime.matching import Match
 from placewright.runtime.reservation import bundle, shortages

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime import simulate
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.simulate import SimulatedCluster, describe

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.assignment import Assignment, Run
-from placewright.models.cluster import Cluster
-from placewright.models.node_group import EnvConfig, NodeGroup
-from placewright.models.plan import VERIFIED, Plan
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node_group import EnvConfig, NodeGroup
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.runtime.failure import UNUSABLE, LaunchFailed
 from placewright.runtime.launch import launch
 from placewright.runtime.trust import is_dangerous, untrusted

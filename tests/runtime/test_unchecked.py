@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from placewright.models.assignment import Run
-from placewright.models.node_group import EnvConfig, NodeGroup
-from placewright.models.plan import Plan
+from placewright.models.machines.node_group import EnvConfig, NodeGroup
+from placewright.models.placements.assignment import Run
+from placewright.models.placements.plan import Plan
 from placewright.runtime.unchecked import unchecked
 
 from .conftest import Planner

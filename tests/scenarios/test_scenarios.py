@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from placewright.cli.main import run
-from placewright.models.codes import CODES
+from placewright.models.findings.codes import CODES
 from scenario import Outcome, Scenario
 
 HERE = Path(__file__).parent

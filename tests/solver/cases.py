@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from placewright.models.accelerators import accelerators
-from placewright.models.assignment import Run
-from placewright.models.cluster import Cluster, Hardware, Node
 from placewright.models.component import (
     COLOCATED,
     COLOCATED_OR_DISJOINT,
@@ -19,8 +16,11 @@ from placewright.models.component import (
     Relation,
 )
 from placewright.models.job import Capabilities, Job
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.node_group import ACCELERATOR, NodeGroup
 from placewright.models.model_cards import ModelCard, ModelUse, engine_splits
-from placewright.models.node_group import ACCELERATOR, NodeGroup
+from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 from placewright.models.share import Share
 

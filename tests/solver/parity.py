@@ -12,10 +12,10 @@ from math import comb
 from typing import Any, Iterable, Iterator
 
 from ortools.sat.python import cp_model
-from placewright.models.assignment import Assignment, Run, compress
 from placewright.models.component import Component
-from placewright.models.finding import Severity
-from placewright.models.node_group import NODE
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.node_group import NODE
+from placewright.models.placements.assignment import Assignment, Run, compress
 from placewright.models.problem import Problem
 from placewright.solver import compile as compile_module
 from placewright.solver import expand as expand_module

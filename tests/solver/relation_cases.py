@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from placewright.models.assignment import Run
 from placewright.models.component import Parallel
+from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
 from .cases import cluster, component, given, problem, share

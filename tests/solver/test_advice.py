@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.assignment import Run
 from placewright.models.component import Component
-from placewright.models.finding import Finding, Severity
+from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
-from placewright.models.shorthand import read_shorthand
 from placewright.solver.advice import ADVICE
 from placewright.solver.stretches import stretches
 from placewright.solver.verify import advise

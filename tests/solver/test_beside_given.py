@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from placewright.models.answer import IMPOSSIBLE
-from placewright.models.assignment import Run
-from placewright.models.node_group import NODE
-from placewright.models.plan import OPTIMAL
+from placewright.models.machines.node_group import NODE
+from placewright.models.placements.assignment import Run
+from placewright.models.placements.plan import OPTIMAL
 from placewright.solver.search import solve
 
 from .cases import cluster, component, given, problem, share

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import pytest
 from placewright.models.component import Component
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
 from placewright.models.problem import Problem
 from placewright.solver import expand, layout, pools, project
 from placewright.solver.layout import Bundle, Cell, Layout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.assignment import Run
+from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 from placewright.solver.not_searched import not_searched
 from placewright.solver.search import solve

@@ -6,9 +6,9 @@ import random
 from collections import Counter
 
 import pytest
-from placewright.models.assignment import Run, compress
 from placewright.models.component import Component
 from placewright.models.model_cards import ModelUse
+from placewright.models.placements.assignment import Run, compress
 from placewright.models.problem import Problem
 from placewright.solver.not_searched import not_searched
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.assignment import Assignment, Run
 from placewright.models.component import Component, Parallel
-from placewright.models.finding import Finding, Severity
-from placewright.models.fix import Fix
+from placewright.models.findings.finding import Finding, Severity
+from placewright.models.findings.fix import Fix
+from placewright.models.findings.span import Edit, Span
 from placewright.models.job import Capabilities
+from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.problem import Problem
-from placewright.models.span import Edit, Span
 from placewright.solver.search import solve
 from placewright.solver.verify import check_given
 

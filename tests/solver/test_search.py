@@ -8,14 +8,14 @@ import sys
 from dataclasses import replace
 
 import pytest
-from placewright.models.assignment import Assignment, Run
-from placewright.models.cluster import Cluster
 from placewright.models.component import COLOCATED, Parallel, Relation
-from placewright.models.finding import Finding, Severity
+from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
-from placewright.models.plan import OPTIMAL, VERIFIED
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.plan import OPTIMAL, VERIFIED
 from placewright.models.problem import Problem
-from placewright.models.shorthand import read_shorthand
 from placewright.solver import search
 from placewright.solver.check import check
 from placewright.solver.objectives import OBJECTIVES, weights
@@ -95,7 +95,7 @@ def test_the_search_agrees_with_greedy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_same_digest_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
     script = (
         "import placewright.solver.search as s; s.greedy = lambda layout: None\n"
-        "from placewright.models.shorthand import read_shorthand\n"
+        "from placewright.models.machines.shorthand import read_shorthand\n"
         "from placewright.models.component import Component, Parallel\n"
         "from placewright.models.job import Job\nfrom placewright.models.problem import Problem\n"
         "c = tuple(Component(n, least=a, most=b, parallel=Parallel(t)) for n, a, b, t in (('a', 8, 24, 8), ('b', 6, 20, 2), ('c', 5, 5, 1)))\n"

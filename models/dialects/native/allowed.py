@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...finding import Finding, error
+from ...findings.finding import Finding, error
+from ...findings.span import Edit
 from ...job import Capabilities
-from ...span import Edit
 from ...text.nearest import nearest
 from ...text.tree import Scalar, Sequence, Value
 

@@ -6,10 +6,10 @@ from typing import Annotated, Union
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, Tag, WithJsonSchema
 
-from ...cluster_file import ClusterForm
 from ...component import IN_ORDER, RELATION_KINDS
 from ...hints.forms import ComponentForm
-from ...shorthand import SHORTHAND_PATTERN
+from ...machines.cluster_file import ClusterForm
+from ...machines.shorthand import SHORTHAND_PATTERN
 from ...text.values import Count, Word, or_list, several
 from ..dialect import LEVELS, PLACEMENT
 from .allowed import ALLOWED

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ...cluster import Cluster
 from ...component import UNBOUNDED, Component
-from ...finding import Finding, error
-from ...node_group import ACCELERATOR, NODE
+from ...findings.finding import Finding, error
+from ...findings.span import Edit
+from ...machines.cluster import Cluster
+from ...machines.node_group import ACCELERATOR, NODE
 from ...notation.placement_list import Entry, ListFault, read_list
-from ...span import Edit
 from ...text.scalar_text import in_flow_map
 from ...text.tree import Mapping, Sequence, Value, find, plain
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable, Iterator, Sequence
 
-from ...assignment import Run, Seat, compress, seats
-from ...cluster import Cluster
 from ...component import UNBOUNDED, Component, Parallel
-from ...finding import Finding, error
-from ...node_group import NODE
+from ...findings.finding import Finding, error
+from ...findings.span import Edit, Span
+from ...machines.cluster import Cluster
+from ...machines.node_group import NODE
 from ...notation.launchable import why_not
 from ...notation.mapping import runs_of
 from ...notation.mend import mended
 from ...notation.numbered import numbered
 from ...notation.placement_text import read_placement
-from ...span import Edit, Span
+from ...placements.assignment import Run, Seat, compress, seats
 from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
 from ...text.tree import Scalar

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...cluster import Cluster
-from ...cluster_file import ClusterForm
 from ...component import Component
-from ...finding import Finding, UnusableInput, error, warning
+from ...findings.finding import Finding, UnusableInput, error, warning
+from ...findings.span import Edit
 from ...hints import add_hints
 from ...job import Job
+from ...machines.cluster import Cluster
+from ...machines.cluster_file import ClusterForm
+from ...machines.shorthand import AsDeclared, read_shorthand
 from ...problem import Problem
 from ...reading import Reading
-from ...shorthand import AsDeclared, read_shorthand
-from ...span import Edit
 from ...text.document import Document
 from ...text.forms import fill
 from ...text.interpolation import Interpolator

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ...assignment import Run, compress, seats
 from ...component import KEYS, Component, Relation
 from ...conversion.hints import Data, asked, shape
 from ...conversion.machines import cluster_to_data
-from ...finding import Finding, UnusableInput
-from ...node_group import CLUSTER_LABEL, NODE
+from ...findings.finding import Finding, UnusableInput
+from ...machines.node_group import CLUSTER_LABEL, NODE
 from ...notation.mapping import runs_of
 from ...notation.numbered import numbered
 from ...notation.placement_text import read_placement
 from ...notation.runs_list import placement_list
 from ...notation.runs_text import best_text, labels_used
+from ...placements.assignment import Run, compress, seats
 from ...problem import Problem
 from ...share import Share
 from ...text.dump import number_or_text, to_yaml

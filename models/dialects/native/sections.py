@@ -7,9 +7,9 @@ from typing import Collection, Iterator, TypeVar
 from pydantic import BaseModel
 
 from ...component import IN_ORDER, Relation
-from ...finding import Finding, UnusableInput, error
+from ...findings.finding import Finding, UnusableInput, error
+from ...findings.span import Edit, Span
 from ...share import Share
-from ...span import Edit, Span
 from ...text.forms import fill
 from ...text.interpolation import UNRESOLVED
 from ...text.nearest import nearest

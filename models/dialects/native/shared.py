@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ...assignment import Assignment, seats
 from ...component import COLOCATED, Component, Relation
-from ...node_group import NODE
+from ...machines.node_group import NODE
+from ...placements.assignment import Assignment, seats
 from ...problem import Problem
 
 

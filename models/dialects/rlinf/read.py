@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from ...cluster import Cluster
 from ...component import Parallel, Relation
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
 from ...derivation import Derivation, Figure
-from ...finding import Severity, error
+from ...findings.finding import Severity, error
+from ...findings.span import Span
 from ...job import Job
+from ...machines.cluster import Cluster
+from ...machines.shorthand import MAX_NODES, AsDeclared
 from ...problem import Problem
 from ...reading import Reading
-from ...shorthand import MAX_NODES, AsDeclared
-from ...span import Span
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value, kind_of

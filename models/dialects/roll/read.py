@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Iterator
 
-from ...cluster import Cluster
 from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Derivation
 from ...job import Job
+from ...machines.cluster import Cluster
+from ...machines.shorthand import MAX_NODES, AsDeclared
 from ...problem import Problem
 from ...reading import Reading
-from ...shorthand import MAX_NODES, AsDeclared
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping

@@ -6,7 +6,7 @@ from typing import Mapping
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Amount, Settings
-from ...span import Span
+from ...findings.span import Span
 from ...text.interpolation import Interpolator
 from ...text.tree import Value
 from .defaults import Table

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...cluster import Cluster
 from ...component import UNBOUNDED, Component, Relation
-from ...finding import error
-from ...pool import Pool
+from ...findings.finding import error
+from ...machines.cluster import Cluster
+from ...pools.pool import Pool
 from ...text.tree import Mapping, Scalar, Value
 from .configuration import Configuration
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from ...configuration.notes import Notes
-from ...span import Edit
+from ...findings.span import Edit
 from ...text.tree import Entry, Mapping
 from .configuration import Configuration
 from .defaults import Table

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping
 
-from ...cluster import Cluster
 from ...configuration.notes import Notes
-from ...finding import Severity
+from ...findings.finding import Severity
 from ...job import Job
+from ...machines.cluster import Cluster
+from ...machines.shorthand import AsDeclared
 from ...problem import Problem
 from ...reading import Reading
-from ...shorthand import AsDeclared
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from .capabilities import CAPABILITIES, ENVIRONMENT
@@ -24,6 +24,7 @@ from .hinted import is_open, opened, with_hints
 from .misspelt import judge_keys
 from .pools import Declared, pools_of
 from .pools.placed import placed
+from .pools.room import ROOM
 from .setup import Setup
 from .work import judge
 
@@ -75,7 +76,18 @@ def _setup(
     if entry.kind is not Kind.NOTHING:
         judge(setup, level)
         judge_keys(notes, settings)
+    if any(finding.edit and finding.code in ROOM for finding in notes.findings):
+        _for_this_room(setup)
     return setup, cluster
+
+
+def _for_this_room(setup: Setup) -> None:
+    """Takes the edits from findings about degrees and work where the sizes of pools are to be changed: they are right for these sizes alone."""
+    others = {finding.edit for finding in setup.notes.findings if finding.edit and finding.code not in (*ROOM, "PW104")}
+    setup.notes.findings = [replace(finding, edit=None) if finding.edit in others else finding for finding in setup.notes.findings]
+    setup.components = tuple(
+        replace(component, fixes={code: replace(fix, edit=None) for code, fix in component.fixes.items()}) for component in setup.components
+    )
 
 
 def declared_in(

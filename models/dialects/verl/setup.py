@@ -9,7 +9,7 @@ from ...component import Component, Relation
 from ...configuration.notes import Notes
 from ...derivation import Derivation
 from ...model_cards import ModelUse
-from ...pool import Pool
+from ...pools.pool import Pool
 from ...share import Share
 from .components.parallel import section_of
 from .configuration import Configuration

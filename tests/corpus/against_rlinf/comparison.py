@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterable, Iterator
 
-from placewright.models.accelerators import accelerators
-from placewright.models.cluster import Cluster, Node
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
-from placewright.models.finding import Severity
-from placewright.models.placement import Placement, placements
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.placements.placement import Placement, placements
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 

@@ -10,7 +10,7 @@ from typing import Any, Iterator
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
 from placewright.models.dialects.rlinf.modes.task import MULTI_AGENT_DATA, Placer
-from placewright.models.shorthand import AsDeclared
+from placewright.models.machines.shorthand import AsDeclared
 from placewright.solver.verify import verify
 
 from .comparison import Child

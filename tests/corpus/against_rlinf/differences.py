@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Callable
 
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
 
 from .comparison import Answers, Placed
 

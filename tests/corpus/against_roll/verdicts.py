@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from placewright.models.accelerators import accelerators
-from placewright.models.cluster import Cluster, Node
 from placewright.models.dialects.load import read
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterable, Iterator
 
-from placewright.models.accelerators import accelerators
-from placewright.models.cluster import Cluster, Node
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
-from placewright.models.finding import Finding, Severity
+from placewright.models.findings.finding import Finding, Severity
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify

@@ -9,8 +9,8 @@ import numpy as np
 from groups import Answer, Reached, Role, reach
 
 
-def step(trainer: Any) -> None:
-    """The samples of a step go to the agents, then to the ranks, and into mini batches there."""
+def step(trainer: Any, has_agents: bool = True) -> None:
+    """The samples of a step go to the agents, if these generate, then to the ranks, and into mini batches there."""
     from verl.protocol import DataProto
     from verl.single_controller.base.decorator import _split_args_kwargs_data_proto
 
@@ -24,7 +24,7 @@ def step(trainer: Any) -> None:
     data = DataProto(batch=None, non_tensor_batch={"x": np.zeros(drawn * config.actor_rollout_ref.rollout.n, dtype=object)}, meta_info={})
     for name, role in roles.items():
         Answer.said[f"{name} ranks"] = role.ranks
-    if agents is not None:
+    if agents is not None and has_agents:
         data.chunk(len(agents.agent_loop_workers))
     if hasattr(trainer, "reward_loop_manager"):
         data.chunk(len(trainer.reward_loop_manager.reward_loop_workers))

@@ -75,7 +75,7 @@ def patch() -> None:
     ray_trainer.RayPPOTrainer.fit = step
     ray_trainer.CheckpointEngineManager = nothing
     ray_trainer.calculate_workload = lambda lengths: lengths
-    import_module("main_ppo_split").fit = step
+    import_module("main_ppo_split").fit = lambda self: step(self, has_agents=False)
     one_step = import_module("verl.experimental.one_step_off_policy.ray_trainer")
     one_step.OneStepOffRayTrainer.fit = _later(step)
     import_module("verl.experimental.one_step_off_policy.main_ppo").OneStepOffRayTrainer = one_step.OneStepOffRayTrainer
@@ -92,6 +92,7 @@ def patch() -> None:
     reward_model.RewardModelManager.sleep = nothing
     reward_model.RewardModelManager._initialize_llm_servers = _within("reward", reward_model.RewardModelManager._initialize_llm_servers)
     agent_loop.AgentLoopManager._initialize_llm_servers = _within("engines", agent_loop.AgentLoopManager._initialize_llm_servers)
+    import_module("verl.experimental.fully_async_policy.base_detach_sync").threading = types.SimpleNamespace(Thread=Empty)
     streamed = import_module("verl.experimental.fully_async_policy.agent_loop").FullyAsyncAgentLoopManager
     streamed._initialize_llm_servers_async = _streamed(streamed._initialize_llm_servers_async)
     runner = import_module("verl.experimental.fully_async_policy.fully_async_main").FullyAsyncTaskRunner.__ray_actor_class__

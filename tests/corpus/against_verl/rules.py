@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from placewright.models.finding import Finding
+from placewright.models.findings.finding import Finding
 
 SAID = (
     (r"cannot be divided into \d+ sequence parallel ranks", "sp_divides_world"),

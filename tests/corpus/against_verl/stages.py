@@ -5,7 +5,7 @@ from __future__ import annotations
 from placewright.models.dialects.verl.pools.room import AT_ONCE, LATER
 from placewright.models.dialects.verl.pools.room import NEVER as NO_ROOM
 from placewright.models.dialects.verl.work import notices
-from placewright.models.finding import Finding
+from placewright.models.findings.finding import Finding
 
 SILENT: frozenset[str] = frozenset({"never"})
 """verl goes on."""
@@ -35,6 +35,7 @@ WITHOUT = (
     ("and verl asserts that it is", "engines"),
     ("n_rollout_gpus_per_node`", "start"),
     ("n_env_gpus_per_node`", "start"),
+    ("both pools would be empty", "groups"),
     ("both pools would be empty", "workers"),
     ("hold no server", "step"),
 )

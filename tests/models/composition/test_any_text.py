@@ -7,9 +7,9 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.codes import CODES
 from placewright.models.composition import Composer
-from placewright.models.finding import UnusableInput
+from placewright.models.findings.codes import CODES
+from placewright.models.findings.finding import UnusableInput
 from placewright.models.text.source import Source
 
 MAIN = """\

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.composition.setting_text import read_setting
 from placewright.models.composition.settings import Settings
-from placewright.models.finding import UnusableInput
-from placewright.models.span import Span
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.findings.span import Span
 from placewright.models.text.document import Document
 from placewright.models.text.tree import Scalar, find, plain
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from itertools import product
 
 from hypothesis import strategies as st
-from placewright.models.accelerators import accelerators
-from placewright.models.assignment import Run, compress
-from placewright.models.cluster import Cluster, Hardware, Node
 from placewright.models.component import (
     COLOCATED,
     COLOCATED_OR_DISJOINT,
@@ -20,9 +17,12 @@ from placewright.models.component import (
     Relation,
 )
 from placewright.models.job import Capabilities, Job
-from placewright.models.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from placewright.models.notation.mapping import runs_of
 from placewright.models.notation.placement_text import Pair
+from placewright.models.placements.assignment import Run, compress
 from placewright.models.problem import Problem
 from placewright.models.roles import ROLES
 from placewright.models.share import Share

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from placewright.models.conversion.differences import differences
 from placewright.models.converted import LOSSY, REFUSED
 from placewright.models.dialects.load import dialect_named, read
-from placewright.models.finding import UnusableInput
-from placewright.models.shorthand import read_shorthand
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
 from placewright.solver.convert import convert
 from placewright.solver.verify import verify

@@ -10,7 +10,7 @@ from placewright.models.conversion.differences import differences
 from placewright.models.conversion.losses import LOSS, REFUSAL
 from placewright.models.dialects.dialect import Rendering
 from placewright.models.dialects.load import dialect_named, read
-from placewright.models.finding import Severity, UnusableInput
+from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.problem import Problem
 from placewright.models.text.source import Source
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from placewright.models.conversion.differences import differences
 from placewright.models.converted import REFUSED
 from placewright.models.dialects.load import dialect_named, read
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
 from placewright.solver.convert import convert
 from placewright.solver.verify import verify

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from placewright.models.component import Parallel
-from placewright.models.finding import Finding, UnusableInput
+from placewright.models.findings.finding import Finding, UnusableInput
 from placewright.models.model_cards import ModelCard, Split, engine_splits, megatron_splits, ulysses_splits
 from placewright.models.model_cards.known import KNOWN, known_model
 from placewright.models.model_cards.of_block import model_of_block

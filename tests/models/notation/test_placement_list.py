@@ -7,11 +7,11 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.assignment import Run, compress, seats
 from placewright.models.dialects import native
-from placewright.models.finding import Finding
-from placewright.models.node_group import ACCELERATOR, NODE
+from placewright.models.findings.finding import Finding
+from placewright.models.machines.node_group import ACCELERATOR, NODE
 from placewright.models.notation.runs_list import placement_list
+from placewright.models.placements.assignment import Run, compress, seats
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, load_all, load_settings, read
-from placewright.models.finding import Finding, Severity, UnusableInput
+from placewright.models.findings.finding import Finding, Severity, UnusableInput
+from placewright.models.findings.span import Span, apply_edits
+from placewright.models.machines.shorthand import AsDeclared
 from placewright.models.script.document import documents_of
 from placewright.models.script.recognise import is_script, is_settings
-from placewright.models.shorthand import AsDeclared
-from placewright.models.span import Span, apply_edits
 from placewright.models.text.document import Document
 from placewright.models.text.interpolation import UNRESOLVED
 from placewright.models.text.source import Source

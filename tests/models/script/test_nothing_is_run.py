@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from placewright.cli.main import run
 from placewright.models.composition import Composer
-from placewright.models.finding import UnusableInput
+from placewright.models.findings.finding import UnusableInput
 from placewright.models.script.document import documents_of
 from placewright.models.text.source import Source
 

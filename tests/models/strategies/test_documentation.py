@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import placewright as pw
 import pytest
-from placewright.models.placement import Placement
+from placewright.models.placements.placement import Placement
 
 NODE = pw.cluster("1x8")
 

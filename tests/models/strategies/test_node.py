@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.accelerators import accelerators
-from placewright.models.cluster import Cluster, Node
-from placewright.models.finding import UnusableInput
-from placewright.models.node_group import NodeGroup
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.node_group import NodeGroup
 from placewright.models.strategies import NodePlacementStrategy
 
 MIXED = Cluster(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.accelerators import accelerators
-from placewright.models.assignment import seats
-from placewright.models.cluster import Cluster, Node
-from placewright.models.finding import UnusableInput
-from placewright.models.node_group import NODE, NodeGroup
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.node_group import NODE, NodeGroup
+from placewright.models.placements.assignment import seats
 from placewright.models.strategies import PackedPlacementStrategy
 
 

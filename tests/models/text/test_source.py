@@ -8,8 +8,8 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.finding import UnusableInput
-from placewright.models.span import Edit, Span, apply_edits
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.findings.span import Edit, Span, apply_edits
 from placewright.models.text import yaml_reader
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Mapping, Scalar, Sequence, Value, find, plain

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from placewright.models.derivation import Derivation
 from placewright.models.dialects import native, rlinf
 from placewright.models.dialects.dialect import Machines
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.explaining.explain import explain

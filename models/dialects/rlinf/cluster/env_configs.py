@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....claims import Claims
 from ....configuration.notes import Notes, is_unknown
-from ....node_group import EnvConfig
-from ....ranks import Ranks, without, write_ranks
+from ....machines.node_group import EnvConfig
+from ....placements.claims import Claims
+from ....placements.ranks import Ranks, without, write_ranks
 from ....text.reshape import as_list, split_item, without_item
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.tree import Mapping, Scalar, Sequence, Value, kind_of

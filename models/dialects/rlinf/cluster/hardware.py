@@ -9,9 +9,9 @@ import json
 from dataclasses import dataclass
 from itertools import islice
 
-from ....cluster import Hardware
 from ....configuration.notes import Notes, is_unknown
-from ....ranks import Ranks
+from ....machines.cluster import Hardware
+from ....placements.ranks import Ranks
 from ....text.nearest import nearest
 from ....text.reshape import as_list, without_item
 from ....text.tree import Mapping, Scalar, Sequence, Value, kind_of, plain

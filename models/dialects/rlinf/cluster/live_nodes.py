@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Sequence
 
-from ....accelerators import NO_ACCELERATOR
-from ....finding import Finding, error, warning
+from ....findings.finding import Finding, error, warning
+from ....machines.accelerators import NO_ACCELERATOR
 
 VARIABLE = "RLINF_NODE_RANK"
 UNSET = -1

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Sequence
 
-from ....accelerators import accelerators
-from ....cluster import Cluster, Hardware, Node, Nodes
 from ....configuration.notes import Notes
-from ....node_group import NODE, NodeGroup
-from ....nodes import Alike, numbered_nodes
-from ....ranks import merge, without
-from ....shorthand import AsDeclared
+from ....machines.accelerators import accelerators
+from ....machines.cluster import Cluster, Hardware, Node, Nodes
+from ....machines.node_group import NODE, NodeGroup
+from ....machines.nodes import Alike, numbered_nodes
+from ....machines.shorthand import AsDeclared
+from ....placements.ranks import merge, without
 from ....text.tree import Scalar, Value
 from .node_groups import DeclaredGroup
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ....configuration.notes import Notes, is_unknown
-from ....node_group import ACCELERATOR, NODE, EnvConfig
-from ....ranks import Ranks, merge, write_ranks
+from ....machines.node_group import ACCELERATOR, NODE, EnvConfig
+from ....placements.ranks import Ranks, merge, write_ranks
 from ....text.reshape import as_list
 from ....text.scalar_text import plain_or_quoted
 from ....text.tree import Mapping, Scalar, Sequence, Value, find

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....component import Component
 from ....configuration.notes import RANKS, Notes, is_unknown
-from ....span import Span
+from ....findings.span import Span
 from ....text.scalar_text import in_flow_map
 from ....text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from ..capabilities import MAX_RUNS

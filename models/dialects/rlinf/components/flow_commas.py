@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from ....configuration.notes import Notes
-from ....span import Edit, Span
+from ....findings.span import Edit, Span
 from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping, Scalar
 

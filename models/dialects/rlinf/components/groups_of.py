@@ -7,12 +7,12 @@ from functools import partial
 from itertools import accumulate
 from typing import Callable
 
-from ....cluster import Cluster
 from ....configuration.notes import Notes, Text, is_unknown
-from ....node_group import CLUSTER_LABEL
+from ....findings.span import Edit, Span
+from ....machines.cluster import Cluster
+from ....machines.node_group import CLUSTER_LABEL
 from ....notation.numbered import is_counted, numbered
 from ....notation.placement_text import Numbered
-from ....span import Edit, Span
 from ....text.nearest import nearest
 from ....text.tree import Scalar, Sequence, Value
 from ..cluster.node_groups import DeclaredGroups

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Mapping
 
-from ....cluster import Cluster
 from ....component import Component
 from ....derivation import ACCELERATORS_PER_NODE, Derivation, Figure
+from ....machines.cluster import Cluster
 
 
 def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Component, ...], asked: Mapping[str, int]) -> Derivation | None:

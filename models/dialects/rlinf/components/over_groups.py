@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Iterable, NamedTuple
 
 from ....configuration.notes import Notes
-from ....ranks import merge
+from ....placements.ranks import merge
 from ....text.tree import Mapping, Scalar, Sequence, kind_of
 
 if TYPE_CHECKING:

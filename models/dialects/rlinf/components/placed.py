@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Mapping, Sequence
 
-from ....assignment import Run, met, repeats_of
-from ....cluster import Cluster
 from ....component import UNBOUNDED, Component
 from ....configuration.notes import Notes
-from ....fix import Fix
-from ....node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
+from ....findings.fix import Fix
+from ....findings.span import Span
+from ....machines.cluster import Cluster
+from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
+from ....machines.shorthand import MAX_NODES
 from ....notation.launchable import twice, why_not
 from ....notation.mapping import runs_of, runs_over
 from ....notation.placement_text import Fault, Numbered, PlacementText, read_placement
-from ....shorthand import MAX_NODES
-from ....span import Span
+from ....placements.assignment import Run, met, repeats_of
 from ..capabilities import MAX_PROCESSES
 from ..cluster.node_groups import DeclaredGroups
 from ..writing.written import Form, Written, shared_nodes

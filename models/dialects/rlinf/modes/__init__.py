@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Mapping
 
-from ....cluster import Cluster
 from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....span import Span
+from ....findings.span import Span
+from ....machines.cluster import Cluster
 from . import evaluation, hybrid, model_parallel, multi_agent
 from .parts import Parts
 from .task import Placer, placer_of, task_of

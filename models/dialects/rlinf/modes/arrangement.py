@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ....assignment import Assignment
 from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET
+from ....placements.assignment import Assignment
 from .degrees import Degrees
 from .inference import lacking
 from .parts import Parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....configuration.settings import Amount
-from ....node_group import ACCELERATOR
+from ....machines.node_group import ACCELERATOR
 from .arrangement import Arrangement
 from .parts import Parts
 

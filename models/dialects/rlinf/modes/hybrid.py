@@ -6,7 +6,7 @@ examples/embodiment, examples/sft, examples/reward, examples/offline_rl and eval
 
 from __future__ import annotations
 
-from ....finding import Severity
+from ....findings.finding import Severity
 from .parts import Parts
 from .presence import CODE
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....assignment import Assignment, Runs
 from ....component import UNBOUNDED, Component, Parallel
-from ....finding import UnusableInput
-from ....fix import Fix
-from ....node_group import CLUSTER_LABEL
-from ....span import Edit
+from ....findings.finding import UnusableInput
+from ....findings.fix import Fix
+from ....findings.span import Edit
+from ....machines.node_group import CLUSTER_LABEL
+from ....placements.assignment import Assignment, Runs
 from ....strategies.packed import PackedPlacementStrategy
 from .parts import Parts
 from .shape import Shape

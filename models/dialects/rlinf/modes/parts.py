@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ....cluster import Cluster
 from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....node_group import ACCELERATOR
-from ....span import Span
+from ....findings.span import Span
+from ....machines.cluster import Cluster
+from ....machines.node_group import ACCELERATOR
 from .task import Placer
 
 

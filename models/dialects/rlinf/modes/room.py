@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Mapping
 
-from ....assignment import Assignment
 from ....component import COLOCATED, SUBSET, UNBOUNDED, Component
-from ....node_group import ACCELERATOR
+from ....machines.node_group import ACCELERATOR
+from ....placements.assignment import Assignment
 from .degrees import Degrees
 from .parts import Parts
 

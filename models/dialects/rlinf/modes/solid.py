@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence
 
-from ....assignment import Run
-from ....cluster import Cluster
+from ....machines.cluster import Cluster
+from ....placements.assignment import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable
 
-from ....span import Edit
+from ....findings.span import Edit
 from ....text.nearest import nearest
 from .parts import Parts
 

@@ -8,9 +8,9 @@ from ....component import Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Amount, Settings
 from ....derivation import Derivation, Figure
+from ....findings.span import Span
 from ....model_cards import ModelUse
 from ....share import Share
-from ....span import Span
 from ..modes import Mode
 
 SHARES, DEMANDS = "PW401", "PW403"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ....cluster import Cluster
 from ....conversion.losses import refusal
 from ....conversion.machines import ranks_to_data
-from ....finding import Finding
-from ....node_group import ACCELERATOR, NODE, EnvConfig, NodeGroup
+from ....findings.finding import Finding
+from ....machines.cluster import Cluster
+from ....machines.node_group import ACCELERATOR, NODE, EnvConfig, NodeGroup
 from ..capabilities import RESERVED_LABELS
 from ..cluster.hardware_types import HARDWARE_TYPES
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from ....finding import UnusableInput, error
-from ....span import Edit
+from ....findings.finding import UnusableInput, error
+from ....findings.span import Edit
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.source import Source
 from ....text.splice import at_line_end, indent_of, line_end, point, quotes_keys

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ....assignment import Run
 from ....component import Component
 from ....conversion.hints import Data, asked, shape
 from ....conversion.losses import moved, refusal, unsaid_demands
 from ....conversion.names import renamed, said_of_names
-from ....finding import Finding, UnusableInput
-from ....node_group import CLUSTER_LABEL, NODE
+from ....findings.finding import Finding, UnusableInput
+from ....machines.node_group import CLUSTER_LABEL, NODE
 from ....notation.launchable import why_not
 from ....notation.runs_text import best_text
+from ....placements.assignment import Run
 from ....problem import Problem
 from ....roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLLOUT
 from ....text.dump import number_or_text, to_yaml

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ....assignment import Assignment, Run, seats
 from ....component import Component
-from ....finding import UnusableInput, error
-from ....node_group import ACCELERATOR, CLUSTER_LABEL
+from ....findings.finding import UnusableInput, error
+from ....findings.span import Edit, apply_edits
+from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....notation.runs_text import best_text, labels_used
+from ....placements.assignment import Assignment, Run, seats
 from ....problem import Problem
 from ....reading import Reading
-from ....span import Edit, apply_edits
 from ....text.source import Source
 from ....text.tree import plain
 from ..modes.solid import extent_of

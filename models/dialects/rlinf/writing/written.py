@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator
 
-from ....assignment import Run
-from ....cluster import Cluster
 from ....configuration.notes import Notes, Text
-from ....finding import UnusableInput
-from ....fix import Fix
-from ....node_group import CLUSTER_LABEL, NODE
+from ....findings.finding import UnusableInput
+from ....findings.fix import Fix
+from ....findings.span import Edit, Span
+from ....machines.cluster import Cluster
+from ....machines.node_group import CLUSTER_LABEL, NODE
 from ....notation.launchable import why_not
 from ....notation.mapping import runs_of
 from ....notation.mend import mended
 from ....notation.placement_text import PlacementText, read_placement
 from ....notation.runs_text import placement_text
-from ....span import Edit, Span
+from ....placements.assignment import Run
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.tree import Scalar
 from ..components.groups_of import Labels, numbered_by

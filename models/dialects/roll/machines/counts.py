@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable
 
-from ....cluster import Cluster
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....derivation import Derivation, Figure
-from ....shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
+from ....machines.cluster import Cluster
+from ....machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
 from ....text.tree import Scalar
 from ..mapping.device_mapping import KEY
 from ..roles.role import Role

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Sequence
 
-from ....accelerators import GENERIC, accelerators
-from ....cluster import Cluster, Node, Nodes
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....node_group import ACCELERATOR
-from ....nodes import Alike, numbered_nodes
-from ....shorthand import AsDeclared
+from ....machines.accelerators import GENERIC, accelerators
+from ....machines.cluster import Cluster, Node, Nodes
+from ....machines.node_group import ACCELERATOR
+from ....machines.nodes import Alike, numbered_nodes
+from ....machines.shorthand import AsDeclared
 from ..mapping.device_mapping import other_ids
 from ..mapping.evaluate import AT_CREATION
 from ..mapping.ids import Ids

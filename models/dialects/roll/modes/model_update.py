@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....component import SUBSET
-from ....ranks import merge, without, write_ranks
-from ....span import Edit
+from ....findings.span import Edit
+from ....placements.ranks import merge, without, write_ranks
 from ..mapping.ids import Ids
 from ..mapping.written import range_text
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN

@@ -7,8 +7,8 @@ roll/distributed/scheduler/router.py (shrink_workers, expand_workers).
 from __future__ import annotations
 
 from ....component import COLOCATED, Relation
-from ....ranks import write_ranks
-from ....span import Edit
+from ....findings.span import Edit
+from ....placements.ranks import write_ranks
 from ..mapping.ids import Ids
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES
 from ..roles.role import Role

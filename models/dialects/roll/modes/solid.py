@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import islice, product
 from typing import Iterator, Sequence
 
-from ....fix import Fix
-from ....span import Edit
+from ....findings.fix import Fix
+from ....findings.span import Edit
 from ....text.scalar_text import in_flow_map
 from ....text.tree import Scalar
 from ..mapping.ids import Ids

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ....component import UNBOUNDED, Component
 from ....configuration.notes import Notes
-from ....span import Edit
+from ....findings.span import Edit
 from ....text.nearest import nearest
 from ....text.tree import Mapping, Value
 from .role import Role

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-from ....assignment import Run, Seat, compress
-from ....cluster import Cluster
 from ....component import UNBOUNDED, Component
-from ....node_group import CLUSTER_LABEL, NODE, NODE_LABEL
+from ....machines.cluster import Cluster
+from ....machines.node_group import CLUSTER_LABEL, NODE, NODE_LABEL
 from ....notation.mapping import runs_of
 from ....notation.placement_text import Pair
-from ....run import Repeat, Runs
+from ....placements.assignment import Run, Seat, compress
+from ....placements.run import Repeat, Runs
 from ..mapping.ids import Ids
 from .parts import ROLE_OF
 from .role import Role

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Iterator
 
-from ....cluster import Cluster
 from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....derivation import Derivation
+from ....findings.span import Span
+from ....machines.cluster import Cluster
 from ....model_cards import ModelUse
 from ....share import Share
-from ....span import Span
 from .pipelines import Pipeline
 from .role import Role
 

@@ -7,7 +7,7 @@ from typing import Iterator
 
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....span import Span
+from ....findings.span import Span
 from ....text.tree import Mapping
 from ..roles.known_keys import BLOCKS, STUDENT_INFER, STUDENT_TRAIN, WORKER_KEYS
 from ..roles.parts import (

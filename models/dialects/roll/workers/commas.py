@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....configuration.notes import Notes
-from ....span import Edit, Span
+from ....findings.span import Edit, Span
 from ....text.tree import Entry, Mapping, Scalar
 from ..mapping.device_mapping import KEY
 from ..mapping.evaluate import AT_LOAD

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....span import Span
+from ....findings.span import Span
 from ....text.nearest import nearest
 from ....text.tree import Scalar
 from ..mapping.evaluate import AT_LOAD

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 
 from ....configuration.notes import Notes
-from ....span import Edit
+from ....findings.span import Edit
 from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping, Scalar, Value
 from ..recognise import HINTS, dotted, holds_workers, is_worker

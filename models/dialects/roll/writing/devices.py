@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence
 
-from ....assignment import Run, seats
 from ....component import Component
 from ....conversion.losses import refusal
-from ....finding import Finding
-from ....node_group import ACCELERATOR
+from ....findings.finding import Finding
+from ....machines.node_group import ACCELERATOR
+from ....placements.assignment import Run, seats
 from ....problem import Problem
 from ..mapping.ids import Ids
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ....component import Component
 from ....conversion.losses import refusal
-from ....finding import Finding
+from ....findings.finding import Finding
 from ....problem import Problem
 from ....roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER, role_of
 from ..roles.known_keys import ALL_BLOCKS

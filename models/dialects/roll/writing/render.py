@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ....assignment import Run, seats
 from ....component import Component
 from ....conversion.hints import asked, shape
 from ....conversion.losses import dropped, moved, refusal, unsaid_demands
 from ....conversion.names import said_of_names
-from ....finding import Finding, UnusableInput
-from ....node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
+from ....findings.finding import Finding, UnusableInput
+from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
+from ....placements.assignment import Run, seats
 from ....problem import Problem
 from ....text.dump import to_yaml
 from ...dialect import Rendering

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ....component import Component, Parallel
 from ....conversion.losses import dropped, moved
-from ....finding import Finding
+from ....findings.finding import Finding
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, CRITICS, SFT_TRAIN, STUDENTS
 
 Data = dict[str, object]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ....assignment import Assignment, Run, seats
 from ....component import Component
-from ....finding import UnusableInput, error
-from ....node_group import ACCELERATOR
+from ....findings.finding import UnusableInput, error
+from ....findings.span import Edit, apply_edits
+from ....machines.node_group import ACCELERATOR
+from ....placements.assignment import Assignment, Run, seats
 from ....problem import Problem
 from ....reading import Reading
-from ....span import Edit, apply_edits
 from ....text.reshape import with_entry
 from ....text.source import Source
 from ....text.splice import line_end, point

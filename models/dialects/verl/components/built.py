@@ -7,8 +7,8 @@ from typing import Mapping
 from .... import roles
 from ....component import COLOCATED, Component, Parallel, Relation
 from ....configuration.settings import Amount
-from ....pool import Pool
-from ....span import Span
+from ....findings.span import Span
+from ....pools.pool import Pool
 from ..configuration import Configuration
 from ..entries import Entry, Kind
 from ..pools.declared import Declared

@@ -6,7 +6,7 @@ from typing import Iterator
 
 from ....component import Component
 from ....derivation import Derivation, Figure
-from ....pool import Pool
+from ....pools.pool import Pool
 from ..configuration import Configuration
 from ..entries import Kind
 from ..setup import Setup

@@ -6,7 +6,7 @@ from typing import Mapping, Sequence
 
 from ....component import Parallel
 from ....configuration.settings import Amount
-from ....span import Span
+from ....findings.span import Span
 from ..configuration import Configuration
 from ..entries import Entry, Kind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ....pool import Reserve
+from ....pools.pool import Reserve
 
 SLOTS = 3
 """Worker groups that one accelerator of a pool takes, and so CPUs that are reserved with it.

@@ -5,7 +5,7 @@ Source: verl, verl/trainer/*.py, verl/experimental/*/, examples/split_placement/
 
 from __future__ import annotations
 
-from ....pool import Reserve
+from ....pools.pool import Reserve
 from .entry import BARE_SLOTS, Entry, Kind
 
 _RUNNER = (Reserve("TaskRunner", 1),)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Mapping
 
 from ....configuration.settings import Amount
-from ....finding import error
-from ....pool import Parts, Pool
-from ....shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
-from ....span import Span
+from ....findings.finding import error
+from ....findings.span import Span
+from ....machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
+from ....pools.pool import Parts, Pool
 from ..configuration import Configuration
 
 MAX_PROCESSES = 1 << 20

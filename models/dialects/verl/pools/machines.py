@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ....accelerators import GENERIC, accelerators
-from ....cluster import Cluster, Node, Nodes
-from ....nodes import numbered_nodes
-from ....pool import Parts
-from ....pool_layout import Layout, apart, lay_out, machines_for, rooms_of
-from ....shorthand import AsDeclared
+from ....machines.accelerators import GENERIC, accelerators
+from ....machines.cluster import Cluster, Node, Nodes
+from ....machines.nodes import numbered_nodes
+from ....machines.shorthand import AsDeclared
+from ....pools.layout import Layout, apart, lay_out, machines_for, rooms_of
+from ....pools.pool import Parts
 from .declared import Declared
 
 

@@ -5,7 +5,7 @@ Source: verl, verl/trainer/main_ppo.py, TaskRunner.init_resource_pool_mgr and ad
 
 from __future__ import annotations
 
-from ....pool import Pool
+from ....pools.pool import Pool
 from ..components.roles import ROLES, has_critic, has_reference, has_reward_model
 from ..configuration import Configuration
 from ..entries import Entry, Kind

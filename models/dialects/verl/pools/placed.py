@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Mapping
 
-from ....assignment import Runs
-from ....cluster import Cluster
-from ....pool_layout import Layout, cut, lay_out, rooms_of
-from ....shorthand import AsDeclared
+from ....machines.cluster import Cluster
+from ....machines.shorthand import AsDeclared
+from ....placements.assignment import Runs
+from ....pools.layout import Layout, cut, lay_out, rooms_of
 from ..configuration import Configuration
 from ..entries import Entry
 from .declared import FIT, Declared

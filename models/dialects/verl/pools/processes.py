@@ -6,8 +6,8 @@ Source: verl, verl/trainer/fsdp_sft_trainer.py and sft_trainer.py (init_process_
 from __future__ import annotations
 
 from ....configuration.settings import Amount
-from ....pool import Parts, Pool
-from ....shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
+from ....machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
+from ....pools.pool import Parts, Pool
 from ..configuration import Configuration
 from ..entries import Entry
 from .declared import FIT, Declared, measured

@@ -6,8 +6,8 @@ Source: verl, verl/trainer/main_ppo.py (init_resource_pool_mgr), verl/trainer/pp
 from __future__ import annotations
 
 from ....configuration.settings import Amount
-from ....pool import Pool
-from ....shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
+from ....machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
+from ....pools.pool import Pool
 from ..components.roles import ROLES, has_reward_model
 from ..configuration import Configuration
 from ..entries import Entry

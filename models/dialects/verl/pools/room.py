@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from typing import Callable, Iterator, Mapping, Sequence
 
-from ....cluster import Cluster
-from ....pool import Pool
-from ....pool_fit import can_fit
-from ....pool_layout import UNLIMITED, Layout, Room, Short, lay_out, machines_for, rooms_of
-from ....span import Edit
+from ....findings.span import Edit
+from ....machines.cluster import Cluster
+from ....pools.fit import can_fit
+from ....pools.layout import UNLIMITED, Layout, Room, Short, lay_out, machines_for, rooms_of
+from ....pools.pool import Pool
 from ..configuration import Configuration
 from ..entries import Entry
 from .declared import FIT, Declared
 
 CPUS = "PW502"
+ROOM = (FIT, CPUS)
+"""The codes of parts that have no room."""
 AT_ONCE = "verl compares these sums as soon as Ray is up"
 LATER = {
     "fully_async_main": "verl checks the pool of the trainer alone, after rollout has loaded its weights",

@@ -5,7 +5,7 @@ Source: verl, verl/trainer/main_generation_server.py (start_server); verl/worker
 
 from __future__ import annotations
 
-from ....pool import Parts, Pool
+from ....pools.pool import Parts, Pool
 from ..components.parallel import engine, place_of
 from ..configuration import Configuration
 from ..entries import Entry

@@ -5,7 +5,7 @@ Source: verl, verl/experimental/vla/main_ppo.py (main_task), rob_ray_trainer.py 
 
 from __future__ import annotations
 
-from ....pool import Parts
+from ....pools.pool import Parts
 from ..components.roles import ROLES
 from ..configuration import Configuration
 from ..entries import Entry

@@ -6,9 +6,9 @@ Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager and RayWor
 from __future__ import annotations
 
 from ....configuration.notes import is_unknown
-from ....pool import Pool
-from ....pool_layout import as_parts
-from ....span import Span
+from ....findings.span import Span
+from ....pools.layout import as_parts
+from ....pools.pool import Pool
 from ....text.nearest import nearest
 from ....text.tree import Entry as Line
 from ....text.tree import Mapping, Scalar, Sequence, Value, kind_of

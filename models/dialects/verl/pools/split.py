@@ -5,8 +5,8 @@ Source: verl, examples/split_placement/main_ppo_split.py (main_task).
 
 from __future__ import annotations
 
-from ....pool import Parts, Pool
-from ....span import Span
+from ....findings.span import Span
+from ....pools.pool import Parts, Pool
 from ..components.roles import ROLES, has_critic, has_reference, has_reward_model
 from ..configuration import Configuration
 from ..entries import Entry

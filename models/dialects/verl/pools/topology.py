@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Iterator
 
 from ....configuration.notes import is_unknown
-from ....pool import Parts, Pool
-from ....shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
-from ....span import Span
+from ....findings.span import Span
+from ....machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
+from ....pools.pool import Parts, Pool
 from ....text.nearest import nearest
 from ....text.tree import Mapping, Scalar, Sequence, Value, kind_of
 from ..configuration import Configuration

@@ -11,8 +11,8 @@ from typing import Mapping
 
 from ....component import Component
 from ....configuration.settings import Amount
-from ....fix import Fix
-from ....pool import Pool
+from ....findings.fix import Fix
+from ....pools.pool import Pool
 from ..components.parallel import OWNERS, engine, is_served, trained
 from ..entries import Kind
 from .notices import AFTER_WEIGHTS, AT_START, IN_WORKERS, UNCHECKED_AT_START, WITH_REWARD

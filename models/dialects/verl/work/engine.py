@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from ....component import Parallel
 from ....configuration.settings import Amount
-from ....fix import Fix
-from ....pool import Pool
+from ....findings.fix import Fix
+from ....pools.pool import Pool
 from ..components.parallel import engine
 from ..entries import Kind
 from .degrees import is_engine, when_served

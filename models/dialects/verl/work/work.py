@@ -7,7 +7,7 @@ from math import isqrt
 from typing import Iterable
 
 from ....configuration.settings import Amount
-from ....span import Edit, Span
+from ....findings.span import Edit, Span
 from ..components.roles import uses_reference
 from ..configuration import Configuration
 from ..entries import Kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....component import Component, Parallel
 from ....conversion.losses import dropped, moved
-from ....finding import Finding
+from ....findings.finding import Finding
 
 Data = dict[str, object]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import gcd
 
-from ....assignment import seats
 from ....component import Component
 from ....conversion.losses import refusal
-from ....finding import Finding
-from ....pool import Parts, Pool
+from ....findings.finding import Finding
+from ....placements.assignment import seats
+from ....pools.pool import Parts, Pool
 from ....problem import Problem
 from ..entries.entry import SLOTS
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ....assignment import Run, seats
 from ....component import Component
 from ....conversion.hints import asked, shape
 from ....conversion.losses import dropped, moved, refusal, unsaid_demands
 from ....conversion.names import renamed, said_of_names
-from ....finding import Finding, UnusableInput
-from ....node_group import ACCELERATOR, CLUSTER_LABEL, NODE
-from ....pool_layout import cut, lay_out, rooms_of
+from ....findings.finding import Finding, UnusableInput
+from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
+from ....placements.assignment import Run, seats
+from ....pools.layout import cut, lay_out, rooms_of
 from ....problem import Problem
 from ....roles import ACTOR, CRITIC, ENVIRONMENT, REFERENCE, REWARD, ROLLOUT
 from ....text.dump import to_yaml

@@ -5,13 +5,13 @@ verl names no node, so an answer can be written where the pools, laid out again,
 
 from __future__ import annotations
 
-from ....assignment import Assignment, seats
 from ....configuration.notes import Notes
-from ....finding import UnusableInput, error
-from ....node_group import ACCELERATOR
-from ....pool import Pool
+from ....findings.finding import UnusableInput, error
+from ....findings.span import Edit, apply_edits
+from ....machines.node_group import ACCELERATOR
+from ....placements.assignment import Assignment, seats
+from ....pools.pool import Pool
 from ....reading import Reading
-from ....span import Edit, apply_edits
 from ....text.interpolation import Interpolator
 from ....text.reshape import with_entry
 from ....text.source import Source

@@ -8,14 +8,14 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.assignment import Assignment, Run, seats
-from placewright.models.cluster import Cluster
 from placewright.models.dialects import native
-from placewright.models.finding import UnusableInput
-from placewright.models.node_group import NODE
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node_group import NODE
+from placewright.models.machines.shorthand import AsDeclared, read_shorthand
+from placewright.models.placements.assignment import Assignment, Run, seats
 from placewright.models.reading import Reading
-from placewright.models.shorthand import AsDeclared, read_shorthand
-from placewright.models.span import apply_edits
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.search import solve

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, Relation
 from placewright.models.dialects import native
-from placewright.models.finding import Finding
+from placewright.models.findings.finding import Finding
 from placewright.models.reading import Reading
 from placewright.models.share import Share
 from placewright.models.text.document import Document

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Callable
 
 import pytest
-from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.shorthand import AsDeclared, read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.report import Report
-from placewright.models.shorthand import AsDeclared, read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify

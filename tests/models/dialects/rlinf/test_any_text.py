@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from placewright.models.finding import UnusableInput
-from placewright.models.span import apply_edits
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.findings.span import apply_edits
 from placewright.solver.verify import verify
 
 SEEDS = (

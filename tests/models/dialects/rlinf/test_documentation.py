@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.assignment import seats
+from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
 from placewright.solver.verify import verify
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.cluster import Cluster
 from placewright.models.dialects import rlinf
-from placewright.models.finding import Severity
-from placewright.models.shorthand import read_shorthand
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 

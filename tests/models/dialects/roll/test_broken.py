@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from placewright.models.dialects.load import read
-from placewright.models.finding import Finding, Severity
-from placewright.models.shorthand import read_shorthand
-from placewright.models.span import apply_edits
+from placewright.models.findings.finding import Finding, Severity
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 import yaml
-from placewright.models.assignment import seats
-from placewright.models.cluster import Cluster
 from placewright.models.dialects.load import read
-from placewright.models.finding import Finding, Severity
+from placewright.models.findings.finding import Finding, Severity
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.shorthand import AsDeclared, read_shorthand
+from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
 from placewright.models.roles import ROLES
-from placewright.models.shorthand import AsDeclared, read_shorthand
-from placewright.models.span import apply_edits
 from placewright.models.text.source import Source
 
 Config = dict[str, Any]

@@ -6,8 +6,8 @@ from typing import Callable
 
 import pytest
 from placewright.models.dialects import verl
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.program import Program
 from placewright.models.text.source import Source

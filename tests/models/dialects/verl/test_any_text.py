@@ -9,8 +9,8 @@ from placewright.models.dialects import verl
 from placewright.models.dialects.load import read
 from placewright.models.dialects.verl.defaults import KNOWN
 from placewright.models.dialects.verl.entries.programs import PROGRAMS
-from placewright.models.shorthand import read_shorthand
-from placewright.models.span import apply_edits
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.program import Program
 from placewright.models.text.source import Source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.dialects.load import read
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify

@@ -116,4 +116,5 @@ def _micro(work: Work, name: str, owner: str, mini: Amount, micro: Amount, when:
         )
         least = -(-ranks // parts)
         fitting = next((size for size in range(least, mini.value + 1) if mini.value % size == 0), least)
-        work.tell(NUMBERS, name, message, micro.span, work.set(micro, fitting), micro.becomes(fitting), "too few", when)
+        edit = None if mini.value % micro.value else micro.becomes(fitting)  # one of both numbers is changed
+        work.tell(NUMBERS, name, message, micro.span, work.set(micro, fitting), edit, "too few", when)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.finding import Severity
-from placewright.models.node_group import EnvConfig
-from placewright.models.span import apply_edits
+from placewright.models.findings.finding import Severity
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.node_group import EnvConfig
 
 PLACED = "  component_placement: {}\n"
 

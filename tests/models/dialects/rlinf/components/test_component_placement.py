@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from placewright.models.assignment import Assignment, Run, seats
-from placewright.models.finding import Severity, UnusableInput
-from placewright.models.span import apply_edits
+from placewright.models.findings.finding import Severity, UnusableInput
+from placewright.models.findings.span import apply_edits
+from placewright.models.placements.assignment import Assignment, Run, seats
 from placewright.solver.verify import verify
 
 GROUPS = """  node_groups:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.accelerators import accelerators
-from placewright.models.cluster import Cluster, Node
-from placewright.models.placement import placements
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.placements.placement import placements
 
 OK = ""
 SECTION = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable
 
 import pytest
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
 from placewright.models.reading import Reading
 
 from .conftest import Job, codes, found

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.assignment import seats
 from placewright.models.component import Parallel
+from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
 
 from .conftest import Job, codes, found

@@ -7,9 +7,9 @@ from typing import Any, Callable
 import pytest
 import yaml
 from placewright.models.dialects import rlinf
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify

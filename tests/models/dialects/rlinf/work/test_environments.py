@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 import pytest
 import yaml
-from placewright.models.finding import Severity
+from placewright.models.findings.finding import Severity
 from placewright.models.reading import Reading
 from placewright.solver.verify import verify
 

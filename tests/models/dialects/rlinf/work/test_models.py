@@ -8,10 +8,10 @@ import pytest
 import yaml
 from placewright.models.component import Parallel
 from placewright.models.dialects.load import read
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.model_cards import ModelUse
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
-from placewright.models.span import apply_edits
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
 

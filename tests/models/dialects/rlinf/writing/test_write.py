@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from placewright.models.assignment import Assignment, Run, compress, seats
 from placewright.models.dialects import rlinf
-from placewright.models.finding import UnusableInput
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.findings.span import apply_edits
+from placewright.models.placements.assignment import Assignment, Run, compress, seats
 from placewright.models.reading import Reading
-from placewright.models.span import apply_edits
 
 ACTOR = {"actor": (Run(range(8), 0), Run(range(8, 16), 1))}
 ALL = {

@@ -10,13 +10,13 @@ from typing import Any, Iterator, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from placewright.models.accelerators import accelerators
-from placewright.models.assignment import Assignment, Run, seats
-from placewright.models.cluster import Cluster, Node
 from placewright.models.dialects import rlinf
-from placewright.models.finding import UnusableInput
-from placewright.models.node_group import NODE
-from placewright.models.span import apply_edits
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.node_group import NODE
+from placewright.models.placements.assignment import Assignment, Run, seats
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Mapping, Scalar

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Parallel
 from placewright.models.dialects import roll
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
-from placewright.models.shorthand import read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 

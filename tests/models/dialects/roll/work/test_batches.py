@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.dialects import roll
-from placewright.models.finding import Finding
+from placewright.models.findings.finding import Finding
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 

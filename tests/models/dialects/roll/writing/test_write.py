@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.assignment import Assignment, compress, seats
 from placewright.models.dialects import roll
 from placewright.models.dialects.load import read
 from placewright.models.dialects.roll.roles.placed import in_turn
-from placewright.models.finding import Severity, UnusableInput
+from placewright.models.findings.finding import Severity, UnusableInput
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, compress, seats
 from placewright.models.reading import Reading
-from placewright.models.shorthand import read_shorthand
-from placewright.models.span import apply_edits
 from placewright.models.text.source import Source
 
 TEXT = """\

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.models.accelerators import accelerators, memory_of
-from placewright.models.cluster import Cluster, Hardware, Node
-from placewright.models.cluster_data import cluster_to_data
-from placewright.models.cluster_file import ClusterForm
-from placewright.models.node_group import NODE, NodeGroup
-from placewright.models.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
+from placewright.models.machines.accelerators import accelerators, memory_of
+from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.cluster_data import cluster_to_data
+from placewright.models.machines.cluster_file import ClusterForm
+from placewright.models.machines.node_group import NODE, NodeGroup
+from placewright.models.machines.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
 
 
 @pytest.mark.parametrize(

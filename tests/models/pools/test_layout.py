@@ -5,12 +5,12 @@ from typing import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.assignment import Assignment, seats
-from placewright.models.cluster import Cluster
-from placewright.models.pool import Parts, Pool, Reserve
-from placewright.models.pool_fit import can_fit
-from placewright.models.pool_layout import Room, apart, as_parts, cut, lay_out, machines_for, rooms_of
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, seats
+from placewright.models.pools.fit import can_fit
+from placewright.models.pools.layout import Room, apart, as_parts, cut, lay_out, machines_for, rooms_of
+from placewright.models.pools.pool import Parts, Pool, Reserve
 
 
 def pool(*sizes: int, name: str = "pool", cpus: int = 0) -> Pool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.cluster_source import cluster_of
-from placewright.models.finding import UnusableInput
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.machines.cluster_source import cluster_of
 from placewright.models.text.source import Source
 
 GOOD = """\

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
-from placewright.models.accelerators import accelerators
-from placewright.models.assignment import Run
-from placewright.models.cluster import Cluster, Hardware, Node
-from placewright.models.node_group import NODE
-from placewright.models.placement import Placement, placements
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.node_group import NODE
+from placewright.models.placements.assignment import Run
+from placewright.models.placements.placement import Placement, placements
 
 CLUSTER = Cluster(
     (

@@ -9,7 +9,7 @@ from itertools import accumulate
 from operator import or_
 from typing import Iterable, Iterator, Sequence, overload
 
-from .node_group import ACCELERATOR, CLUSTER_LABEL
+from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
 
 
 @dataclass(frozen=True, slots=True)

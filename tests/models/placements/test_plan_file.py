@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from placewright.models.assignment import Assignment, Run
-from placewright.models.cluster import Cluster, Hardware, Node
-from placewright.models.finding import UnusableInput
-from placewright.models.node_group import NODE, EnvConfig, NodeGroup
-from placewright.models.plan import OPTIMAL, Plan, Term
-from placewright.models.plan_file import plan_to_json, read_plan, write_whole
-from placewright.models.shorthand import read_shorthand
+from placewright.models.findings.finding import UnusableInput
+from placewright.models.machines.cluster import Cluster, Hardware, Node
+from placewright.models.machines.node_group import NODE, EnvConfig, NodeGroup
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.plan import OPTIMAL, Plan, Term
+from placewright.models.placements.plan_file import plan_to_json, read_plan, write_whole
 
 MACHINES = read_shorthand("2x8xH100+1x0")
 assert isinstance(MACHINES, Cluster)

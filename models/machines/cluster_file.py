@@ -7,14 +7,14 @@ from typing import Annotated, Sequence, Union
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
+from ..placements.ranks import RankError, parse_ranks
+from ..text.values import LIST, TEXT, Count, Index, Mebibytes, Name, Word, text_or_list, whole, whole_schema
 from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
 from .node import Hardware, Node
 from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from .nodes import Alike, Nodes, numbered_nodes
-from .ranks import RankError, parse_ranks
 from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, read_shorthand
-from .text.values import LIST, TEXT, Count, Index, Mebibytes, Name, Word, text_or_list, whole, whole_schema
 
 _PerNode = Annotated[
     int, BeforeValidator(whole), Field(ge=0, le=MAX_ACCELERATORS_PER_NODE), WithJsonSchema(whole_schema(0, MAX_ACCELERATORS_PER_NODE))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
+from .layout import UNLIMITED, Room
 from .pool import Pool, Reserve
-from .pool_layout import UNLIMITED, Room
 
 MAX_NODES = 64
 MAX_STATES = 20_000

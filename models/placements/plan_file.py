@@ -10,12 +10,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ..component import Parallel
+from ..findings.finding import UnusableInput, error
+from ..machines.cluster import Cluster
+from ..machines.cluster_file import ClusterForm
+from ..machines.node_group import NODE
 from .assignment import Assignment, Run
-from .cluster import Cluster
-from .cluster_file import ClusterForm
-from .component import Parallel
-from .finding import UnusableInput, error
-from .node_group import NODE
 from .plan import Plan, Term
 
 MAX_BYTES = 64 << 20

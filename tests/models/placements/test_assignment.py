@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.models.assignment import Assignment, Run, compress, seats
-from placewright.models.node_group import NODE
+from placewright.models.machines.node_group import NODE
+from placewright.models.placements.assignment import Assignment, Run, compress, seats
 
 RUNS = [
     (Run(range(4), 0), [[0], [1], [2], [3]]),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable, Iterator, Mapping, Sequence
 
-from .cluster import Cluster
-from .node import Node
-from .node_group import ACCELERATOR, CLUSTER_LABEL
+from ..machines.cluster import Cluster
+from ..machines.node import Node
+from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from .ranks import merge
 from .run import Repeat, Run, Runs, repeats_of
 

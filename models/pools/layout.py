@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Sequence
 
-from .assignment import Run, Runs
-from .cluster import Cluster
-from .node_group import ACCELERATOR
+from ..machines.cluster import Cluster
+from ..machines.node_group import ACCELERATOR
+from ..placements.assignment import Run, Runs
+from ..placements.run import Repeat
 from .pool import Parts, Pool, Reserve
-from .run import Repeat
 
 UNLIMITED = 1 << 30
 """The CPUs of a node of which nobody said how many it has."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Mapping
 
+from ..component import Parallel
+from ..machines.cluster import Cluster
+from ..machines.cluster_data import cluster_to_data
 from .assignment import Assignment, Run
-from .cluster import Cluster
-from .cluster_data import cluster_to_data
-from .component import Parallel
 from .placement import Placement, placements
 
 VERIFIED, OPTIMAL, FEASIBLE = "verified", "optimal", "feasible"

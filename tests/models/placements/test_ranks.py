@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.models.ranks import RankError, merge, parse_ranks, parse_segments, write_ranks
+from placewright.models.placements.ranks import RankError, merge, parse_ranks, parse_segments, write_ranks
 
 
 @pytest.mark.parametrize(

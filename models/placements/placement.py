@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Iterable, Iterator, Sequence
 
-from .cluster import Cluster
-from .node import Node
-from .node_group import ACCELERATOR
+from ..machines.cluster import Cluster
+from ..machines.node import Node
+from ..machines.node_group import ACCELERATOR
 from .run import Run, repeats_of
 
 

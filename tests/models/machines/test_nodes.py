@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.accelerators import accelerators
-from placewright.models.cluster import Cluster, Node
-from placewright.models.nodes import Alike, Nodes, numbered_nodes, stretches_of
-from placewright.models.shorthand import read_shorthand
+from placewright.models.machines.accelerators import accelerators
+from placewright.models.machines.cluster import Cluster, Node
+from placewright.models.machines.nodes import Alike, Nodes, numbered_nodes, stretches_of
+from placewright.models.machines.shorthand import read_shorthand
 
 SHAPES = (accelerators(8, "H100"), accelerators(4, "A100"), ())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Mapping
 
-from .span import Span
+from ..findings.span import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .finding import UnusableInput, error
-from .text.source import Source
+from ..findings.finding import UnusableInput, error
+from ..text.source import Source
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -21,8 +21,8 @@ def read_cluster(path: str | Path) -> Cluster:
 
 def cluster_of(source: Source) -> Cluster:
     """The cluster that a text describes. Raises UnusableInput with every fault of the text."""
+    from ..text.forms import fill
     from .cluster_file import ClusterForm
-    from .text.forms import fill
 
     form = fill(ClusterForm, source.root, "", "a cluster file", "PW011")
     try:
