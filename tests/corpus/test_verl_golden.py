@@ -97,6 +97,7 @@ NOT_RECORDED = (
     "reward_model.micro_batch_size",
     "hybrid_engine",
     "rollout.name` is not set",
+    "calculate_log_probs",
 )
 """Words of findings about keys that scripts set and the records leave out; test_verl_itself.py judges them, on the scripts themselves."""
 

@@ -12,6 +12,7 @@ REASONS = {
     "unknown-key": "keys that no configuration has are found where the configuration itself is read, which is not given here",
     "unknown-field": "keys that a configuration has and a dataclass of verl does not are not judged",
     "grammar": "a placeholder in angle brackets, which Hydra's grammar refuses, is to be replaced before it is run",
+    "layout": "which parts of a pool share a node that has room for several is Ray's choice; here and in the oracle it may differ",
     "adapter": "the largest rank of an adapter that vLLM takes depends on its version",
 }
 
@@ -21,7 +22,15 @@ def reason_of(answers: Answers) -> str | None:
     if not answers.verdict:
         return ""
     error = str(answers.theirs.get("error", ""))
+    if answers.verdict.startswith("servers with devices") and _shares_nodes(answers):
+        return "layout"
     return next((name for name, covers in _COVERS.items() if answers.verdict.startswith("missed") and covers(answers, error)), None)
+
+
+def _shares_nodes(answers: Answers) -> bool:
+    """Has a node room for several parts of the pools?"""
+    parts = sorted(size for sizes in answers.theirs["pools"].values() for size in sizes)
+    return max(answers.question.nodes, default=0) >= sum(parts[:2])
 
 
 _COVERS: dict[str, Callable[[Answers, str], bool]] = {

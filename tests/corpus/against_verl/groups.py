@@ -42,10 +42,9 @@ class Caller:
 
 def places(pool: Any) -> list[Caller]:
     """The accelerators of a pool, or of a part of one, in the order of the ranks."""
-    first, size = getattr(pool, "start_bundle_index", 0), pool.store[0]
-    return [
-        Caller(f"{pool.name_prefix.partition('_split_')[0]}-{rank // size}", rank % size) for rank in range(first, first + pool.world_size)
-    ]
+    first = getattr(pool, "start_bundle_index", 0)
+    held = Here.places(pool.name_prefix.partition("_split_")[0], pool.store)
+    return [Caller(*place) for place in held[first : first + pool.world_size]]
 
 
 class Group:

@@ -54,7 +54,7 @@ def run(program: str, config: Any, nodes: list[int], answer: dict[str, Any]) -> 
         run.patched = True  # type: ignore[attr-defined]
     Answer.said, Answer.parts = answer, {}
     answer.update(stage="start", strange=False)
-    Here.available, Here.taken = sum(nodes), 0
+    Here.available, Here.taken, Here.left, Here.placed = sum(nodes), 0, list(nodes), {}
     try:
         PROGRAMS[program](config)
     finally:

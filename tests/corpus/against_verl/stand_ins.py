@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from math import prod
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, ClassVar, Sequence
 
 import numpy
 
@@ -104,11 +104,30 @@ class Process:
 
 
 class Here:
-    """Where the current process is kept, and how many accelerators Ray has, and how many of them are taken."""
+    """Where the current process is kept; how many accelerators Ray has, and how many of them are taken; which are left on each node.
+
+    A part of a pool lies on the first node that has room for it.
+    """
 
     process = Process()
     available = 0
     taken = 0
+    left: ClassVar[list[int]] = []
+    placed: ClassVar[dict[str, list[tuple[str, int]]]] = {}
+
+    @classmethod
+    def places(cls, pool: str, parts: Sequence[int]) -> list[tuple[str, int]]:
+        """(node, accelerator) of every rank of a pool; a part that no node has room for has one of its own."""
+        if pool not in cls.placed:
+            cls.placed[pool] = []
+            for number, size in enumerate(parts):
+                node = next((node for node, left in enumerate(cls.left) if left >= size), None)
+                first = cls.left[node] - size if node is not None else 0
+                name = f"node {node}" if node is not None else f"{pool} {number}"
+                if node is not None:
+                    cls.left[node] = first
+                cls.placed[pool] += [(name, first + rank) for rank in range(size)]
+        return cls.placed[pool]
 
 
 class Mesh:

@@ -62,6 +62,7 @@ SHARED: dict[str, Default] = {
     f"{_R}.name": Default("???", _ROLLOUT),
     f"{_R}.mode": Default("async", _ROLLOUT),
     f"{_R}.n": Default(1, _ROLLOUT),
+    f"{_R}.calculate_log_probs": Default(False, _ROLLOUT),
     f"{_R}.tensor_model_parallel_size": Default(2, _ROLLOUT),
     f"{_R}.data_parallel_size": Default(1, _ROLLOUT),
     f"{_R}.pipeline_model_parallel_size": Default(1, _ROLLOUT),

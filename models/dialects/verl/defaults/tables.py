@@ -46,6 +46,7 @@ def _stream(source: str) -> dict[str, Default]:
     }
 
 
+_LOGGED = {"actor_rollout_ref.rollout.calculate_log_probs": Default(True, _SEPARATE)}
 _VLA = {
     "env.disagg_sim.enable": Default(False, _ROBOTS),
     "env.disagg_sim.nnodes": Default(1, _ROBOTS),
@@ -105,8 +106,8 @@ def _turns(name: str) -> dict[str, Default]:
 _TABLES = (
     Table("ppo_trainer", PPO, PPO_SAME),
     Table("ppo_megatron_trainer", MEGATRON, MEGATRON_SAME),
-    Table("one_step_off_ppo_trainer", {**PPO, **_pool(_SEPARATE)}, PPO_SAME),
-    Table("one_step_off_ppo_megatron_trainer", {**MEGATRON, **_pool(_SEPARATE)}, MEGATRON_SAME),
+    Table("one_step_off_ppo_trainer", {**PPO, **_pool(_SEPARATE), **_LOGGED}, PPO_SAME),
+    Table("one_step_off_ppo_megatron_trainer", {**MEGATRON, **_pool(_SEPARATE), **_LOGGED}, MEGATRON_SAME),
     Table("fully_async_ppo_trainer", {**PPO, **_stream(_ASYNC)}, PPO_SAME),
     Table("fully_async_ppo_megatron_trainer", {**MEGATRON, **_stream(_ASYNC)}, MEGATRON_SAME),
     Table("transfer_queue_ppo_trainer", PPO, PPO_SAME),

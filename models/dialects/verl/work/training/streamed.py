@@ -11,10 +11,11 @@ from .....text.tree import Scalar
 from ...entries.programs import FULLY_ASYNC
 from ..notices import FIRST_STEP, IN_ROLLOUTER
 from ..ranks import data_parallel
-from ..work import NUMBERS, SHARES, Work, nearest
+from ..work import MODE, NUMBERS, SHARES, Work, nearest
 from .batches import ACTOR, EACH, samples_of_step
 
 EXACT = (("data.train_batch_size", 0), ("data.gen_batch_size", 1))
+LOGGED = "actor_rollout_ref.rollout.calculate_log_probs"
 LEAST = (("async_training.staleness_threshold", 0), ("async_training.trigger_parameter_sync_step", 1))
 
 
@@ -33,6 +34,10 @@ def judge_streams(work: Work) -> None:
             work.tell(
                 NUMBERS, "rollout", message, amount.span, work.set(amount, wanted), amount.becomes(wanted), f"not {wanted}", IN_ROLLOUTER
             )
+    if work.is_whole and work.settings.flag(LOGGED, NUMBERS) is False:
+        message = f"`{LOGGED}` is not set, but the fully asynchronous trainer asserts it"
+        help_, edit = f"set {work.settings.assigned(LOGGED, True)}", work.settings.becomes(LOGGED, "True")
+        work.tell(MODE, "rollout", message, work.settings.place(LOGGED), help_, edit, "", IN_ROLLOUTER)
     for key, least in LEAST:
         value = work.settings.at(key)
         number = value.value if isinstance(value, Scalar) else None
