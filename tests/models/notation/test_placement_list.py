@@ -97,7 +97,7 @@ def test_nodes_that_are_alike_are_one_entry_and_cost_no_more() -> None:
         ([{"ranks": 0, "node": 0, "hardware": 0, "accelerators": 0}], "PW302", "not both"),
         ([{"ranks": 0, "node": 0, "accelerators": 0, "node_group": "arms"}], "PW107", "`arms` is none of its node groups"),
         ([], "PW105", "placement"),
-        ([{"node": 0}], "PW101", "need `placement.0.ranks`"),
+        ([{"node": 0}], "PW101", "`placement.0.ranks` of the hints of `a` is missing"),
         ([{"rank": 0, "ranks": 0, "node": 0}], "PW104", "`placement.0.rank` is no key"),
     ],
 )
