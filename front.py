@@ -54,7 +54,7 @@ def load(
     ----------
     file : a path, or a Reading, which is returned as it is.
     cluster : the machines, as an object, in one word or as the path of a cluster file; None where the file says all.
-    dialect : ``auto``, ``native`` or ``rlinf``.
+    dialect : ``auto``, ``native``, ``rlinf``, ``roll`` or ``verl``.
     level : ``placement``, or ``training`` to judge the batch arithmetic too.
     set : what is changed, as on the command line of Hydra: ``cluster.num_nodes=4``.
     roots : folders to look in for the groups of `defaults`, besides that of the file.

@@ -43,7 +43,7 @@ def load(
     Parameters
     ----------
     machines : the cluster, or how many accelerators the declared nodes have (see models/machines/shorthand.py), or None.
-    dialect : ``native``, ``rlinf``, or ``auto`` to recognise it. Raises ValueError for any other.
+    dialect : ``native``, ``rlinf``, ``roll``, ``verl``, or ``auto`` to recognise it. Raises ValueError for any other.
     level : ``placement``, or ``training`` to judge the batch arithmetic too.
     composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.
     """
