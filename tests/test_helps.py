@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import random
 import re
@@ -71,7 +73,7 @@ def _shows(mended: list[Finding], fresh: Finding) -> bool:
     The rules of modes, placements and shares are judged when what they are about can be read; and what RLinf would have
     ignored or taken for something else is judged when it is what was meant.
     """
-    if any(finding.code in ("PW104", "PW118", "PW803") for finding in mended):
+    if any(finding.code in ("PW104", "PW118", "PW125", "PW216", "PW803") for finding in mended):
         return True
     return (fresh.code > "PW2" or fresh.code in ("PW121", "PW123")) and any(finding.code < "PW2" for finding in mended)
 
@@ -204,3 +206,76 @@ def test_every_edit_of_a_mutated_file_of_roll_keeps_its_promise(part: int) -> No
             offered += any(finding.edit for finding in judged(text).findings)
             assert broken_promises(judged, text) == [], (line, seed)
     assert offered > 20
+
+
+OF_VERL = HERE.parents[1] / "shared" / "corpus" / "verl" / "golden" / "overrides.jsonl.gz"
+_NODES = ("x8", "x4", "1x8", "2x8", "3x4", "1x4+1x2")
+_SETTINGS = re.compile(
+    r"^.*(?:nnodes|gpus_per_node|parallel_size|batch_size|bsz|strategy|rollout\.(?:n|mode|name)|num_workers|enable|estimator|use_kl).*$",
+    re.MULTILINE,
+)
+_VALUES = (
+    "0",
+    "1",
+    "3",
+    "9",
+    "16",
+    "-1",
+    "1.0",
+    '"2"',
+    "'4'",
+    "null",
+    "[0]",
+    "true",
+    "False",
+    "sync",
+    "gae",
+    "megatron",
+    "$X",
+    "${Y:-3}",
+    "x",
+    "",
+)
+
+
+def verl_scenarios() -> Iterator[tuple[str, str, str]]:
+    for folder in ("verl", "script"):
+        for path in sorted((HERE / "scenarios" / folder).glob("*.scenario")):
+            for section in Scenario.parse(path.read_text("utf-8")).sections:
+                if section.word == "file" and section.rest.endswith((".sh", ".yaml", ".txt")):
+                    yield f"{path.stem}/{section.rest}", section.rest, section.body
+
+
+@pytest.mark.parametrize(("name", "text"), [pytest.param(name, text, id=label) for label, name, text in verl_scenarios()])
+def test_every_edit_of_a_scenario_of_verl_keeps_its_promise(name: str, text: str) -> None:
+    for machines in _NODES:
+        for level in ("placement", "training"):
+            assert broken_promises(judge(name, machines, level, dialect="verl"), text) == [], (machines, level)
+
+
+def commands() -> Iterator[str]:
+    """The command lines of verl's own scripts, one setting a line."""
+    with gzip.open(OF_VERL, "rt", encoding="utf-8") as lines:
+        for record in map(json.loads, lines):
+            settings = {key: value for key, value in record["overrides"].items() if isinstance(value, (int, float, bool))}
+            if record.get("entry") and record["overrides"] and record["command"] == "python3":
+                name = record["overrides"].get("actor_rollout_ref.rollout.name", "vllm")
+                words = [f"{key}={value}" for key, value in {**settings, "actor_rollout_ref.rollout.name": name}.items()]
+                yield f"python3 -m {record['entry']} \\\n    " + " \\\n    ".join(words) + "\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not OF_VERL.is_file(), reason="the corpus is not beside the repository")
+@pytest.mark.parametrize("part", range(4))
+def test_every_edit_of_a_mutated_command_line_keeps_its_promise(part: int) -> None:
+    offered = 0
+    for number, command in enumerate([*commands()][part::4][::4]):
+        for seed in range(24):
+            chance = random.Random(f"{part} {number} {seed}")
+            text = command
+            for _ in range(chance.choice([1, 1, 2, 3])):
+                text = mutated(chance, text, _SETTINGS, _VALUES)
+            judged = judge("run.sh", chance.choice(_NODES), chance.choice(["placement", "training"]), dialect="verl")
+            offered += any(finding.edit for finding in judged(text).findings)
+            assert broken_promises(judged, text) == [], (number, seed)
+    assert offered > 50

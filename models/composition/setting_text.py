@@ -142,6 +142,8 @@ class _Values:
             quoted = f'"{rest}"' if "'" in rest else f"'{rest}'"
             help_ = f"write `{self.text[:start]}{quoted}` for a text, or `[{rest}]` for a list"
             edit = Edit(self.span.part(start, len(self.text)), quoted) if '"' not in rest or "'" not in rest else None
+            if rest.replace(",", "").strip().isdecimal():  # no text is meant
+                help_, edit = f"write one of the values, or `[{rest}]` for a list", None
             why = "it is a sweep, which Hydra refuses without `--multirun`, and runs as one job for each value with it"
             raise _refused(self.text, why, self.tokens[self.position].span, help_, edit)
         if self.position < len(self.tokens):

@@ -64,5 +64,5 @@ def _by_line(script: Script, end: int) -> _End:
     text, stop = script.source.text, script.lines.end(end)
     why = f"line {script.lines.number(end - 1)} does not end with a backslash"
     escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])  # a blank after a backslash is mended by itself
-    edit = None if escaped or text[end:stop].strip() else Edit(script.lines.span((end, end)), " \\")
+    edit = None if escaped or text[end:stop].strip() else Edit(script.lines.span((end, stop)), " \\")
     return _End(script.lines.span((end - 1, end)), why, "no backslash follows", "end the line with a backslash", edit)

@@ -8,7 +8,7 @@ from ...configuration.notes import Notes
 from ...configuration.settings import Amount, Settings
 from ...findings.span import Span
 from ...text.interpolation import Interpolator
-from ...text.tree import Value
+from ...text.tree import Scalar, Value
 from .defaults import Table
 
 
@@ -36,6 +36,10 @@ class Configuration(Settings):
         """The whole value at a path, every interpolation in it resolved; None if there is none."""
         value = self.at(path)
         return None if value is None else self._interpolates.tree(value, tuple(path.split(".")))
+
+    def key_at(self, span: Span) -> str | None:
+        """The key whose value stands at a place, of those that were asked for."""
+        return next((".".join(keys) for keys, value in self._found.items() if isinstance(value, Scalar) and value.span == span), None)
 
     def place(self, path: str) -> Span:
         """Where a value is written; the beginning of the file where it is not."""

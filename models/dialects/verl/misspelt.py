@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 from ...configuration.notes import Notes
 from ...findings.span import Edit
-from ...text.tree import Entry, Mapping
+from ...text.tree import Entry, Mapping, Value
 from .configuration import Configuration
 from .defaults import Table
 
@@ -67,8 +67,17 @@ def _tell(notes: Notes, settings: Configuration, table: Table, entry: Entry, key
         what = "Hydra refuses a key that the configuration does not have"
     written = text[span.start : span.end]
     edit: Edit | None = notes.renamed(entry, meant.rpartition(".")[2])
-    if written.startswith(key):
+    if written.startswith(key) and _is_one(entry.value) and text.count(written) == 1:  # set once
         edit = Edit(span, meant + written[len(key) :])
     elif written.strip("\"'") != entry.key.text:
         edit = None
     notes.warn("PW104", meant, f"verl has no key `{key}`: {what}", span, "not a key", f"write `{meant}`", edit)
+
+
+def _is_one(value: Value) -> bool:
+    """Is it what a single setting says, not a section that several belong to?"""
+    while isinstance(value, Mapping):
+        if len(value.entries) != 1:
+            return False
+        value = value.entries[0].value
+    return True

@@ -24,8 +24,8 @@ from .hinted import is_open, opened, with_hints
 from .misspelt import judge_keys
 from .pools import Declared, pools_of
 from .pools.placed import placed
-from .pools.room import ROOM
 from .setup import Setup
+from .tried import keep_what_works
 from .work import judge
 
 NAME, FRAMEWORK = "verl", "verl"
@@ -55,13 +55,14 @@ def _setup(
     components = components_of(settings, entry, declared)
     sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
 
+    def again(changes: Mapping[str, int]) -> Setup:
+        return _setup(Notes(document, FRAMEWORK), Interpolator.of(document, ENVIRONMENT), machines, level, changes)[0]
+
     def suits(changes: Mapping[str, int]) -> bool:
         if instead is not None:
             return False
-        quiet = Notes(document, FRAMEWORK)
-        tried, _ = _setup(quiet, Interpolator.of(document, ENVIRONMENT), machines, level, changes)
-        before = {finding.message for finding in notes.findings}
-        worse = any(finding.severity is Severity.ERROR and finding.message not in before for finding in quiet.findings)
+        tried, before = again(changes), {finding.message for finding in notes.findings}
+        worse = any(finding.severity is Severity.ERROR and finding.message not in before for finding in tried.notes.findings)
         return not worse and whole_replicas(tried)
 
     cluster, runs = placed(settings, entry, sized, machines, suits)
@@ -76,18 +77,9 @@ def _setup(
     if entry.kind is not Kind.NOTHING:
         judge(setup, level)
         judge_keys(notes, settings)
-    if any(finding.edit and finding.code in ROOM for finding in notes.findings):
-        _for_this_room(setup)
+    if instead is None:
+        keep_what_works(setup, again)
     return setup, cluster
-
-
-def _for_this_room(setup: Setup) -> None:
-    """Takes the edits from findings about degrees and work where the sizes of pools are to be changed: they are right for these sizes alone."""
-    others = {finding.edit for finding in setup.notes.findings if finding.edit and finding.code not in (*ROOM, "PW104")}
-    setup.notes.findings = [replace(finding, edit=None) if finding.edit in others else finding for finding in setup.notes.findings]
-    setup.components = tuple(
-        replace(component, fixes={code: replace(fix, edit=None) for code, fix in component.fixes.items()}) for component in setup.components
-    )
 
 
 def declared_in(

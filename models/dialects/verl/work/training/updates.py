@@ -115,7 +115,7 @@ def _micro(work: Work, update: Update) -> None:
     factor = update.ranks if every else 1
     better = next_to(micro.value, [each * factor for each in divisors(update.mine)])
     close = min(better, key=lambda value: abs(value - micro.value))
-    work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), micro.becomes(close), "", IN_WORKERS)
+    work.tell(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None if every else micro.becomes(close), "", IN_WORKERS)
 
 
 def _deprecated(work: Work, update: Update) -> None:
