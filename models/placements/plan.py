@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Mapping
 
 from ..component import Parallel
 from ..machines.cluster import Cluster
-from ..machines.cluster_data import cluster_to_data
 from .assignment import Assignment, Run
 from .placement import Placement, placements
 
@@ -67,6 +64,8 @@ class Plan:
 
     def canonical(self) -> dict[str, object]:
         """All that makes this plan this plan, as JSON data: what the digest is taken of."""
+        from ..machines.cluster_data import cluster_to_data
+
         return {
             "schema": 1,
             "status": self.status,
@@ -79,6 +78,9 @@ class Plan:
     @cached_property
     def digest(self) -> str:
         """sha256 of the canonical form: the same input and seed give the same digest, in any process."""
+        import hashlib
+        import json
+
         text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .read import NAME, read
 from .recognise import recognises
-from .writing.render import render
-from .writing.write import write
+
+if TYPE_CHECKING:
+    from ...findings.span import Edit
+    from ...placements.assignment import Assignment
+    from ...problem import Problem
+    from ...reading import Reading
+    from ..dialect import Rendering
 
 __all__ = ["NAME", "PROGRAMS", "PLACES", "read", "recognises", "render", "write"]
 
@@ -14,3 +21,17 @@ PROGRAMS: tuple[str, ...] = ()
 
 PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placement", "placewright")
 """The keys whose content is all in the Problem that a file states."""
+
+
+def render(problem: Problem) -> Rendering:
+    """See `Dialect.render`. What writes is not loaded for those who only read."""
+    from .writing.render import render as rendered
+
+    return rendered(problem)
+
+
+def write(reading: Reading, assignment: Assignment) -> list[Edit]:
+    """See `Dialect.write`."""
+    from .writing.write import write as written
+
+    return written(reading, assignment)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .read import NAME, read
 from .recognise import HINTS, recognises
 from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, WORLD_SIZE
-from .writing.render import render
-from .writing.write import write
+
+if TYPE_CHECKING:
+    from ...findings.span import Edit
+    from ...placements.assignment import Assignment
+    from ...problem import Problem
+    from ...reading import Reading
+    from ..dialect import Rendering
 
 __all__ = ["NAME", "PLACES", "PROGRAMS", "read", "recognises", "render", "write"]
 
@@ -15,3 +22,17 @@ PROGRAMS: tuple[str, ...] = ("roll.",)
 
 PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_BLOCKS for key in (DEVICES, PER_WORKER, WORLD_SIZE)), HINTS)
 """The keys whose content is all in the Problem that a file states."""
+
+
+def render(problem: Problem) -> Rendering:
+    """See `Dialect.render`. What writes is not loaded for those who only read."""
+    from .writing.render import render as rendered
+
+    return rendered(problem)
+
+
+def write(reading: Reading, assignment: Assignment) -> list[Edit]:
+    """See `Dialect.write`."""
+    from .writing.write import write as written
+
+    return written(reading, assignment)

@@ -7,8 +7,6 @@ verl, verl/trainer/main_ppo.py (keys that nothing reads are kept without a word)
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from ...configuration.notes import Notes
 from ...findings.span import Edit
 from ...text.tree import Entry, Mapping, Value
@@ -50,6 +48,8 @@ def _judge(notes: Notes, settings: Configuration, table: Table, names: dict[str,
             if key in names and isinstance(entry.value, Mapping):
                 _judge(notes, settings, table, names, entry.value, key)
             continue
+        from difflib import get_close_matches
+
         # On a command line every key is written in full, so a section that is there may be meant too.
         line = notes.document.program is not None
         free = [name for name in read if owner.get(name) is None or (line and f"{path}.{name}".lstrip(".") in names)]
