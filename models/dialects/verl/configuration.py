@@ -50,6 +50,10 @@ class Configuration(Settings):
         """How a value is said in this file: ``key: value``, or ``key=value`` on a command line."""
         return f"`{path}{'=' if self.notes.document.program else ': '}{value}`"
 
+    def says(self, amount: Amount) -> str:
+        """A number with its key, as this file says it."""
+        return self.assigned(amount.name, amount.value)
+
     def meant(self, path: str) -> str:
         """The key whose value holds: the first along its references that is written."""
         seen: set[str] = set()

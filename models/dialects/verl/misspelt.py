@@ -1,4 +1,4 @@
-"""Keys that verl does not have and that look like one that is read here: probably misspelt.
+"""Keys that verl does not have and that look like one that is read here, probably misspelt; sections that are no maps.
 
 Only what decides placements and batches is compared; other keys that are not known may be those of another release.
 Source: Hydra, hydra/_internal/config_loader_impl.py (a setting without `+` of a key that the configuration lacks is refused);
@@ -7,9 +7,9 @@ verl, verl/trainer/main_ppo.py (keys that nothing reads are kept without a word)
 
 from __future__ import annotations
 
-from ...configuration.notes import Notes
+from ...configuration.notes import Notes, is_unknown
 from ...findings.span import Edit
-from ...text.tree import Entry, Mapping, Value
+from ...text.tree import Entry, Mapping, Scalar, Value
 from .configuration import Configuration
 from .defaults import Table
 
@@ -45,8 +45,8 @@ def _judge(notes: Notes, settings: Configuration, table: Table, names: dict[str,
     for entry in owner:
         key = f"{path}.{entry.key.text}".lstrip(".")
         if entry.key.text in read:
-            if key in names and isinstance(entry.value, Mapping):
-                _judge(notes, settings, table, names, entry.value, key)
+            if key in names:
+                _section(notes, settings, table, names, entry, key)
             continue
         from difflib import get_close_matches
 
@@ -56,6 +56,13 @@ def _judge(notes: Notes, settings: Configuration, table: Table, names: dict[str,
         close = get_close_matches(entry.key.text.lower(), free, n=1, cutoff=ALIKE) if key not in REAL else []
         if close:
             _tell(notes, settings, table, entry, key, f"{path}.{close[0]}".lstrip("."))
+
+
+def _section(notes: Notes, settings: Configuration, table: Table, names: dict[str, dict[str, None]], entry: Entry, key: str) -> None:
+    if isinstance(entry.value, Mapping):
+        _judge(notes, settings, table, names, entry.value, key)
+    elif not is_unknown(entry.value) and not (isinstance(entry.value, Scalar) and entry.value.is_null):
+        notes.wrong_type(key, key, entry.value, "a map", f"write keys such as `{next(iter(names[key]))}` below it")
 
 
 def _tell(notes: Notes, settings: Configuration, table: Table, entry: Entry, key: str, meant: str) -> None:

@@ -37,6 +37,8 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     interpolator = Interpolator.of(document, ENVIRONMENT)
     notes.followed = interpolator.followed
     setup, cluster = _setup(notes, interpolator, machines, level)
+    once = {(finding.code, finding.message, finding.span): finding for finding in reversed(notes.findings)}
+    notes.findings = list(reversed(once.values()))  # what two roles take from one key is said of the first
     notes.settle()
     overlap = bool(setup.parts)  # what runs on a part of its pool may share with what runs on all of it
     capabilities = replace(CAPABILITIES, shares_accelerators=overlap) if overlap else CAPABILITIES

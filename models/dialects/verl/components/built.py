@@ -24,6 +24,8 @@ _ROLES = {
 
 def components_of(settings: Configuration, entry: Entry, declared: Declared) -> tuple[Component, ...]:
     """Every component of the pools, in their order; without ranks. One whose degrees are not known is taken to have none."""
+    if not declared.pools and entry.kind in (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT):
+        trained(settings, OWNERS["actor"], OWNERS["actor"])  # what is wrong with its degrees is said, though its size is not known
     return tuple(
         _component(settings, entry, pool, name, declared.size(name, pool), section_of(pool.components, declared.ranges, name))
         if name in OWNERS

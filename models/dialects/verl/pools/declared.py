@@ -48,7 +48,7 @@ def sized(settings: Configuration, nodes: str, accelerators: str) -> tuple[Amoun
     if count is None or size is None:
         return None
     if count.value * size.value > MAX_PROCESSES:
-        message = f"{count.said} and {size.said} are {count.value * size.value:,} accelerators; more than {MAX_PROCESSES:,} are not read"
+        message = f"{settings.says(count)} and {settings.says(size)} are {count.value * size.value:,} accelerators; more than {MAX_PROCESSES:,} are not read"
         at = count.span or size.span or settings.top
         settings.notes.findings.append(error("PW002", nodes, message, at, label="too many", help="are these numbers meant?"))
         return None

@@ -39,7 +39,7 @@ def servers(settings: Configuration, entry: Entry) -> Declared:
         message = f"{total} accelerators // tp {parallel.tp} are {started} servers; {total - started * whole} accelerators are left over"
         settings.notes.warn(LEFT, "rollout", message, at, "rounded down", f"set `{amounts['tp'].name}` to a divisor of {total}")
     if whole % on_node:
-        message = f"a server of {whole} accelerators ({parallel}) is no multiple of {size.said}, and verl asserts that it is"
+        message = f"a server of {whole} accelerators ({parallel}) is no multiple of {settings.says(size)}, and verl asserts that it is"
         fitting = max(tp for tp in range(1, size.value + 1) if size.value % tp == 0 and tp <= parallel.tp)
         help_ = f"set `{amounts['tp'].name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
         alone = parallel.replica == parallel.tp

@@ -117,8 +117,10 @@ def _roles(settings: Configuration, pools: tuple[str, ...]) -> dict[str, tuple[s
             )
         elif pool is not None:
             found[pool] = tuple(dict.fromkeys((*found.get(pool, ()), *ROLES[role])))
+    named = [str(line.value.value) for line in written if isinstance(line.value, Scalar)]
+    meant = {name if name in pools else nearest(name, pools) for name in named}  # a role that is misspelt is mapped too
     for name in pools:
-        if name not in found:
+        if name not in meant:
             message = f"no role is mapped to `{name}`, and verl raises an IndexError for a pool without workers"
             settings.notes.error(MODE, name, message, written.span, "", f"map a role to `{name}`, or remove it")
     return found

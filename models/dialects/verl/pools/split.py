@@ -29,12 +29,12 @@ def halves(settings: Configuration, entry: Entry) -> Declared:
     halved = size if within else count
     at = halved.span or settings.top
     if not part.count:
-        message = f"one accelerator ({count.said}, {size.said}) cannot be split: both pools would be empty, and verl raises an IndexError"
+        message = f"one accelerator ({settings.says(count)}, {settings.says(size)}) cannot be split: both pools would be empty, and verl raises an IndexError"
         settings.notes.error(MODE, entry.trained, message, at, "", f"set `{ACCELERATORS}=2`", size.becomes(2))
         return Declared((), machines)
     if halved.value % 2:
         lost = f"{size.value} accelerators of a node" if halved is count else f"an accelerator of each of {count.value} nodes"
-        message = f"{halved.said} is halved and rounded down: {lost} belong to no pool"
+        message = f"{settings.says(halved)} is halved and rounded down: {lost} belong to no pool"
         settings.notes.warn("PW804", entry.trained, message, at, "odd", f"set `{halved.name}` to an even number")
     spans: dict[str, Span] = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}
     if spans:

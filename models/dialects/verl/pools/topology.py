@@ -30,6 +30,7 @@ WORKERS = {
     "reward_model": "reward_model",
 }
 """`worker` of a model -> the component that it is."""
+_SIZES = ("nnodes", "n_gpus_per_node")
 _POOL_KEYS = ("name", "cluster", "nnodes", "n_gpus_per_node", "attributes")
 _MODEL_KEYS = ("name", "worker", "config_key", "resource_pool", "device_range")
 
@@ -65,7 +66,8 @@ def _items(settings: Configuration, block: Mapping, key: str, known: tuple[str, 
         return
     for item in value.items:
         if isinstance(item, Mapping):
-            yield settings.notes.unknown_keys(item, key, known, False, f"an item of `{TOPOLOGY}.{key}`")
+            required = tuple(name for name in _SIZES if name in known)
+            yield settings.notes.unknown_keys(item, key, known, False, f"an item of `{TOPOLOGY}.{key}`", required)
         elif not is_unknown(item):
             settings.notes.wrong_type(TOPOLOGY, f"an item of {TOPOLOGY}.{key}", item, "a map", "write `{name: ...}`")
 

@@ -20,6 +20,8 @@ from .notices import IN_SERVER, IN_WORKERS
 from .work import ACCELERATORS, DEGREES, MODE, Work, divisors, next_to
 
 ROLLOUT = "actor_rollout_ref.rollout"
+SERVED = (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT, Kind.SERVER)
+"""What starts servers for rollout."""
 WITHOUT_STAGES = ("vllm", "sglang", "trtllm")
 
 
@@ -29,7 +31,8 @@ def judge_engines(work: Work) -> None:
         work.setup.components = tuple(replace(each, server=1) for each in work.setup.components)
         if (known := engine(work.settings, ROLLOUT)) is not None:
             _alone(work, known[1]["tp"])
-    if work.setup.component("rollout") and work.setup.entry.kind not in (Kind.GENERATION, Kind.SIMULATION):
+    # How many accelerators rollout has need not be known for what its engine refuses.
+    if work.setup.entry.kind in SERVED or (work.setup.component("rollout") and work.setup.entry.kind is Kind.DECLARED):
         _mode(work)
         if (known := engine(work.settings, ROLLOUT)) is not None:
             _degrees(work, "rollout", ROLLOUT, *known)

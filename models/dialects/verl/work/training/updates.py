@@ -54,11 +54,14 @@ def updates_of(work: Work) -> Iterator[Update]:
 
 def judge_updates(work: Work) -> None:
     """The mini batch divides among the ranks, and the part of a rank into micro batches."""
+    told: set[tuple[str, int]] = set()
     for update in updates_of(work):
-        if work.settings.word(NEW_WORKERS, SHARES) == "disable":
+        again = (update.mini.name, update.ranks) in told  # two roles with one mini batch
+        told.add((update.mini.name, update.ranks))
+        if work.settings.word(NEW_WORKERS, SHARES) != "disable":
+            _rounded(work, update, again)
+        elif not again:
             _exact(work, update)
-        else:
-            _rounded(work, update)
         virtual = (
             work.amount(f"{update.owner}.megatron.virtual_pipeline_model_parallel_size", NUMBERS) if update.strategy == "megatron" else None
         )
@@ -75,16 +78,18 @@ def _exact(work: Work, update: Update) -> None:
         )  # fmt: skip
 
 
-def _rounded(work: Work, update: Update) -> None:
+def _rounded(work: Work, update: Update, again: bool) -> None:
     """The other workers round down, and refuse only nothing at all."""
     fitting = _even(update)
+    if not update.mine and again:
+        return
     if not update.mine:
         message = f"{_said(work, update)} are fewer than the {update.ranks} data parallel ranks of {update.name}"
         counted = update.name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
         when, edit = IN_WORKERS if update.strategy == "fsdp" and counted else FIRST_UPDATE, update.mini.becomes(fitting[0])
         work.tell(SHARES, update.name, message, update.mini.span, work.set(update.mini, *fitting), edit, "too few", when)
         return
-    if left := update.samples % update.ranks:
+    if (left := update.samples % update.ranks) and not again:
         message = (
             f"{_said(work, update)} do not divide among the {update.ranks} data parallel ranks of {update.name}: each takes {update.mine},"
         )
