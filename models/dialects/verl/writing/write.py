@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....configuration.notes import Notes
 from ....findings.finding import UnusableInput, error
-from ....findings.span import Edit, apply_edits
+from ....findings.span import Edit, Span, apply_edits
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment, seats
 from ....pools.pool import Pool
@@ -17,7 +17,6 @@ from ....text.reshape import with_entry
 from ....text.source import Source
 from ....text.splice import at_line_end, line_end
 from ....text.tree import Mapping, Scalar, find
-from ..configuration import Configuration
 from ..hinted import is_open
 from ..read import FRAMEWORK, declared_in, read
 
@@ -27,37 +26,42 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
 
     Raises UnusableInput (PW603) where verl cannot say the answer: parts of different sizes, or other nodes than it would take.
     """
-    if reading.document.program is not None:
-        raise _refused("", "the file is a command line; add what the plan says to it")
     notes = Notes(reading.document, FRAMEWORK)
     _, settings, declared = declared_in(notes, Interpolator.of(reading.document))
-    edits = [edit for pool in declared.pools if is_open(settings, pool) for edit in _edits(reading, settings, pool, assignment)]
+    sizes = [size for pool in declared.pools if is_open(settings, pool) for size in _sizes(pool, assignment)]
+    edits, added = list[Edit](), list[str]()
+    for key, value in sizes:
+        here = settings.at(key)
+        if isinstance(here, Scalar) and here.span.file == reading.source.name:
+            edits += _instead(key, here, value)
+        elif reading.document.program is not None:
+            added.append(f"{key}={value}")
+        else:
+            edits.append(_entry(reading.source, key, value))
+    edits += _at_command_end(reading, added)
     _check(reading, assignment, edits)
     return edits
 
 
-def _edits(reading: Reading, settings: Configuration, pool: Pool, assignment: Assignment) -> list[Edit]:
+def _sizes(pool: Pool, assignment: Assignment) -> list[tuple[str, int]]:
+    """The keys of the size of a pool with what the answer says."""
     name = pool.components[0]
     counts = [mask.bit_count() for (_, kind), mask in assignment.masks(name).items() if kind == ACCELERATOR]
     if len(set(counts)) != 1:
         raise _refused(name, f"the parts of `{pool.name}` would differ ({', '.join(map(str, counts[:8]))} accelerators on its nodes)")
-    found = []
-    for key, value in ((pool.nodes_key, len(counts)), (pool.accelerators_key, counts[0])):
-        edit = _edit(reading, settings, key, value)
-        if edit is not None:
-            found.append(edit)
-    return found
+    return [(pool.nodes_key, len(counts)), (pool.accelerators_key, counts[0])]
 
 
-def _edit(reading: Reading, settings: Configuration, key: str, value: int) -> Edit | None:
-    source = reading.source
-    here = settings.at(key)
-    if isinstance(here, Scalar) and here.span.file == source.name:
-        if here.value == value:
-            return None
-        if here.origin is None:
-            return Edit(here.span, str(value))
+def _instead(key: str, here: Scalar, value: int) -> list[Edit]:
+    if here.value == value:
+        return []
+    if here.origin is not None:
         raise _refused(key, f"`{key}` is written through an interpolation")
+    return [Edit(here.span, str(value))]
+
+
+def _entry(source: Source, key: str, value: int) -> Edit:
+    """The edit that puts a key into its section."""
     *path, last = key.split(".")
     owner = find(source.root, ".".join(path))
     if isinstance(owner, Mapping) and owner.entries:
@@ -68,6 +72,20 @@ def _edit(reading: Reading, settings: Configuration, key: str, value: int) -> Ed
     if owner is not None or len(path) > 1 or source.root.flow:
         raise _refused(key, f"`{'.'.join(path)}` is no section that could be added to")
     return at_line_end(source, len(source.text), f"{line_end(source)}{path[0]}: {{{last}: {value}}}")
+
+
+def _at_command_end(reading: Reading, added: list[str]) -> list[Edit]:
+    """The edit that gives a command of a script further settings, a line each where it has several."""
+    program = reading.document.program
+    if not added or program is None:
+        return []
+    if not program.name or program.command is None:
+        raise _refused("", f"the file is no script that starts a program; add `{' '.join(added)}` to the settings")
+    text, end = reading.source.text, program.command.end
+    lines = text[program.command.start : end].split("\n")
+    between = " \\\n" + lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())] if len(lines) > 1 else " "
+    place = Span(reading.source.name, end, end, text.count("\n", 0, end) + 1, end - text.rfind("\n", 0, end))
+    return [Edit(place, "".join(f"{between}{setting}" for setting in added))]
 
 
 def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
