@@ -82,7 +82,7 @@ def solve(
     Other options are those of `load`. Raises UnusableInput, with every Finding, for a configuration that has errors.
     """
     from .models.problem import Problem
-    from .solver.search import solve as search
+    from .solver.searching.search import solve as search
 
     if isinstance(file, Problem):
         return search(file, limit, seed)

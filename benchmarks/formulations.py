@@ -16,9 +16,9 @@ from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Node
 from placewright.models.machines.topology import domain, domains
 from placewright.models.problem import Problem
-from placewright.solver.compile import compile
-from placewright.solver.engine import Status, run
-from placewright.solver.search import solve
+from placewright.solver.model.compile import compile
+from placewright.solver.model.engine import Status, run
+from placewright.solver.searching.search import solve
 from study import Rows, Study
 
 LIMIT = 30.0

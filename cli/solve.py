@@ -63,7 +63,7 @@ def solve(
     reading, code = _read(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return code
-    from ..solver.search import solve as search
+    from ..solver.searching.search import solve as search
 
     answer = search(reading.problem, limit, seed)
     if answer.plan is None:

@@ -10,9 +10,9 @@ from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 
 if TYPE_CHECKING:
-    from .layout import Layout
+    from .layout.layout import Layout
     from .mends import Mend
-    from .variables import Amount, Variables
+    from .model.variables import Amount, Variables
 
 S = TypeVar("S")
 

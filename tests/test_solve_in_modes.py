@@ -19,7 +19,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.search import solve
+from placewright.solver.searching.search import solve
 from placewright.solver.verify import verify
 
 CASES = 300

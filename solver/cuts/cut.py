@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Protocol
 
 from ...models.problem import Problem
-from ..variables import Variables
+from ..model.variables import Variables
 
 
 class Cut(Protocol):

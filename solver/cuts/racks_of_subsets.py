@@ -6,9 +6,9 @@ from itertools import combinations
 from typing import ClassVar, Iterator
 
 from ...models.problem import Problem
-from ..layout import Bundle, Layout, domains_of
+from ..layout.layout import Bundle, Layout, domains_of
+from ..model.variables import Variables
 from ..objectives.domains_touched import LEVEL
-from ..variables import Variables
 
 MOST_BUNDLES = 7
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 from ...models.component import UNBOUNDED, Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ..amounts import allowed
+from ..layout.amounts import allowed
 
 if TYPE_CHECKING:
-    from ..layout import Bundle, Layout
-    from ..pools import Pool
-    from ..variables import Amount, Variables
+    from ..layout.layout import Bundle, Layout
+    from ..layout.pools import Pool
+    from ..model.variables import Amount, Variables
 
 
 class Idle:

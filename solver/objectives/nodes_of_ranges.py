@@ -10,8 +10,8 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
-    from ..layout import Layout
-    from ..variables import Amount, Variables
+    from ..layout.layout import Layout
+    from ..model.variables import Amount, Variables
 
 
 class NodesOfRanges:

@@ -14,7 +14,7 @@ from ...models.problem import AMOUNT, Problem
 from ..wording import plural
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class AllPlaced:

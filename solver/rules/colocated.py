@@ -13,7 +13,7 @@ from ..mends import Mend, moved_onto
 from ..wording import demanded
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class Colocated:

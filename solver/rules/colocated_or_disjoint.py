@@ -13,8 +13,8 @@ from ..mends import Mend, moved_off, moved_onto
 from ..wording import demanded, lowest, plural
 
 if TYPE_CHECKING:
-    from ..layout import Bundle
-    from ..variables import Variables
+    from ..layout.layout import Bundle
+    from ..model.variables import Variables
 
 
 class ColocatedOrDisjoint:

@@ -13,7 +13,7 @@ from ..mends import Mend, moved_off
 from ..wording import demanded, lowest, plural
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class Disjoint:

@@ -13,7 +13,7 @@ from ...models.problem import Problem
 from ..wording import plural
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class Divisibility:

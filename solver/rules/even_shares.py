@@ -14,7 +14,7 @@ from ...models.share import Share
 from ..wording import plural
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class EvenShares:

@@ -13,8 +13,8 @@ from ...models.sharing import Members
 from ..wording import listed
 
 if TYPE_CHECKING:
-    from ..layout import Cell
-    from ..variables import Amount, Variables
+    from ..layout.layout import Cell
+    from ..model.variables import Amount, Variables
 
 
 class FitsCpus:

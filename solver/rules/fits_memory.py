@@ -15,7 +15,7 @@ from ...models.sharing import Members, around, holders
 from ..wording import lowest
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 Meeting = tuple[Members, Members]
 """Components that may meet on an accelerator, and those that they lie within."""

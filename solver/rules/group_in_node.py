@@ -14,7 +14,7 @@ from ...models.problem import Problem
 from .replica_on_whole_nodes import ReplicaOnWholeNodes
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class GroupInNode:

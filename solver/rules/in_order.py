@@ -15,8 +15,8 @@ from ..mends import Mend, given_ranges, held_range
 from ..wording import demanded, listed, lowest
 
 if TYPE_CHECKING:
-    from ..layout import Bundle
-    from ..variables import Amount, Variables
+    from ..layout.layout import Bundle
+    from ..model.variables import Amount, Variables
 
 
 class InOrder:

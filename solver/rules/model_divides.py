@@ -14,7 +14,7 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 Use = tuple[Component, ModelCard, tuple[Split, ...]]
 """A component, its model, and what of it one degree divides."""

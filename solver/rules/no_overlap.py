@@ -16,9 +16,9 @@ from ...models.sharing import around, holders
 from ..wording import lowest
 
 if TYPE_CHECKING:
-    from ..layout import Cell
-    from ..pools import Pool
-    from ..variables import Variables
+    from ..layout.layout import Cell
+    from ..layout.pools import Pool
+    from ..model.variables import Variables
 
 Holder = tuple[str, str, int]
 """(names of the components together, the first of them, what they hold)."""

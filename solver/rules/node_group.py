@@ -12,7 +12,7 @@ from ...models.problem import Problem
 from ..wording import plural
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class NodeGroup:

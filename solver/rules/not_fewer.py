@@ -13,7 +13,7 @@ from ..wording import demanded, plural
 from .all_placed import amount_of
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class NotFewer:

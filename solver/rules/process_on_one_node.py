@@ -12,7 +12,7 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class ProcessOnOneNode:

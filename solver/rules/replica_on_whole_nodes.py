@@ -13,7 +13,7 @@ from ...models.placements.run import Repeat
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 Torn = tuple[int, tuple[int, ...], tuple[int, ...]]
 """(a replica, the nodes that it lies on, how many accelerators it has on each)."""

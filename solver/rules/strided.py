@@ -11,7 +11,7 @@ from ...models.placements.assignment import Assignment, seats
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class Strided:

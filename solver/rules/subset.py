@@ -15,7 +15,7 @@ from ..wording import demanded, lowest, plural
 from .all_placed import amount_of
 
 if TYPE_CHECKING:
-    from ..variables import Variables
+    from ..model.variables import Variables
 
 
 class Subset:

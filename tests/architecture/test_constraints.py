@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Iterator
 
-ALLOWED = ("solver/rules/", "solver/objectives/", "solver/cuts/", "solver/variables.py", "solver/ranges.py")
+ALLOWED = ("solver/rules/", "solver/objectives/", "solver/cuts/", "solver/model/variables.py", "solver/model/ranges.py")
 # The model's own methods, and the words of `Variables` that post; what is minimised is put together in one place.
 POSTING = {"require", "minimise", "minimize", "maximize", "only_enforce_if"}
-COMPOSING = {"solver/compile.py"}
+COMPOSING = {"solver/model/compile.py"}
 
 
 def posts(tree: ast.Module) -> Iterator[tuple[int, str]]:

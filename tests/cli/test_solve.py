@@ -7,7 +7,7 @@ from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.search import solve
+from placewright.solver.searching.search import solve
 
 TEXT = "cluster: {num_nodes: 1}\nplacewright:\n  components:\n    actor: {accelerators: 4}\n"
 MACHINES = read_shorthand("1x8")

@@ -23,7 +23,7 @@ from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.search import solve
+from placewright.solver.searching.search import solve
 from placewright.solver.verify import verify
 
 CASES, SIZE, MACHINES = 120, 4, "1x4"

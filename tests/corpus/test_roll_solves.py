@@ -25,7 +25,7 @@ from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
-from placewright.solver.search import solve
+from placewright.solver.searching.search import solve
 from placewright.solver.verify import verify
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_ROLL", "")

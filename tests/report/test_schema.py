@@ -15,7 +15,7 @@ from placewright.models.placements.plan_file import plan_to_json, read_plan
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.report.schema import KINDS, schema, schema_to_json
-from placewright.solver.search import solve
+from placewright.solver.searching.search import solve
 
 jsonschema = pytest.importorskip("jsonschema")
 ROOT = Path(__file__).resolve().parents[2]

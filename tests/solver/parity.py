@@ -17,15 +17,15 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, Run, compress
 from placewright.models.problem import Problem
-from placewright.solver import compile as compile_module
-from placewright.solver import expand as expand_module
 from placewright.solver import objectives as objectives_module
-from placewright.solver import project as project_module
 from placewright.solver.check import check
 from placewright.solver.cuts.cut import Cut
-from placewright.solver.layout import Layout, Values
+from placewright.solver.layout.layout import Layout, Values
+from placewright.solver.model import compile as compile_module
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
+from placewright.solver.searching import expand as expand_module
+from placewright.solver.searching import project as project_module
 
 PACKING = tuple(rule for rule in RULES if rule.packs)
 COUNTING = tuple(rule for rule in RULES if not rule.packs)

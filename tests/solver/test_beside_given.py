@@ -6,7 +6,7 @@ from placewright.models.answer import IMPOSSIBLE
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import OPTIMAL
-from placewright.solver.search import solve
+from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, given, problem, share
 

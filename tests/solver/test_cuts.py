@@ -7,7 +7,7 @@ import random
 import pytest
 from placewright.solver.cuts import CUTS, racks_of_subsets
 from placewright.solver.cuts.racks_of_subsets import RacksOfSubsets, rows
-from placewright.solver.layout import Layout
+from placewright.solver.layout.layout import Layout
 from placewright.solver.rules import RULES
 
 from . import parity

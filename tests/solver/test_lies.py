@@ -9,11 +9,12 @@ import pytest
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.problem import Problem
-from placewright.solver import expand, layout, pools, project
-from placewright.solver.layout import Bundle, Cell, Layout
+from placewright.solver.layout import layout, pools
+from placewright.solver.layout.layout import Bundle, Cell, Layout
+from placewright.solver.layout.pools import Pool
+from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import Idle
-from placewright.solver.pools import Pool
 from placewright.solver.rules import fits_memory
 from placewright.solver.rules.all_placed import AllPlaced
 from placewright.solver.rules.colocated import Colocated
@@ -36,7 +37,7 @@ from placewright.solver.rules.process_on_one_node import ProcessOnOneNode
 from placewright.solver.rules.replica_on_whole_nodes import ReplicaOnWholeNodes
 from placewright.solver.rules.strided import Strided
 from placewright.solver.rules.subset import Subset
-from placewright.solver.variables import Variables
+from placewright.solver.searching import expand, project
 
 from . import parity
 from .test_parity import CASES

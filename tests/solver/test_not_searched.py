@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
-from placewright.solver.not_searched import not_searched
-from placewright.solver.search import solve
+from placewright.solver.searching.not_searched import not_searched
+from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, given, problem
 from .clusters import TWO

@@ -9,10 +9,10 @@ from typing import Iterator
 import pytest
 from placewright.models.component import Relation
 from placewright.models.problem import Problem
-from placewright.solver import search
-from placewright.solver.compile import compile
-from placewright.solver.engine import Status, run
-from placewright.solver.search import solve
+from placewright.solver.model.compile import compile
+from placewright.solver.model.engine import Status, run
+from placewright.solver.searching import search
+from placewright.solver.searching.search import solve
 
 from .cases import node
 from .test_parity import random_problem

@@ -12,7 +12,7 @@ from placewright.models.findings.span import Edit, Span
 from placewright.models.job import Capabilities
 from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.problem import Problem
-from placewright.solver.search import solve
+from placewright.solver.searching.search import solve
 from placewright.solver.verify import check_given
 
 from .cases import cluster, component, given, problem, share

@@ -16,10 +16,10 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.placements.plan import OPTIMAL, VERIFIED
 from placewright.models.problem import Problem
-from placewright.solver import search
 from placewright.solver.check import check
 from placewright.solver.objectives import OBJECTIVES, weights
-from placewright.solver.search import solve
+from placewright.solver.searching import search
+from placewright.solver.searching.search import solve
 
 from . import parity
 from .cases import cluster, component, given, problem
@@ -94,7 +94,7 @@ def test_the_search_agrees_with_greedy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_same_digest_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
     script = (
-        "import placewright.solver.search as s; s.greedy = lambda layout: None\n"
+        "import placewright.solver.searching.search as s; s.greedy = lambda layout: None\n"
         "from placewright.models.machines.shorthand import read_shorthand\n"
         "from placewright.models.component import Component, Parallel\n"
         "from placewright.models.job import Job\nfrom placewright.models.problem import Problem\n"
@@ -224,7 +224,7 @@ def test_every_row_of_a_relation_can_be_given_up() -> None:
 
 
 def test_infeasible_without_a_row_needs_two_searches_that_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    from placewright.solver import engine
+    from placewright.solver.model import engine
 
     # Two ranges of 3 in 2+2+2 fit by counting, but no third component of tp 2 fits beside them: no row sees it.
     question = problem(

@@ -7,7 +7,7 @@ from enum import Enum
 
 from ortools.sat.python import cp_model
 
-from .layout import Values
+from ..layout.layout import Values
 from .variables import Variables
 
 

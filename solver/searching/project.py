@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..models.component import Component
-from ..models.placements.assignment import Assignment, seats
-from .layout import Bundle, Count, Layout, Values
-from .places import lengths
+from ...models.component import Component
+from ...models.placements.assignment import Assignment, seats
+from ..layout.layout import Bundle, Count, Layout, Values
+from ..layout.places import lengths
 
 
 def project(layout: Layout, assignment: Assignment) -> Values | None:

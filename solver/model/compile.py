@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Iterable
 
-from ..models.problem import Problem
-from .cuts import CUTS
-from .cuts.cut import Cut
-from .objectives import OBJECTIVES, weights
-from .rule import Rule
-from .rules import RULES
+from ...models.problem import Problem
+from ..cuts import CUTS
+from ..cuts.cut import Cut
+from ..objectives import OBJECTIVES, weights
+from ..rule import Rule
+from ..rules import RULES
 from .variables import Variables
 
 

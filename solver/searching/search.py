@@ -6,23 +6,23 @@ import time
 from dataclasses import dataclass, replace
 from typing import Iterable, Iterator
 
-from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from ..models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
-from ..models.findings.finding import Finding, Severity, error
-from ..models.placements.assignment import Assignment
-from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan, Term
-from ..models.problem import Problem
-from .certificate import counting_row
-from .check import check
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ...models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
+from ...models.findings.finding import Finding, Severity, error
+from ...models.placements.assignment import Assignment
+from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan, Term
+from ...models.problem import Problem
+from ..check import check
+from ..layout.layout import Bundle, Count, Layout, Values
+from ..layout.places import all_lengths, from_node_starts, lengths
+from ..objectives import OBJECTIVES, terms, weights
+from ..refuting.certificate import counting_row
+from ..refuting.impossible import impossible
+from ..unchecked import unchecked
+from ..verify import check_given
 from .expand import ExpansionFailed, expand
 from .greedy import greedy
-from .impossible import impossible
-from .layout import Bundle, Count, Layout, Values
 from .not_searched import not_searched
-from .objectives import OBJECTIVES, terms, weights
-from .places import all_lengths, from_node_starts, lengths
-from .unchecked import unchecked
-from .verify import check_given
 
 SEED = 1
 LIMIT = 10.0
@@ -128,8 +128,8 @@ def _judged(problem: Problem, layout: Layout, values: Values, bounds: list[int])
 
 
 def _searched(problem: Problem, bounds: list[int], limit: float, seed: int, start: Values | None) -> _Found:
-    from .compile import compile
-    from .engine import Status, run
+    from ..model.compile import compile
+    from ..model.engine import Status, run
 
     variables = compile(problem)
     if start:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .amounts import allowed
-from .layout import Bundle, Cell, Count, Layout, Values
-from .objectives.domains_touched import LEVEL
-from .places import Places, lengths
-from .pools import Masks, Pool
-from .reach import eligible, within_reach
+from ..layout.amounts import allowed
+from ..layout.layout import Bundle, Cell, Count, Layout, Values
+from ..layout.places import Places, lengths
+from ..layout.pools import Masks, Pool
+from ..layout.reach import eligible, within_reach
+from ..objectives.domains_touched import LEVEL
 
 
 def greedy(layout: Layout) -> Values | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ..models.component import COLOCATED_OR_DISJOINT, NOT_FEWER, SUBSET
-from ..models.findings.finding import Finding, error
-from ..models.findings.span import Span
-from ..models.machines.node_group import NODE
-from ..models.problem import Problem
-from .layout import Bundle, Layout
-from .pools import Pool, given_partners
-from .wording import listed
+from ...models.component import COLOCATED_OR_DISJOINT, NOT_FEWER, SUBSET
+from ...models.findings.finding import Finding, error
+from ...models.findings.span import Span
+from ...models.machines.node_group import NODE
+from ...models.problem import Problem
+from ..layout.layout import Bundle, Layout
+from ..layout.pools import Pool, given_partners
+from ..wording import listed
 
 
 def not_searched(problem: Problem) -> tuple[Finding, ...]:

@@ -9,11 +9,11 @@ from typing import Callable, Iterable, Union
 
 from ortools.sat.python import cp_model
 
-from ..models.component import Component
-from ..models.problem import Problem
-from .layout import Bundle, Cell, Count, Layout, Values, domains_of
-from .places import Place
-from .pools import Pool
+from ...models.component import Component
+from ...models.problem import Problem
+from ..layout.layout import Bundle, Cell, Count, Layout, Values, domains_of
+from ..layout.places import Place
+from ..layout.pools import Pool
 from .ranges import Ranges
 
 Amount = Union[cp_model.LinearExpr, int]

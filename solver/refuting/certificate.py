@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Iterable, Mapping
 
-from ..models.component import Component
-from ..models.machines.node_group import ACCELERATOR
-from ..models.problem import Problem
+from ...models.component import Component
+from ...models.machines.node_group import ACCELERATOR
+from ...models.problem import Problem
+from ..layout.layout import Bundle, Cell, Layout
+from ..layout.pools import Pool
+from ..layout.reach import eligible
+from ..wording import listed, plural
 from .cpu_row import cpu_row
-from .layout import Bundle, Cell, Layout
 from .own_rows import amount_row, memory_row, node_row, range_row
-from .pools import Pool
-from .reach import eligible
 from .relation_rows import relation_row
 from .row import Row
-from .wording import listed, plural
 
 
 def counting_row(problem: Problem) -> Row | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import lcm
 from typing import Sequence
 
-from ..models.component import Component
-from ..models.problem import Problem
+from ...models.component import Component
+from ...models.problem import Problem
 from .layout import Bundle, Layout
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ..models.component import UNBOUNDED, Component
-from ..models.machines.cluster import Cluster
-from ..models.machines.node_group import NODE
-from ..models.placements.assignment import Run
-from ..models.share import Share
+from ...models.component import UNBOUNDED, Component
+from ...models.machines.cluster import Cluster
+from ...models.machines.node_group import NODE
+from ...models.placements.assignment import Run
+from ...models.share import Share
 
 
 def spread_over_nodes(cluster: Cluster, component: Component, shares: Sequence[Share] = ()) -> tuple[Run, ...]:

@@ -6,16 +6,16 @@ from dataclasses import replace
 from math import lcm
 from typing import Iterator, Sequence
 
-from ..models.component import COLOCATED, KEYS, UNBOUNDED, Component
-from ..models.demand import Clause, Demand
-from ..models.findings.finding import Finding, error
-from ..models.problem import AMOUNT, Problem
-from ..models.share import Share
-from .amounts import even
+from ...models.component import COLOCATED, KEYS, UNBOUNDED, Component
+from ...models.demand import Clause, Demand
+from ...models.findings.finding import Finding, error
+from ...models.problem import AMOUNT, Problem
+from ...models.share import Share
+from ..layout.amounts import even
+from ..rules import RULES
 from .certificate import counting_row
 from .given_room import Possible, holders_of_room, shared_room
 from .row import Row
-from .rules import RULES
 
 
 def impossible(alternatives: Sequence[Problem], possible: Possible) -> Finding:

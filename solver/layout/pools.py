@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, Mapping
 
-from ..models.component import COLOCATED_OR_DISJOINT, DISJOINT
-from ..models.machines.node_group import ACCELERATOR
-from ..models.sharing import around
-from .rules.fits_memory import peak
+from ...models.component import COLOCATED_OR_DISJOINT, DISJOINT
+from ...models.machines.node_group import ACCELERATOR
+from ...models.sharing import around
+from ..rules.fits_memory import peak
 
 if TYPE_CHECKING:
     from .layout import Bundle, Layout

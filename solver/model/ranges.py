@@ -9,9 +9,9 @@ from typing import Callable, Union
 
 from ortools.sat.python import cp_model
 
-from .layout import Bundle, Layout
-from .objectives.nodes_of_ranges import fewest_nodes
-from .places import Place, whole_places
+from ..layout.layout import Bundle, Layout
+from ..layout.places import Place, whole_places
+from ..objectives.nodes_of_ranges import fewest_nodes
 
 
 class Ranges:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..models.component import IN_ORDER, NOT_FEWER, UNBOUNDED, Component
-from ..models.machines.node_group import ACCELERATOR
-from .layout import Layout
+from ...models.component import IN_ORDER, NOT_FEWER, UNBOUNDED, Component
+from ...models.machines.node_group import ACCELERATOR
+from ..layout.layout import Layout
+from ..wording import listed
 from .row import Row
-from .wording import listed
 
 
 def relation_row(layout: Layout) -> Row | None:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Iterator, Sequence
 
-from ..models.component import Component
-from ..models.machines.node_group import CLUSTER_LABEL
-from ..models.placements.assignment import Assignment, Run, Seat, compress
-from .layout import Bundle, Count, Layout, Values
-from .pools import Pool
+from ...models.component import Component
+from ...models.machines.node_group import CLUSTER_LABEL
+from ...models.placements.assignment import Assignment, Run, Seat, compress
+from ..layout.layout import Bundle, Count, Layout, Values
+from ..layout.pools import Pool
 
 
 class ExpansionFailed(Exception):

@@ -7,12 +7,12 @@ from functools import cached_property
 from math import lcm
 from typing import Sequence
 
-from ..models.component import UNBOUNDED, Component
-from ..models.machines.cluster import Node
-from ..models.machines.node_group import NODE, Numbering
-from ..models.machines.topology import LEVELS, domain, path
-from ..models.placements.assignment import Assignment, Run
-from ..models.problem import Problem
+from ...models.component import UNBOUNDED, Component
+from ...models.machines.cluster import Node
+from ...models.machines.node_group import NODE, Numbering
+from ...models.machines.topology import LEVELS, domain, path
+from ...models.placements.assignment import Assignment, Run
+from ...models.problem import Problem
 from .pools import Pool, hosts_of, pools
 from .spread import spread_over_nodes
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..models.component import Component
-from ..models.machines.node_group import ACCELERATOR
+from ...models.component import Component
+from ...models.machines.node_group import ACCELERATOR
+from ..rules.fits_memory import peak
 from .layout import Bundle, Cell, Layout
 from .pools import Masks
-from .rules.fits_memory import peak
 
 
 def company(layout: Layout, bundle: Bundle) -> tuple[Component, ...]:

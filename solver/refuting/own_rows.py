@@ -5,19 +5,19 @@ from __future__ import annotations
 from math import lcm
 from typing import Sequence
 
-from ..models.component import Component
-from ..models.machines.node_group import ACCELERATOR
-from ..models.placements.assignment import Assignment
-from ..models.quantity import write_memory
-from ..models.share import Share
-from .amounts import allowed, even
-from .layout import Bundle, Layout
-from .places import longest_free
-from .reach import in_reach
+from ...models.component import Component
+from ...models.machines.node_group import ACCELERATOR
+from ...models.placements.assignment import Assignment
+from ...models.quantity import write_memory
+from ...models.share import Share
+from ..layout.amounts import allowed, even
+from ..layout.layout import Bundle, Layout
+from ..layout.places import longest_free
+from ..layout.reach import in_reach
+from ..rules.all_placed import amount_of
+from ..rules.fits_memory import peak
+from ..wording import listed, plural
 from .row import Row
-from .rules.all_placed import amount_of
-from .rules.fits_memory import peak
-from .wording import listed, plural
 
 
 def amount_row(layout: Layout, bundle: Bundle) -> Row | None:

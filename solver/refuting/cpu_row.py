@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .layout import Bundle, Layout
-from .reach import in_reach
+from ..layout.layout import Bundle, Layout
+from ..layout.reach import in_reach
+from ..wording import listed, plural
 from .row import Row
-from .wording import listed, plural
 
 
 def cpu_row(layout: Layout, bundle: Bundle) -> Row | None:

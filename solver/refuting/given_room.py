@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterator
 
-from ..models.component import COLOCATED, SUBSET, Component, Relation
-from ..models.demand import Clause
-from ..models.machines.node_group import NODE
-from ..models.problem import Problem
+from ...models.component import COLOCATED, SUBSET, Component, Relation
+from ...models.demand import Clause
+from ...models.machines.node_group import NODE
+from ...models.problem import Problem
+from ..wording import listed, plural
 from .certificate import counting_row
 from .row import Row
-from .wording import listed, plural
 
 Possible = Callable[[Problem], bool]
 """Solves a changed problem, so that no fix is offered that was not itself solved."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..models.component import Component
+from ...models.component import Component
 
 
 @dataclass(frozen=True)
