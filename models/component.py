@@ -8,6 +8,7 @@ from typing import Mapping, Sequence
 
 from .findings.fix import Fix
 from .findings.span import Span
+from .locality import Keep, Pin, Spread
 from .machines.node_group import CLUSTER_LABEL
 from .placements.assignment import Run
 from .placements.run import repeats_of
@@ -56,6 +57,11 @@ class Component:
     memory : MiB that one process needs on each of its accelerators; 0 if not said.
     cpus : CPUs that are reserved for one process.
     phase : when it needs them. Components of different phases take turns; "" means always resident.
+    offloaded : MiB that one process keeps on each of its accelerators while another phase runs.
+    host_memory : MiB of its node that one process needs; 0 if not said.
+    keep, spread, pins : what of it stays together, in which failure domains it lies, which of its ranks are on which nodes.
+    excluded : ranks of nodes that it must not use.
+    traffic : MiB that its replicas exchange in each step, once for every further domain that they lie in; 0 if not said.
     accelerator_model : the only model it may use, "" for any.
     role : what it does (see roles.py), by which another dialect knows it; "" if that is not known.
     contiguous : whether its accelerators are one solid range of its groups' numbering, in rank order.
@@ -85,6 +91,13 @@ class Component:
     any_order: bool = False
     role: str = ""
     server: int = 0
+    offloaded: int = 0
+    host_memory: int = 0
+    keep: tuple[Keep, ...] = ()
+    spread: tuple[Spread, ...] = ()
+    pins: tuple[Pin, ...] = ()
+    excluded: tuple[int, ...] = ()
+    traffic: int = 0
 
     @property
     def group_size(self) -> int:
@@ -131,6 +144,7 @@ class Relation:
     components : two of them; for ``in order`` any number.
     reason : who demands it, if the file does not say it itself, such as "RLinf's auto mode".
     choice : of a relation that leaves a choice, the kind that goes with the rest of the file; "" if all do.
+    level : of a relation between domains, their level of the topology.
     """
 
     kind: str
@@ -138,6 +152,7 @@ class Relation:
     span: Span | None = field(default=None, compare=False)
     reason: str = field(default="", compare=False)
     choice: str = field(default="", compare=False)
+    level: str = ""
 
 
 COLOCATED = "colocated"
@@ -152,7 +167,22 @@ IN_ORDER = "in order"
 """One after the other, each a solid range, from the first accelerator of the cluster to its last."""
 NOT_FEWER = "not fewer"
 """The first has at least as many processes as the second."""
+APART = "apart"
+"""No domain of a level of the topology holds some of both."""
+NEAR = "near"
+"""Every domain of a level that holds some of the first holds some of the second."""
+RANK_ALIGNED = "rank aligned"
+"""The same accelerators in the same order of ranks."""
+ZERO_COPY = "zero copy"
+"""The same accelerators, so that each finds the part of the weights that its tensor parallel rank needs at home.
+
+An accelerator of tensor parallel rank a of the first has rank floor(a x tp of the second / tp of the first) of the second.
+"""
 
 KEYS = {COLOCATED: "colocate_with", DISJOINT: "disjoint_from", SUBSET: "within"}
 """The kinds of relations that the hints of a component can state, and the key that states each."""
-RELATION_KINDS = (COLOCATED, DISJOINT, COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER)
+RELATION_KINDS = (COLOCATED, DISJOINT, COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER, APART, NEAR, RANK_ALIGNED, ZERO_COPY)
+BETWEEN_DOMAINS = (APART, NEAR)
+"""Relations that name a level of the topology."""
+TOGETHER = (COLOCATED, RANK_ALIGNED, ZERO_COPY)
+"""Relations that put components on exactly the same accelerators."""

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import Callable, Mapping
 
 from .component import Component, Parallel, Relation
+from .link import Link
 from .model_cards.use import ModelUse
 from .placements.ranks import write_range
 from .pools.pool import Pool
+from .preference import Preference
 from .share import Share
 
 
@@ -45,7 +47,8 @@ class Job:
 
     `choices` holds, for components that leave their parallel degrees open, every alternative, the preferred one first;
     the component itself carries that one. `pools` are those that the components were laid out from, where the dialect has such.
-    `models` says of components which model they run, and what of it they divide.
+    `models` says of components which model they run, and what of it they divide. `links` are the traffic between components,
+    `preference` is how it is weighed.
     """
 
     components: tuple[Component, ...]
@@ -55,3 +58,5 @@ class Job:
     shares: tuple[Share, ...] = ()
     pools: tuple[Pool, ...] = ()
     models: Mapping[str, ModelUse] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
+    preference: Preference = field(default_factory=Preference)

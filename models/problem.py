@@ -5,28 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import product
+from typing import AbstractSet as Set
 from typing import Iterator
 
-from .component import COLOCATED, IN_ORDER, UNBOUNDED, Component, Relation
+from .component import IN_ORDER, TOGETHER, UNBOUNDED, Component, Relation
 from .demand import Demand
 from .job import Job
+from .locality import Keep, Pin, Spread
 from .machines.cluster import Cluster
 from .machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from .placements.assignment import Assignment
+from .placements.ranks import write_range
 from .roles import SERVED
 from .share import Share
 
 AMOUNT = "amount"
-_FIELDS = ("node_groups", "per_process", "parallel", "memory", "accelerator_model", "contiguous", "stride", "cpus")
+_FIELDS = (
+    "node_groups", "per_process", "parallel", "memory", "accelerator_model", "contiguous", "stride", "cpus", "offloaded", "host_memory",
+    "excluded",
+)  # fmt: skip
 _NEUTRAL = {f.name: f.default for f in fields(Component) if f.name in _FIELDS}
 
 
 @dataclass(frozen=True)
 class Problem:
-    """All that reasoning is given: what there is and what must be placed."""
+    """All that reasoning is given: what there is and what must be placed.
+
+    `previous` is where everything was before, if that is to change as little as possible.
+    """
 
     cluster: Cluster
     job: Job
+    previous: Assignment | None = None
 
     def __getitem__(self, name: str) -> Component:
         return self._by_name[name]
@@ -93,7 +103,7 @@ class Problem:
                 name = root[name]
             return name
 
-        for relation in self.related(COLOCATED):
+        for relation in (relation for kind in TOGETHER for relation in self.related(kind)):
             one, other = relation.components
             root[find(one)] = find(other)
         sets: dict[str, list[Component]] = {}
@@ -139,6 +149,8 @@ class Problem:
             for name, neutral in _NEUTRAL.items():
                 if getattr(component, name) != neutral:
                     found.append(Demand(component.name, name, component.span(name)))
+            for field, each in _several(component):
+                found.append(Demand(component.name, field, each.span or component.span(field.split()[0])))
         found += [Demand("+".join(r.components), r.kind, r.span) for r in self.job.relations]
         found += [Demand(share.component, share.field, share.span) for share in self.shares if self[share.component].runs is None]
         return tuple(dict.fromkeys(found))
@@ -153,6 +165,27 @@ class Problem:
                 changes.setdefault(demand.component, {})[demand.field] = _NEUTRAL[demand.field]
         components = tuple(replace(c, **changes.get(c.name, {})) for c in self.components)  # type: ignore[arg-type]
         gone = {(demand.component, demand.field) for demand in given_up}
+        components = tuple(_less(component, gone) for component in components)
         relations = tuple(r for r in self.job.relations if ("+".join(r.components), r.kind) not in gone)
         shares = tuple(share for share in self.job.shares if (share.component, share.field) not in gone)
         return replace(self, job=replace(self.job, components=components, relations=relations, shares=shares))
+
+
+def _several(component: Component) -> Iterator[tuple[str, Keep | Spread | Pin]]:
+    """(field of the demand, what is demanded): the demands of which a component may have several, each a field of its own."""
+    for keep in component.keep:
+        yield f"keep {keep.what} in {keep.level}", keep
+    for spread in component.spread:
+        yield f"spread over {spread.level}", spread
+    for pin in component.pins:
+        yield f"pins {write_range(pin.ranks)}", pin
+
+
+def _less(component: Component, gone: Set[tuple[str, str]]) -> Component:
+    """The component without those of these demands that are given up."""
+    kept = [each for field, each in _several(component) if (component.name, field) not in gone]
+    if len(kept) == len(component.keep) + len(component.spread) + len(component.pins):
+        return component
+    keep = tuple(each for each in kept if isinstance(each, Keep))
+    spread = tuple(each for each in kept if isinstance(each, Spread))
+    return replace(component, keep=keep, spread=spread, pins=tuple(each for each in kept if isinstance(each, Pin)))

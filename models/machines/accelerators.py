@@ -26,7 +26,8 @@ class Accelerator:
     """One accelerator of a node.
 
     `index` is its number on the node, `physical_id` the text that the vendor's visibility variable takes, `model` a
-    name such as ``H100``, `memory` its MiB (None: unknown), `vendor` the accelerator type such as ``NV_GPU``.
+    name such as ``H100``, `memory` its MiB (None: unknown), `vendor` the accelerator type such as ``NV_GPU``, `numa` the
+    number of its NUMA domain on the node.
     """
 
     index: int
@@ -34,6 +35,7 @@ class Accelerator:
     model: str
     memory: int | None
     vendor: str
+    numa: int = 0
 
 
 def vendor_of(model: str) -> str:
@@ -49,12 +51,15 @@ def memory_of(model: str) -> int | None:
     return None
 
 
-def accelerators(count: int, model: str = GENERIC, memory: int | None = None, ids: tuple[str, ...] = ()) -> tuple[Accelerator, ...]:
+def accelerators(
+    count: int, model: str = GENERIC, memory: int | None = None, ids: tuple[str, ...] = (), numa: int = 1
+) -> tuple[Accelerator, ...]:
     """`count` equal accelerators. `model` may name the vendor too, as RLinf does: ``NV_GPU:H100``.
 
-    `memory` in MiB overrides what is known of the model; `ids` are the physical ids (default 0, 1, ...).
+    `memory` in MiB overrides what is known of the model; `ids` are the physical ids (default 0, 1, ...). In order they
+    belong to `numa` NUMA domains, as evenly as can be.
     """
     vendor, _, name = model.rpartition(":")
     vendor = vendor or vendor_of(name)
     known = memory if memory is not None else memory_of(name)
-    return tuple(Accelerator(i, ids[i] if ids else str(i), name, known, vendor) for i in range(count))
+    return tuple(Accelerator(i, ids[i] if ids else str(i), name, known, vendor, i * numa // max(count, 1)) for i in range(count))
