@@ -1,0 +1,1 @@
+"""What the studies of placing share: problems, other ways to place them, and what is measured."""
