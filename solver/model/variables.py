@@ -10,6 +10,7 @@ from typing import Callable, Iterable, Union
 from ortools.sat.python import cp_model
 
 from ...models.component import Component
+from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.problem import Problem
 from ..layout.layout import Bundle, Cell, Count, Layout, Values, domains_of
 from ..layout.places import Place
@@ -61,6 +62,27 @@ class Variables:
             return sum(mask.bit_count() for node, mask in masks if inside is None or node in inside)
         return bundle.unit * self.units(bundle, cell)
 
+    def accelerators_on(self, bundle: Bundle, node: int) -> Amount:
+        """How many resources the bundle holds on one node.
+
+        A counted bundle is known on a node only where that node is a cell of its own. Raises ValueError elsewhere:
+        `layout/told_apart.py` decides by the problem alone which nodes are, and a rule that needs others adds its reason there.
+        """
+        if bundle in self.layout.fixed:
+            return self.layout.fixed[bundle].get(node, 0).bit_count()
+        if bundle in self._ranges:
+            return bundle.unit * self._ranges[bundle].units_on(node)
+        cell = self.layout.cell_of[node]
+        if len(cell.nodes) > 1:
+            raise ValueError(f"{bundle.name} is not counted on node {node} alone")
+        return self.accelerators(bundle, cell)
+
+    def accelerators_in(self, bundle: Bundle, level: str, name: str) -> Amount:
+        """How many resources the bundle holds in a domain of a level of the topology; on a node by its name, as `accelerators_on`."""
+        if level == NODE_LEVEL:
+            return total(self.accelerators_on(bundle, node.rank) for node in self.problem.cluster.nodes if node.name == name)
+        return total(self.accelerators(bundle, cell) for cell in domains_of(self.layout, level)[name])
+
     def processes(self, component: Component) -> Amount:
         """How many processes the component has."""
         runs = self.layout.on_nodes.get(component.name) if component.runs is None else component.runs
@@ -75,17 +97,21 @@ class Variables:
         """1 exactly if some of the bundle is in that domain of a topology level, else 0."""
         key = (bundle, level, name)
         if key not in self._touched:
-            cells = domains_of(self.layout, level)[name]
-            held = total(self.accelerators(bundle, cell) for cell in cells)
+            held = self.accelerators_in(bundle, level, name)
             if isinstance(held, int):
                 self._touched[key] = int(held > 0)
             else:
-                room = sum(self.layout.capacity(cell, self.layout.pool_of[bundle], 1) for cell in cells)
+                room = self.room(bundle, level, name)
                 seen = self.model.new_bool_var(f"{bundle.name} touches {name or level}")
                 self.require(held <= room * seen)
                 self.require(held >= seen)
                 self._touched[key] = seen
         return self._touched[key]
+
+    def room(self, bundle: Bundle, level: str, name: str) -> int:
+        """How many free resources a searched bundle could at most hold in a domain of a level of the topology."""
+        free = self.layout.pool_of[bundle].free
+        return sum(free.get(node.rank, 0).bit_count() for node in self.problem.cluster.nodes if domain(node, level) == name)
 
     # -- where exactly (contiguous bundles)
 
@@ -163,7 +189,21 @@ class Variables:
         """The sum of amounts."""
         return total(amounts)
 
+    # -- variables of a rule or an objective's own
+
+    def boolean(self, name: str) -> cp_model.IntVar:
+        """A new 0 or 1; the name is for logs."""
+        return self.model.new_bool_var(name)
+
+    def integer(self, low: int, high: int, name: str) -> cp_model.IntVar:
+        """A new whole number from `low` to `high`; the name is for logs."""
+        return self.model.new_int_var(low, high, name)
+
     # -- saying it
+
+    def at_most(self, amount: Amount, most: Amount, why: str = "") -> None:
+        """The first amount is not above the second; `why` says what fails where both are known."""
+        self.require(amount <= most, why)
 
     def require(self, condition: Condition, why: str = "") -> None:
         """The condition holds. A condition that is already known to fail makes the model infeasible, with its reason."""
