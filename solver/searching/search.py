@@ -23,6 +23,7 @@ from ..verify import check_given
 from .expand import ExpansionFailed, expand
 from .greedy import greedy
 from .not_searched import not_searched
+from .progress import OnProgress, Progress, silent
 
 SEED = 1
 LIMIT = 10.0
@@ -48,13 +49,14 @@ class _Found:
         return sum(term.weight * term.value for term in self.terms)
 
 
-def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
+def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent) -> Answer:
     """Place everything that is not given.
 
     Parameters
     ----------
     limit : how long to search, in CP-SAT's deterministic time (about seconds), for each choice of parallel degrees.
     seed : the same problem and seed give the same plan, in any process.
+    on_progress : told of every better answer and bound while the search runs (see progress.py).
     """
     began = time.perf_counter()
     if faults := _errors(check_given(problem)):
@@ -81,6 +83,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED) -> Answer:
     seconds = time.perf_counter() - began
     degrees = {name: best.problem[name].parallel for name in problem.job.choices}
     plan = Plan(problem.cluster, best.assignment, status, best.terms, bound, seed, seconds, degrees=degrees)
+    on_progress(Progress(plan, bound, seconds))
     return Answer(status, plan, how=best.how, unchecked=tuple(unchecked(problem, best.assignment)))
 
 
