@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Iterable, Iterator
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from ...models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
 from ...models.findings.finding import Finding, Severity, error
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan, Term
 from ...models.problem import Problem
 from ..check import check
 from ..layout.layout import Bundle, Count, Layout, Values
-from ..layout.places import all_lengths, from_node_starts, lengths
 from ..objectives import OBJECTIVES, terms, weights
 from ..refuting.certificate import counting_row
 from ..refuting.impossible import impossible
@@ -23,6 +21,7 @@ from ..verify import check_given
 from .expand import ExpansionFailed, expand
 from .greedy import greedy
 from .not_searched import not_searched
+from .thinned import refutable, thinned
 from .progress import OnProgress, Progress, silent
 
 SEED = 1
@@ -138,11 +137,11 @@ def _searched(problem: Problem, bounds: list[int], limit: float, seed: int, star
     if start:
         variables.hint({key: start[other] for key, other in _same(variables.layout, start)})
     outcome = run(variables, limit, seed)
-    floor, some = _bound(problem, bounds), _thinned(variables.layout)
+    floor, some = _bound(problem, bounds), thinned(variables.layout)
     if outcome.status is Status.INFEASIBLE:
         # One "infeasible" is no proof (or-tools 5274, 5295): it must say so again without presolve.
         again = run(compile(problem), limit, seed, presolve=False)
-        return _Found(problem, None, (), floor, "search", refuted=_refutable(variables.layout) and again.status is Status.INFEASIBLE)
+        return _Found(problem, None, (), floor, "search", refuted=refutable(variables.layout) and again.status is Status.INFEASIBLE)
     if outcome.values is None:
         return _Found(problem, None, (), floor, "search")
     assignment = expand(variables.layout, outcome.values)
@@ -166,25 +165,6 @@ def _same(layout: Layout, values: Values) -> Iterator[tuple[object, object]]:
             yield Count(bundles[key.bundle.name], layout.cells[key.cell.index]), key
         elif isinstance(key, Bundle):
             yield bundles[key.name], key
-
-
-def _thinned(layout: Layout) -> bool:
-    """Were only some places of a contiguous bundle searched, so that the solver's bound says nothing of the others?"""
-    return any(
-        len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) or from_node_starts(layout, bundle) for bundle in layout.ranged
-    )
-
-
-def _refutable(layout: Layout) -> bool:
-    """Does finding nothing among the places that are searched mean that there is nothing?
-
-    All starts must be there. The smallest length always is, and what has no place for it has none for a longer one, unless
-    something asks for more.
-    """
-    if any(from_node_starts(layout, bundle) for bundle in layout.ranged):
-        return False
-    wants_more = any(layout.problem.related(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET, COLOCATED_OR_DISJOINT))
-    return not wants_more or not _thinned(layout)
 
 
 def _errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
