@@ -21,8 +21,8 @@ from ..verify import check_given
 from .expand import ExpansionFailed, expand
 from .greedy import greedy
 from .not_searched import not_searched
-from .thinned import refutable, thinned
 from .progress import OnProgress, Progress, silent
+from .thinned import refutable, thinned
 
 SEED = 1
 LIMIT = 10.0
