@@ -21,6 +21,7 @@ from ..verify import check_given
 from .expand import ExpansionFailed, expand
 from .greedy import greedy
 from .not_searched import not_searched
+from .permission import about_to_search
 from .progress import OnProgress, Progress, silent
 from .thinned import refutable, thinned
 
@@ -130,6 +131,7 @@ def _judged(problem: Problem, layout: Layout, values: Values, bounds: list[int])
 
 
 def _searched(problem: Problem, bounds: list[int], limit: float, seed: int, start: Values | None) -> _Found:
+    about_to_search()
     from ..model.compile import compile
     from ..model.engine import Status, run
 
