@@ -12,14 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..component import Parallel
 from ..findings.finding import UnusableInput, error
-from ..machines.cluster import Cluster
 from ..machines.cluster_file import ClusterForm
-from ..machines.node_group import NODE
 from .assignment import Assignment, Run
 from .plan import Plan, Term
+from .sound import must_be_sound
 
 MAX_BYTES = 64 << 20
-MAX_PROCESSES = 1 << 20
 MAX_ACCELERATORS = 1 << 18
 """The digest of a plan is taken of its whole cluster, accelerator by accelerator."""
 Count = Annotated[int, Field(ge=0, le=1 << 30)]
@@ -140,33 +138,7 @@ def _build(form: PlanForm) -> Plan:
         runs[name] = tuple(
             Run(range(*run.ranks), run.node, run.kind, run.first, run.each, run.step, run.pitch, run.node_group) for run in its
         )
-        for run in runs[name]:
-            _must_exist(cluster, name, run)
-        _must_follow(name, runs[name])
-    if sum(len(run.ranks) for its in runs.values() for run in its) > MAX_PROCESSES:
-        raise ValueError(f"it has more than {MAX_PROCESSES:,} processes")
+    must_be_sound(cluster, runs)
     terms = tuple(Term(t.name, t.value, t.bound, t.weight) for t in form.terms)
     degrees = {name: Parallel(its.tp, its.pp, its.cp, its.ep, its.dp) for name, its in form.degrees.items()}
     return Plan(cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator, degrees)
-
-
-def _must_exist(cluster: Cluster, name: str, run: Run) -> None:
-    """Raises ValueError if a run holds what the cluster does not have: a plan that was made here never does."""
-    if run.node >= len(cluster.nodes):
-        raise ValueError(f"`{name}` is on a node that the plan's cluster does not have")
-    count, (low, high) = cluster.nodes[run.node].count(run.kind), run.within
-    if (run.step == 0 and run.each > 1) or not run.ranks or (run.each == 0) != (run.kind == NODE) or low < 0 or high >= count:
-        raise ValueError(f"`{name}` holds resources that node {run.node} does not have ({run.kind}: {count})")
-    if run.node_group not in cluster.groups:
-        raise ValueError(f"`{name}` is in node group `{run.node_group}`, which the plan's cluster does not have")
-
-
-def _must_follow(name: str, runs: tuple[Run, ...]) -> None:
-    """Raises ValueError if the ranks of a component are not 0, 1, ... to the last, in order."""
-    following = 0
-    for run in runs:
-        if not following - 1 <= run.ranks.start <= following or (run.ranks.start < following and len(run.ranks) > 1) or not runs:
-            raise ValueError(f"the ranks of `{name}` do not follow each other: {run.ranks.start} where {following} comes next")
-        following = run.ranks.stop
-    if not following:
-        raise ValueError(f"`{name}` has no process")
