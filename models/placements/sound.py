@@ -9,6 +9,7 @@ from ..machines.node_group import NODE
 from .run import Run
 
 MAX_PROCESSES = 1 << 20
+_TOO_MANY = f"it has more than {MAX_PROCESSES:,} processes"
 
 
 def must_be_sound(cluster: Cluster, runs: Mapping[str, Sequence[Run]]) -> None:
@@ -18,15 +19,17 @@ def must_be_sound(cluster: Cluster, runs: Mapping[str, Sequence[Run]]) -> None:
             _must_exist(cluster, name, run)
         _must_follow(name, its)
     if sum(len(run.ranks) for its in runs.values() for run in its) > MAX_PROCESSES:
-        raise ValueError(f"it has more than {MAX_PROCESSES:,} processes")
+        raise ValueError(_TOO_MANY)
 
 
 def _must_exist(cluster: Cluster, name: str, run: Run) -> None:
     """Raises ValueError if a run holds what the cluster does not have: a plan that was made here never does."""
     if not 0 <= run.node < len(cluster.nodes):
         raise ValueError(f"`{name}` is on a node that the plan's cluster does not have")
-    if run.ranks.step != 1 or not 0 <= run.ranks.start < run.ranks.stop <= MAX_PROCESSES or run.each < 0:
-        raise ValueError(f"`{name}` has process ranks that nobody counts: {run.ranks}")
+    if run.ranks.stop > MAX_PROCESSES:
+        raise ValueError(_TOO_MANY)
+    if run.ranks.step != 1 or run.ranks.start < 0 or run.each < 0:
+        raise ValueError(f"`{name}` has process ranks or resources that nobody counts")
     count, (low, high) = cluster.nodes[run.node].count(run.kind), run.within
     if (run.step == 0 and run.each > 1) or not run.ranks or (run.each == 0) != (run.kind == NODE) or low < 0 or high >= count:
         raise ValueError(f"`{name}` holds resources that node {run.node} does not have ({run.kind}: {count})")
