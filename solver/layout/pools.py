@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Iterator, Mapping
 from ...models.component import COLOCATED_OR_DISJOINT, DISJOINT
 from ...models.machines.node_group import ACCELERATOR
 from ...models.sharing import around
-from ..rules.fits_memory import peak
+from ..memory import peak
 
 if TYPE_CHECKING:
     from .layout import Bundle, Layout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...models.component import Component
 from ...models.machines.node_group import ACCELERATOR
-from ..rules.fits_memory import peak
+from ..memory import peak
 from .layout import Bundle, Cell, Layout
 from .pools import Masks
 

@@ -12,6 +12,7 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.quantity import write_memory
 from ...models.sharing import Members, around, holders
+from ..memory import peak
 from ..wording import lowest
 
 if TYPE_CHECKING:
@@ -99,13 +100,6 @@ class FitsMemory:
         bill = " + ".join(f"{component.name} {write_memory(component.memory)}" for component in members if component.memory)
         demands = tuple(Demand(c.name, "memory", c.span("memory")) for c in members if c.memory)
         return Clause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
-
-
-def peak(members: Members) -> int:
-    """MiB that these components need together at the worst moment: what is always there, and the largest phase."""
-    phases = {component.phase for component in members if component.phase}
-    resident = sum(component.memory for component in members if not component.phase)
-    return resident + max((sum(c.memory for c in members if c.phase == phase) for phase in phases), default=0)
 
 
 def _pieces(masks: list[int]) -> list[int]:
