@@ -179,7 +179,10 @@ ZERO_COPY = "zero copy"
 An accelerator of tensor parallel rank a of the first has rank floor(a x tp of the second / tp of the first) of the second.
 """
 
-KEYS = {COLOCATED: "colocate_with", DISJOINT: "disjoint_from", SUBSET: "within"}
+KEYS = {
+    COLOCATED: "colocate_with", DISJOINT: "disjoint_from", SUBSET: "within", RANK_ALIGNED: "rank_aligned_with", ZERO_COPY: "zero_copy_with",
+    APART: "apart_from", NEAR: "near",
+}  # fmt: skip
 """The kinds of relations that the hints of a component can state, and the key that states each."""
 RELATION_KINDS = (COLOCATED, DISJOINT, COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER, APART, NEAR, RANK_ALIGNED, ZERO_COPY)
 BETWEEN_DOMAINS = (APART, NEAR)

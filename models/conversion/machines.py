@@ -74,6 +74,8 @@ def _node_to_data(node: Node) -> dict[str, object]:
         first, count = node.accelerators[0], len(node.accelerators)
         its: dict[str, object] = {"count": count, "model": _model(node)}
         usual = accelerators(count, _model(node))
+        if node.numa_domains > 1:
+            its["numa"] = node.numa_domains
         if first.memory is not None and first.memory != usual[0].memory:
             its["memory"] = f"{first.memory}MiB"
         ids = [device.physical_id for device in node.accelerators]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .add import add_block, add_hints
+from .add import add_hints
+from .block import add_block
 
 __all__ = ["add_block", "add_hints"]

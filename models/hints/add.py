@@ -6,47 +6,26 @@ from dataclasses import replace
 from typing import Any, Callable
 from typing import Mapping as MappingType
 
-from ..component import COLOCATED, DISJOINT, KEYS, SUBSET, UNBOUNDED, Component, Parallel, Relation
+from ..component import UNBOUNDED, Component, Parallel, Relation
 from ..findings.finding import Finding, UnusableInput, error
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
-from ..model_cards.of_block import MODEL
 from ..roles import ROLES
 from ..text.forms import fill
 from ..text.interpolation import UNRESOLVED
-from ..text.tree import Mapping, Sequence, Value, kind_of, leaves
+from ..text.tree import Mapping, Value, kind_of, leaves
 from .amount import amount
 from .consistent import consistent
 from .forms import ComponentForm
+from .where import relations_of, where
 
 MAX_CHOICES = 64
 Relations = tuple[Relation, ...]
 Choices = MappingType[str, tuple[Parallel, ...]]
-_FIELDS = {"accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process"}
-
-
-def add_block(
-    block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = ()
-) -> tuple[tuple[Component, ...], Relations, Choices]:
-    """As `add_hints`, from the block `placewright:` of a framework's file, whose keys are `components` and `model`."""
-    inner = block.get("components") if isinstance(block, Mapping) else None
-    if inner is None and isinstance(block, Mapping) and block.get(MODEL) is not None:
-        return components, further, {}
-    if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
-        span = inner.span if inner is not None else block.span
-        message = "the block `placewright` holds a map `components` of hints"
-        findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
-        return components, further, {}
-    for entry in block:
-        if entry.key.text not in ("components", MODEL):
-            message = f"`{entry.key.text}` is no key of the block `placewright`"
-            findings.append(error("PW104", "", message, entry.key.span, label="not known", help=f"its keys are `components` and `{MODEL}`"))
-    known, relations, choices = add_hints(inner, cluster, components, findings, further)
-    for component in known:
-        if component.runs is None and "placement" in component.spans and component.name not in {each.name for each in components}:
-            message = f"the ranks of `{component.name}` belong into the framework's own section, not into its hints"
-            findings.append(error("PW121", component.name, message, component.spans["placement"], help="move them there"))
-    return known, relations, choices
+_FIELDS = {
+    "accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process",
+    "pin": "pins", "exclude": "excluded",
+}  # fmt: skip
 
 
 def add_hints(
@@ -82,7 +61,7 @@ def add_hints(
             continue
         spans = {**component.spans, "name": component.spans.get("name", entry.key.span)}
         found[name] = replace(component, spans=spans)
-        relations += _relations(form, name, entry.value)
+        relations += relations_of(form, name, entry.value)
         if len(form.parallel.choices()) > 1:
             choices[name] = form.parallel.choices()
     count = 1
@@ -125,6 +104,7 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         each = each if form.accelerators_per_process else known.per_process
     known = known or Component(name, role=name if name in ROLES else "")
     own = {field: read(form) for field, read in _READ.items() if field in spans}
+    own |= where(form, name, value, cluster)
     return replace(known, node_groups=groups, least=least, most=most, per_process=each, spans={**known.spans, **spans}, **own)
 
 
@@ -132,6 +112,9 @@ _READ: MappingType[str, Callable[[ComponentForm], Any]] = {
     "role": lambda form: form.role or "",
     "parallel": lambda form: form.parallel.choices()[0],
     "memory": lambda form: form.memory,
+    "offloaded": lambda form: form.offloaded,
+    "host_memory": lambda form: form.host_memory,
+    "traffic": lambda form: form.traffic,
     "cpus": lambda form: form.cpus or 0,
     "phase": lambda form: form.phase,
     "accelerator_model": lambda form: form.accelerator or "",
@@ -151,13 +134,3 @@ def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluste
     if form.contiguous and len(set(nodes)) < len(nodes):
         return f"`{name}` is contiguous over groups that share nodes, so these are numbered twice"
     return ""
-
-
-def _relations(form: ComponentForm, name: str, value: Value) -> list[Relation]:
-    found = []
-    for kind, names in ((COLOCATED, form.colocate_with), (DISJOINT, form.disjoint_from), (SUBSET, form.within)):
-        written = value.get(KEYS[kind]) if isinstance(value, Mapping) else None
-        for position, other in enumerate(names):
-            its = written.items[position] if isinstance(written, Sequence) else written
-            found.append(Relation(kind, (name, other), its.span if its else None))
-    return found

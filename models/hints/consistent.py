@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator, Mapping, Sequence
 
-from ..component import COLOCATED, KEYS, NOT_FEWER, UNBOUNDED, Component, Parallel, Relation
+from ..component import BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, ZERO_COPY, Component, Parallel, Relation
 from ..findings.finding import Finding, error
 from ..findings.span import Edit
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..text.nearest import nearest
 from ..text.scalar_text import in_flow_map
+from .topology import levels_of, topology_of, without_meaning
 
 
 def consistent(
@@ -30,14 +31,14 @@ def consistent(
     wrong = []
     for relation in list(relations):
         said = f"relation `{relation.kind}`" if any(relation is each for each in further) else f"`{KEYS[relation.kind]}`"
-        faults = list(_relation(relation, by_name, cluster, said))
+        faults = list(_relation(relation, by_name, choices, cluster, said))
         findings += faults
         if faults:
             relations.remove(relation)
             wrong.append(relation)
     sizes = _sized(components, relations)
     for component in components:
-        sized = component.name in sizes or any(r.kind == COLOCATED and component.name == r.components[0] for r in wrong)
+        sized = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
         findings += _component(component, choices.get(component.name, (component.parallel,)), sized, cluster)
         yield component
 
@@ -47,7 +48,7 @@ def _sized(components: Sequence[Component], relations: Sequence[Relation]) -> se
     found = {component.name for component in components if component.runs is not None or {"amount", "placement"} & component.spans.keys()}
     growing = True
     while growing:
-        reached = {name for r in relations if r.kind == COLOCATED and found & set(r.components) for name in r.components}
+        reached = {name for r in relations if r.kind in TOGETHER and found & set(r.components) for name in r.components}
         growing = not reached <= found
         found |= reached
     return found
@@ -59,14 +60,18 @@ def _without_meaning(component: Component, choices: tuple[Parallel, ...]) -> Ite
         "accelerator_model": component.accelerator_model, "memory": component.memory, "contiguous": component.contiguous,
         "parallel": choices != (Parallel(),),
     }  # fmt: skip
-    for name, value in said.items():
-        if value:
-            key = "accelerator" if name == "accelerator_model" else name
-            message = f"`{key}` has no meaning for `{component.name}`, whose node group numbers nodes"
-            yield error("PW121", component.name, message, component.span(name), help=f"drop `{key}`, or name a group with accelerators")
+    keys = {"accelerator_model": "accelerator"}
+    for key, span in (
+        *((keys.get(name, name), component.span(name)) for name, value in said.items() if value),
+        *without_meaning(component),
+    ):
+        message = f"`{key}` has no meaning for `{component.name}`, whose node group numbers nodes"
+        yield error("PW121", component.name, message, span, help=f"drop `{key}`, or name a group with accelerators")
 
 
-def _relation(relation: Relation, by_name: Mapping[str, Component], cluster: Cluster, said: str) -> Iterator[Finding]:
+def _relation(
+    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster, said: str
+) -> Iterator[Finding]:
     """What is wrong with a relation: first with its names, then with how these are placed."""
     name = relation.components[0]
     for other in relation.components:
@@ -79,8 +84,25 @@ def _relation(relation: Relation, by_name: Mapping[str, Component], cluster: Clu
             return
     if len(set(relation.components)) < len(relation.components):
         yield error("PW121", name, f"`{name}` names itself in {said}", relation.span, help="name another component")
+    elif relation.kind in BETWEEN_DOMAINS:
+        yield from levels_of(relation, cluster)
     elif relation.kind != NOT_FEWER:
-        yield from _comparable(relation, [by_name[each] for each in relation.components], said, cluster)
+        components = [by_name[each] for each in relation.components]
+        yield from _comparable(relation, components, said, cluster)
+        if relation.kind == ZERO_COPY:
+            degrees = [choices.get(each.name, (each.parallel,)) for each in components]
+            yield from _zero_copy(relation, *([each.tp for each in its] for its in degrees))
+
+
+def _zero_copy(relation: Relation, mine: Sequence[int], theirs: Sequence[int]) -> Iterator[Finding]:
+    """Rank a of the first lies on rank floor(a x tp of the second / tp of the first): as many on each only if the one divides the other."""
+    if any(tp % other == 0 for tp in mine for other in theirs):
+        return
+    one, other = relation.components
+    message = f"tp {' or '.join(map(str, mine))} of `{one}` is no multiple of tp {' or '.join(map(str, theirs))} of `{other}`"
+    turned = any(tp % other == 0 for tp in theirs for other in mine)
+    help_text = f"say it of `{other}`: `zero_copy_with: {one}`" if turned else "make one a multiple of the other"
+    yield error("PW121", one, f"{message}, so that not every rank finds its part at home", relation.span, help=help_text)
 
 
 def _comparable(relation: Relation, components: Sequence[Component], said: str, cluster: Cluster) -> Iterator[Finding]:
@@ -93,7 +115,7 @@ def _comparable(relation: Relation, components: Sequence[Component], said: str, 
         message = f"`{first.name}` is placed on {kinds[0]}s and `{other.name}` on {cluster.kind(other.node_groups)}s: they cannot be compared by accelerator"
         yield error("PW121", first.name, message, relation.span, help=f"drop {said}, or name a node group with accelerators")
     ranged = [component for component in components if component.contiguous]
-    if relation.kind == COLOCATED and len({component.node_groups for component in ranged}) > 1:
+    if relation.kind in TOGETHER and len({component.node_groups for component in ranged}) > 1:
         message = f"`{first.name}` and `{components[1].name}` are both contiguous, in the numberings of different node groups"
         yield error("PW121", first.name, message, relation.span, help="give both the same `node_group`")
 
@@ -103,6 +125,7 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
     if component.stride > 1 and not component.contiguous:
         message = f"`{name}` has stride {component.stride} but is not contiguous"
         yield error("PW121", name, message, component.span("stride"), help="add `contiguous: true`, or drop `stride`")
+    yield from topology_of(component, cluster)
     if cluster.kind(component.node_groups) == NODE:
         yield from _without_meaning(component, choices)
         return

@@ -5,26 +5,21 @@ from __future__ import annotations
 from itertools import product
 from typing import Annotated, Union
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, StrictBool, Tag, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StrictBool, Tag
 
 from ..component import Parallel
 from ..machines.node_group import CLUSTER_LABEL
 from ..roles import ROLES
-from ..text.values import LIST, TEXT, Amount, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, Word, text_or_list
+from ..text.values import LIST, TEXT, Amount, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, OneOf, Word, text_or_list
+from .locality import KeepForm, Others, Pins, Spreads
 
-
-def _known_role(value: str) -> str:
-    if value not in ROLES:
-        raise ValueError(f"`{value}` is no role")
-    return value
-
-
-_Role = Annotated[str, AfterValidator(_known_role), WithJsonSchema({"enum": list(ROLES)})]
+_Role = Annotated[str, OneOf("role", ROLES)]
 _OTHERS = "the name of a component such as `actor`, or a list of names"
+_FAR = "the name of a component such as `actor`, a map such as `{component: actor, level: rack}`, or a list of them"
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ParallelForm(_Strict):
@@ -79,6 +74,12 @@ class ComponentForm(_Strict):
     accelerators_per_process: Count | None = Field(default=None, description="a whole number such as `1`")
     parallel: ParallelForm = Field(default=ParallelForm(), description="degrees such as `{tp: 8, pp: 2}`")
     memory: Mebibytes = Field(default=0, description="memory of one process on one accelerator, such as `70GiB`")
+    offloaded: Mebibytes = Field(
+        default=0,
+        description="an amount such as `2GiB`",
+        title="memory that one process keeps on each accelerator while another phase runs",
+    )
+    host_memory: Mebibytes = Field(default=0, description="memory of its node that one process needs, such as `100GiB`")
     cpus: Count | None = Field(default=None, description="a whole number such as `4`", title="CPUs that are reserved for one process")
     phase: Word = Field(
         default="", description="a name such as `generate`", title="when it needs its memory: components of different phases take turns"
@@ -97,6 +98,30 @@ class ComponentForm(_Strict):
     colocate_with: Names = Field(default=(), description=_OTHERS, title="it uses exactly the accelerators of these")
     disjoint_from: Names = Field(default=(), description=_OTHERS, title="it shares no accelerator with these")
     within: Names = Field(default=(), description=_OTHERS, title="it uses only accelerators that these use")
+    rank_aligned_with: Names = Field(
+        default=(), description=_OTHERS, title="it uses exactly the accelerators of these, in the same order of ranks"
+    )
+    zero_copy_with: Names = Field(
+        default=(), description=_OTHERS, title="it uses the accelerators of these so that each finds its part of the weights at home"
+    )
+    apart_from: Others = Field(default=(), description=_FAR, title="no rack, or other domain, holds some of it and some of these")
+    near: Others = Field(default=(), description=_FAR, title="every rack, or other domain, that holds some of it holds some of these")
+    keep: KeepForm | None = Field(
+        default=None, title="what of it stays together", description="a map such as `{tp: nvlink_domain, replica: rack}`"
+    )
+    spread: Spreads = Field(
+        default=(), title="over what it is spread", description="a level such as `rack`, for at least two racks, a map such as "
+        "`{level: rack, domains: 2, percent: 60}`, or a list of them",
+    )  # fmt: skip
+    pin: Pins = Field(default=(), title="ranks that must be on certain nodes", description="a list such as `[{ranks: 0-7, nodes: 3}]`")
+    exclude: Numbers | None = Field(
+        default=None, title="nodes that it must not use", description="ranks or names of nodes, such as `[node-5, 7-9]`"
+    )
+    traffic: Mebibytes = Field(
+        default=0,
+        title="what its replicas exchange in a step, for every further domain that they lie in",
+        description="an amount such as `14GiB`",
+    )
     placement: _Placement | None = Field(
         default=None,
         description="ranks such as `0-7` or `0-7:0-3`, or a list such as `[{ranks: 0-3, node: 0, accelerators: [3, 2, 1, 0]}]`",

@@ -27,6 +27,8 @@ def _node_to_data(node: Node) -> dict[str, object]:
         its["ids"] = [device.physical_id for device in node.accelerators]
         if first.memory is not None:
             its["memory"] = f"{first.memory}MiB"
+        if node.numa_domains > 1:
+            its["numa"] = node.numa_domains
         if node.taken:
             its["taken"] = [index for index in range(len(node.accelerators)) if node.taken >> index & 1]
         data["accelerators"] = its

@@ -23,17 +23,22 @@ _Repeat = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MAX_NODES), With
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class AcceleratorsForm(_Strict):
-    """The accelerators of one node: `count` of one `model`; `memory` each; physical `ids`; local indices that are `taken`."""
+    """The accelerators of one node: `count` of one `model`; `memory` each; physical `ids`; local indices that are `taken`.
+
+    In order they belong to `numa` NUMA domains, as evenly as can be.
+    """
 
     count: _PerNode = Field(description="how many, such as `8`")
     model: Name = Field(default=GENERIC, description="a model such as `H100`, or with its vendor `NV_GPU:H100`")
     memory: Mebibytes | None = Field(default=None, description="memory of each, such as `80GiB`; known models need none")
     ids: tuple[Name, ...] = Field(default=(), description="the ids that the visibility variable takes, one each, such as `[0, 1]`")
     taken: tuple[Index, ...] = Field(default=(), description="local indices that other jobs hold, such as `[6, 7]`")
+
+    numa: Count = Field(default=1, description="how many NUMA domains they are divided among, in order, such as `2`")
 
     @model_validator(mode="after")
     def _agree(self) -> AcceleratorsForm:
@@ -43,19 +48,22 @@ class AcceleratorsForm(_Strict):
             raise ValueError("two accelerators of one node have the same id")
         if any(not 0 <= index < self.count for index in self.taken):
             raise ValueError(f"`taken` names an index outside 0-{self.count - 1}")
+        if self.numa > max(self.count, 1):
+            raise ValueError(f"{self.count} accelerators cannot be divided among {self.numa} NUMA domains")
         return self
 
 
 class HardwareForm(_Strict):
     """A device that is not an accelerator, such as a robot: its type and any further settings."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
     type: Name = Field(description="a type such as `Franka`")
 
 
 class TopologyForm(_Strict):
     """Where a node is in the network; nodes that name no domain of a level share one."""
 
+    zone: Name | None = Field(default=None, description="the name of its zone, a building or a part of one, such as `a`")
     rack: Name | None = Field(default=None, description="the name of its rack, such as `r1`")
     nvlink_domain: Name | None = Field(default=None, description="the name of its NVLink domain, such as `n1`")
 
@@ -70,7 +78,7 @@ class NodeForm(_Strict):
     cpus: Count | None = Field(default=None, description="how many CPUs it has, such as `96`")
     memory: Mebibytes | None = Field(default=None, description="host memory, such as `1TiB`")
     labels: dict[Word, Word] = Field(default={}, description="any labels, such as `{zone: a}`")
-    topology: TopologyForm = Field(default=TopologyForm(), description="where it is, such as `{rack: r1, nvlink_domain: n1}`")
+    topology: TopologyForm = Field(default=TopologyForm(), description="where it is, such as `{zone: a, rack: r1, nvlink_domain: n1}`")
 
 
 class EnvConfigForm(_Strict):
@@ -133,7 +141,8 @@ def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:
 
 
 def _nodes(form: NodeForm, first: int) -> Alike:
-    devices = accelerators(form.accelerators.count, form.accelerators.model, form.accelerators.memory, form.accelerators.ids)
+    its = form.accelerators
+    devices = accelerators(its.count, its.model, its.memory, its.ids, its.numa)
     hardware = tuple(
         Hardware(device.type, tuple((key, str(value)) for key, value in (device.model_extra or {}).items())) for device in form.hardware
     )

@@ -50,6 +50,11 @@ class Node:
         return self.whole(kind) & ~self.taken if kind == ACCELERATOR else self.whole(kind)
 
     @property
+    def numa_domains(self) -> int:
+        """Among how many NUMA domains its accelerators are divided; 1 where nothing is known of NUMA, or it has none."""
+        return self.accelerators[-1].numa + 1 if self.accelerators else 1
+
+    @property
     def accelerator_type(self) -> str:
         """The vendor of its accelerators, such as ``NV_GPU``; ``NO_ACCEL`` if it has none."""
         return self.accelerators[0].vendor if self.accelerators else NO_ACCELERATOR

@@ -10,7 +10,7 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from .nearest import nearest
 from .tree import Mapping, Scalar, Value, find, plain
-from .values import TAGS, TEXT, shown
+from .values import TAGS, TEXT, UNKNOWN_WORD, WORD, shown
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -39,6 +39,7 @@ def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
 
 def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, code: str) -> Finding:
     place, kind = tuple(part for part in details["loc"] if part not in TAGS), details["type"]
+    place = _written(value, place)
     path = ".".join(map(str, place[:-1] if _alone(value, place) else place))
     if kind == "extra_forbidden":
         span, known = _key(value, place), _known(form, place)
@@ -51,6 +52,9 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
         return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
     reason = _reason(details)
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
+    if kind == UNKNOWN_WORD and (close := nearest(str(details["input"]), details["ctx"]["words"])):
+        span = _deepest(value, place)
+        return error(code or "PW105", subject, message, span, label="not known", help=f"write `{close}`", edit=Edit(span, close))
     return error(code or "PW105", subject, message, _deepest(value, place), help=_described(form, place))
 
 
@@ -71,7 +75,18 @@ def _reason(details: ErrorDetails) -> str:
     said = _REASONS.get(details["type"])
     if details["type"] == "string_type" and details["loc"][-1:] == (TEXT,):
         said = "{value} is neither a text nor a list"
+    elif details["type"] == "string_type" and details["loc"][-1:] == (WORD,):
+        said = "{value} is neither a word nor a map"
     return said.format(value=shown(details["input"]), **details.get("ctx", {})) if said else details["msg"].removeprefix("Value error, ")
+
+
+def _written(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
+    """The place without the position in a list whose only map was written alone."""
+    found: list[int | str] = []
+    for part in place:
+        if not (isinstance(part, int) and isinstance(find(root, ".".join(map(str, found))), Mapping)):
+            found.append(part)
+    return tuple(found)
 
 
 def _alone(root: Value, place: Sequence[int | str]) -> bool:

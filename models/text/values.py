@@ -6,19 +6,22 @@ values, so that an editor and `verify` agree. Shapes such as a placement text ar
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Collection
 
-from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictBool, WithJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range
 
 __all__ = [
-    "LIST", "TEXT", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers", "StrictBool", "Word",
-    "or_list", "several", "text_or_list", "whole", "whole_schema",
+    "ALONE", "LIST", "MAP", "TEXT", "UNKNOWN_WORD", "WORD", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers",
+    "OneOf", "Percent", "StrictBool", "Word", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
 ]  # fmt: skip
 
-TEXT, LIST = TAGS = "(text)", "(list)"
-"""The tags of the two forms of a value that is a text or a list: no keys of a file."""
+TEXT, LIST, MAP, WORD = TAGS = "(text)", "(list)", "(map)", "(word)"
+"""The tags of the forms of a value that is a text or a list, or a map or a word: no keys of a file."""
+UNKNOWN_WORD = "unknown_word"
+"""The type of pydantic's error where a value is none of a few words; its context holds these."""
 MAX_TEXT, MAX_DIGITS, LARGEST = 256, 9, 10**9 - 1
 MAX_DEGREES = 8
 
@@ -35,6 +38,11 @@ def shown(value: object) -> str:
 def text_or_list(value: object) -> str:
     """Which of the two forms a value has: anything but a list is judged as text."""
     return LIST if isinstance(value, (list, tuple)) else TEXT
+
+
+def word_or_map(value: object) -> str:
+    """Which of the two forms a value has: anything but a map is judged as a word."""
+    return MAP if isinstance(value, dict) else WORD
 
 
 def whole(value: object) -> object:
@@ -84,6 +92,36 @@ def _labels(value: object) -> object:
 _WORD: dict[str, Any] = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "number"}]}
 
 
+class _Alone:
+    """A list whose one item may be written alone; `several` reads it."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        listed = handler(core)
+        return {"anyOf": [listed["items"], listed]}
+
+
+ALONE = _Alone()
+"""Beside `BeforeValidator(several)`: how JSON Schema says it, of items that are forms."""
+
+
+class OneOf:
+    """A text that is one of a few words; `what` these are is told of any other."""
+
+    def __init__(self, what: str, words: Collection[str]) -> None:
+        self.what, self.words = what, tuple(words)
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._known, handler(source))
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"enum": list(self.words)}
+
+    def _known(self, value: str) -> str:
+        if value not in self.words:
+            raise PydanticCustomError(UNKNOWN_WORD, "{shown} is no {what}", {"shown": shown(value), "what": self.what, "words": self.words})
+        return value
+
+
 def or_list(items: dict[str, Any], **limits: int) -> WithJsonSchema:
     """One value of a kind, or a list of them."""
     return WithJsonSchema({"anyOf": [*items.get("anyOf", [items]), {"type": "array", "items": items, **limits}]})
@@ -100,6 +138,8 @@ Count = Annotated[int, BeforeValidator(whole), Field(ge=1), WithJsonSchema(_COUN
 """A whole number from 1."""
 Index = Annotated[int, BeforeValidator(whole), Field(ge=0), WithJsonSchema(whole_schema(0))]
 """A whole number from 0."""
+Percent = Annotated[int, BeforeValidator(whole), Field(ge=1, le=100), WithJsonSchema(whole_schema(1, 100))]
+"""A whole number from 1 to 100."""
 Amount = Annotated[
     tuple[int, int],
     BeforeValidator(_range),

@@ -4,50 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Union
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, Tag, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, Tag, WithJsonSchema
 
-from ...component import IN_ORDER, RELATION_KINDS
 from ...hints.forms import ComponentForm
+from ...hints.preference import Objective
+from ...hints.relations import LinkForm, RelationForm
 from ...machines.cluster_file import ClusterForm
 from ...machines.shorthand import SHORTHAND_PATTERN
-from ...text.values import Count, Word, or_list, several
+from ...text.values import Count, OneOf, Word, or_list, several
 from ..dialect import LEVELS, PLACEMENT
 from .allowed import ALLOWED
 
-MAX_RELATED = 256
-
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def _one_of(what: str, *words: str) -> AfterValidator:
-    def known(value: str) -> str:
-        if value not in words:
-            raise ValueError(f"`{value[:40]}` is no {what}")
-        return value
-
-    return AfterValidator(known)
-
-
-_Kind = Annotated[str, _one_of("kind of relation", *RELATION_KINDS), WithJsonSchema({"enum": list(RELATION_KINDS)})]
-_Level = Annotated[str, _one_of("level", *LEVELS), WithJsonSchema({"enum": list(LEVELS)})]
-_Allowed = Annotated[str, _one_of("word", *ALLOWED), WithJsonSchema({"enum": list(ALLOWED)})]
-
-
-class RelationForm(_Strict):
-    """What must hold between components; what a key of one of them says need not be said again here.
-
-    `colocated`: exactly the same accelerators. `disjoint`: none in common. `colocated or disjoint`: one of the two. `subset`:
-    the first uses only what the second uses. `in order`: each a solid range, one after the other, over the whole cluster.
-    `not fewer`: the first has at least as many processes as the second.
-    """
-
-    kind: _Kind = Field(description="one of " + ", ".join(f"`{kind}`" for kind in RELATION_KINDS))
-    components: tuple[Word, ...] = Field(
-        min_length=2, max_length=MAX_RELATED, description=f"two names such as `[actor, rollout]`; for `{IN_ORDER}` two or more"
-    )
-    reason: Word = Field(default="", description="who demands it, such as `RLinf's auto mode`")
+_Level = Annotated[str, OneOf("level", LEVELS)]
+_Allowed = Annotated[str, OneOf("word", ALLOWED)]
 
 
 class WorkForm(_Strict):
@@ -79,4 +53,9 @@ class NativeForm(_Strict):
     )
     components: dict[Word, ComponentForm] = Field(description="name -> what it asks for, or where it is")
     relations: tuple[RelationForm, ...] = Field(default=(), description="what must hold between components")
+    links: tuple[LinkForm, ...] = Field(default=(), description="what components send to each other in every step")
+    objective: Objective | None = Field(
+        default=None,
+        description="`lexicographic` (bytes across the widest level of the topology first), `weighted`, or `{order: weighted, weights: {rack: 10}}`",
+    )
     work: tuple[WorkForm, ...] = Field(default=(), description="what is dealt out evenly to the processes of components")

@@ -8,6 +8,8 @@ from ...component import Component
 from ...findings.finding import Finding, UnusableInput, error, warning
 from ...findings.span import Edit
 from ...hints import add_hints
+from ...hints.preference import read_preference
+from ...hints.relations import read_links, read_relations
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.cluster_file import ClusterForm
@@ -25,7 +27,7 @@ from .allowed import read_allowed
 from .form import NativeForm
 from .listed import listed
 from .placement import placed
-from .sections import read_relations, read_work
+from .sections import read_work
 
 NAME = "native"
 KEYS = tuple(NativeForm.model_fields)
@@ -58,6 +60,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
         return Problem(cluster, Job(()))
     every = [entry.key.text for entry in written]
     further = tuple(read_relations(values.get("relations"), every, findings))
+    links = tuple(read_links(values.get("links"), every, findings))
     work = tuple(read_work(values.get("work"), every, level, findings))
     components, relations, choices = add_hints(written, cluster, (), findings, further)
     kept = []
@@ -77,7 +80,10 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     there = {component.name for component in kept}
     relations = tuple(relation for relation in relations if there.issuperset(relation.components))
     shares = tuple(share for share in work if share.component in there)
-    return Problem(cluster, Job(tuple(kept), relations, read_allowed(values.get("allow"), findings), open_, shares))
+    links = tuple(link for link in links if {link.source, link.target} <= there)
+    preference = read_preference(values.get("objective"), findings)
+    allowed = read_allowed(values.get("allow"), findings)
+    return Problem(cluster, Job(tuple(kept), relations, allowed, open_, shares, links=links, preference=preference))
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from ...component import Parallel, Relation
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
 from ...derivation import Derivation, Figure
@@ -16,6 +15,7 @@ from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
 from ...problem import Problem
 from ...reading import Reading
+from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value, kind_of
@@ -97,16 +97,14 @@ def _problem(
         ones = machines_of(Notes(notes.document, FRAMEWORK), count, at, groups.groups, AsDeclared(1))
         least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, at.span), components, context.asked)
         derivations += [least] if least else []
-    relations: tuple[Relation, ...] = ()
-    choices: dict[str, tuple[Parallel, ...]] = {}
+    said = Said(components)
     if hints and hinted is not None:
         from ...hints import add_block
 
         block = interpolator.tree(hinted, (HINTS,))
-        components, relations, found = add_block(block, cluster, components, notes.findings)
-        choices = dict(found)
+        said = add_block(block, cluster, components, notes.findings)
     settings = Settings(notes, interpolator)
-    mode = read_mode(notes, settings, cluster, _written(placed), (placed or section).span, components, relations)
+    mode = read_mode(notes, settings, cluster, _written(placed), (placed or section).span, said.components, said.relations)
     work = Work(notes, settings, mode)
     sizes(work)
     environments(work)
@@ -114,10 +112,13 @@ def _problem(
     if level == TRAINING:
         batches(work)
     derivations += work.derivations
-    open_ = {name: degrees for name, degrees in choices.items() if name not in mode.shaped}
+    open_ = {name: degrees for name, degrees in said.choices.items() if name not in mode.shaped}
     capabilities = replace(CAPABILITIES, packs=mode.packs)
     relations = (*mode.relations, *work.relations)
-    return Problem(cluster, Job(mode.components, relations, capabilities, open_, tuple(work.shares), models=work.models))
+    job = Job(
+        mode.components, relations, capabilities, open_, tuple(work.shares), models=work.models, links=said.links, preference=said.preference
+    )  # fmt: skip
+    return Problem(cluster, job)
 
 
 def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster, judged: Cluster) -> bool:

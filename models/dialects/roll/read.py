@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Iterator
 
-from ...component import Component, Parallel, Relation
+from ...component import Component
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...derivation import Derivation
@@ -14,6 +14,7 @@ from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
 from ...problem import Problem
 from ...reading import Reading
+from ...said import Said
 from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping
@@ -82,16 +83,16 @@ class _Reader:
             notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
             return None
         cluster = Reserving(notes, settings, roles, per_node, nodes).cluster(machines, bool(open_))
-        known, relations, choices = self._with_hints(tuple(self._components(roles, open_, cluster, per_node.count, nodes)), cluster, roles)
+        said = self._with_hints(tuple(self._components(roles, open_, cluster, per_node.count, nodes)), cluster, roles)
         setup = Setup(
-            notes, settings, pipeline, roles, per_node.count, per_node.assumed, nodes, cluster, {each.name: each for each in known}, relations,
-            choices, derivations=self.derivations,
+            notes, settings, pipeline, roles, per_node.count, per_node.assumed, nodes, cluster, {each.name: each for each in said.components},
+            said.relations, dict(said.choices), derivations=self.derivations,
         )  # fmt: skip
         read_modes(setup)
         read_work(setup, self.training)
         job = Job(
-            tuple(setup.components.values()), (*relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
-            models=setup.models,
+            tuple(setup.components.values()), (*said.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
+            models=setup.models, links=said.links, preference=said.preference,
         )  # fmt: skip
         return Problem(cluster, job)
 
@@ -112,16 +113,14 @@ class _Reader:
         inner = block.get("components") if isinstance(block, Mapping) else None
         return tuple(entry.key.text for entry in inner) if isinstance(inner, Mapping) else ()
 
-    def _with_hints(
-        self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]
-    ) -> tuple[tuple[Component, ...], tuple[Relation, ...], dict[str, tuple[Parallel, ...]]]:
+    def _with_hints(self, components: tuple[Component, ...], cluster: Cluster, roles: tuple[Role, ...]) -> Said:
         """The components with what the hints say of them."""
         block = self.document.root.get(HINTS) if self.hints else None
         if block is None:
-            return components, (), {}
+            return Said(components)
         from ...hints import add_block
 
         found = self.interpolator.tree(block, (HINTS,))
-        known, relations, choices = add_block(only_roles(self.notes, found, roles), cluster, components, self.notes.findings)
+        said = add_block(only_roles(self.notes, found, roles), cluster, components, self.notes.findings)
         each = {role.key: role.num_gpus_per_worker for role in roles}
-        return tuple(with_workers(component, each.get(component.name, 0)) for component in known), relations, dict(choices)
+        return replace(said, components=tuple(with_workers(component, each.get(component.name, 0)) for component in said.components))

@@ -11,6 +11,7 @@ from ...component import UNBOUNDED, Component, Relation
 from ...findings.finding import error
 from ...machines.cluster import Cluster
 from ...pools.pool import Pool
+from ...said import Said
 from ...text.tree import Mapping, Scalar, Value
 from .configuration import Configuration
 
@@ -42,20 +43,18 @@ def opened(component: Component) -> Component:
     return replace(component, runs=None, least=1, most=UNBOUNDED, spans=spans)
 
 
-def with_hints(
-    settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...]
-) -> tuple[tuple[Component, ...], tuple[Relation, ...]]:
+def with_hints(settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...]) -> Said:
     """The components with what hints say of them, and all relations; their degrees are those of verl's own keys."""
     block = settings.tree(HINTS)
     if block is None:
-        return components, relations
+        return Said(components, relations)
     from ...hints import add_block
 
     findings = settings.notes.findings
     known = {component.name: component for component in components}
-    hinted, said, _ = add_block(block, cluster, components, findings, relations)
+    said = add_block(block, cluster, components, findings, relations)
     kept = []
-    for component in hinted:
+    for component in said.components:
         before = known.get(component.name)
         if before is None:
             message = f"`{component.name}` is no component of this job"
@@ -63,7 +62,9 @@ def with_hints(
         else:
             kept.append(_with_own_degrees(settings, before, component, block))
     names = {component.name for component in kept}
-    return tuple(kept), tuple(each for each in said if set(each.components) <= names)
+    its = tuple(each for each in said.relations if set(each.components) <= names)
+    links = tuple(link for link in said.links if {link.source, link.target} <= names)
+    return Said(tuple(kept), its, links=links, preference=said.preference)
 
 
 def _with_own_degrees(settings: Configuration, before: Component, component: Component, block: Value) -> Component:

@@ -42,7 +42,10 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     notes.settle()
     overlap = bool(setup.parts)  # what runs on a part of its pool may share with what runs on all of it
     capabilities = replace(CAPABILITIES, shares_accelerators=overlap) if overlap else CAPABILITIES
-    job = Job(setup.components, tuple(setup.relations), capabilities, shares=tuple(setup.shares), pools=setup.pools, models=setup.models)
+    job = Job(
+        setup.components, tuple(setup.relations), capabilities, shares=tuple(setup.shares), pools=setup.pools, models=setup.models,
+        links=setup.links, preference=setup.preference,
+    )  # fmt: skip
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
     return Reading(document, NAME, Problem(cluster, job), findings, unchecked, tuple(setup.derivations))
@@ -73,8 +76,11 @@ def _setup(
     )
     if isinstance(machines, Cluster) and cluster is not machines:  # what was said of its room holds for its CPUs too
         known = tuple(replace(component, cpus=0) for component in known)
-    known, relations = with_hints(settings, cluster, known, tuple(relations_of(declared)))
-    setup = Setup(notes, settings, entry, sized.pools, known, list(relations), parts=declared.ranges)
+    said = with_hints(settings, cluster, known, tuple(relations_of(declared)))
+    setup = Setup(
+        notes, settings, entry, sized.pools, said.components, list(said.relations), parts=declared.ranges, links=said.links,
+        preference=said.preference,
+    )  # fmt: skip
     setup.derivations += derived(setup)
     if entry.kind is not Kind.NOTHING:
         judge(setup, level)

@@ -8,8 +8,10 @@ from typing import Mapping
 from ...component import Component, Relation
 from ...configuration.notes import Notes
 from ...derivation import Derivation
+from ...link import Link
 from ...model_cards import ModelUse
 from ...pools.pool import Pool
+from ...preference import Preference
 from ...share import Share
 from .components.parallel import section_of
 from .configuration import Configuration
@@ -34,6 +36,8 @@ class Setup:
     derivations: list[Derivation] = field(default_factory=list)
     models: dict[str, ModelUse] = field(default_factory=dict)
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
+    preference: Preference = field(default_factory=Preference)
 
     def component(self, name: str) -> Component | None:
         """The component of this name, if the job has one."""

@@ -1,0 +1,51 @@
+"""The block `placewright:` of a framework's own file, which the framework ignores: hints, and what holds between components."""
+
+from __future__ import annotations
+
+from ..component import Component, Relation
+from ..findings.finding import Finding, error
+from ..findings.span import Edit
+from ..machines.cluster import Cluster
+from ..model_cards.of_block import MODEL
+from ..said import Said
+from ..text.nearest import nearest
+from ..text.tree import Mapping, Value
+from .add import add_hints
+from .preference import read_preference
+from .relations import read_links, read_relations
+
+NAME = "placewright"
+COMPONENTS, RELATIONS, LINKS, OBJECTIVE = "components", "relations", "links", "objective"
+KEYS = (COMPONENTS, RELATIONS, LINKS, OBJECTIVE, MODEL)
+
+
+def add_block(
+    block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: tuple[Relation, ...] = ()
+) -> Said:
+    """As `add_hints`, from the whole block, whose keys are `KEYS`; `components` may be left out where another key is there."""
+    inner = block.get(COMPONENTS) if isinstance(block, Mapping) else None
+    others = isinstance(block, Mapping) and any(block.get(key) is not None for key in KEYS if key != COMPONENTS)
+    if not isinstance(block, Mapping) or not (isinstance(inner, Mapping) or (inner is None and others)):
+        span = inner.span if inner is not None else block.span
+        message = "the block `placewright` holds a map `components` of hints"
+        findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
+        return Said(components, further)
+    for entry in block:
+        if entry.key.text not in KEYS:
+            close = nearest(entry.key.text, KEYS)
+            edit = Edit(entry.key.span, close) if close else None
+            advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{key}`" for key in KEYS)
+            message = f"`{entry.key.text}` is no key of the block `placewright`"
+            findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
+    hinted = inner if isinstance(inner, Mapping) else Mapping((), block.span)
+    names = list(dict.fromkeys([*(component.name for component in components), *(entry.key.text for entry in hinted)]))
+    further += tuple(read_relations(block.get(RELATIONS), names, findings, f"{NAME}.{RELATIONS}"))
+    links = tuple(read_links(block.get(LINKS), names, findings, f"{NAME}.{LINKS}"))
+    known, relations, choices = add_hints(hinted, cluster, components, findings, further)
+    for component in known:
+        if component.runs is None and "placement" in component.spans and component.name not in {each.name for each in components}:
+            message = f"the ranks of `{component.name}` belong into the framework's own section, not into its hints"
+            findings.append(error("PW121", component.name, message, component.spans["placement"], help="move them there"))
+    there = {component.name for component in known}
+    links = tuple(link for link in links if {link.source, link.target} <= there)
+    return Said(known, relations, choices, links, read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}"))

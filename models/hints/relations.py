@@ -1,0 +1,100 @@
+"""The sections `relations` and `links`, of a native file and of the block `placewright:`: what holds between components."""
+
+from __future__ import annotations
+
+from typing import Annotated, Collection, Iterator
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..component import BETWEEN_DOMAINS, IN_ORDER, RELATION_KINDS, Relation
+from ..findings.finding import Finding, error
+from ..link import Link
+from ..text.tree import Value
+from ..text.values import Count, Mebibytes, OneOf, Word
+from .entries import entries, span_in, unknown
+from .locality import RACK, Domain
+
+MAX_RELATED = 256
+_Kind = Annotated[str, OneOf("kind of relation", RELATION_KINDS)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class RelationForm(_Strict):
+    """What must hold between components; what a key of one of them says need not be said again here.
+
+    `colocated`: exactly the same accelerators. `disjoint`: none in common. `colocated or disjoint`: one of the two. `subset`:
+    the first uses only what the second uses. `in order`: each a solid range, one after the other, over the whole cluster.
+    `not fewer`: the first has at least as many processes as the second. `apart`: no domain of a level of the topology holds some
+    of both. `near`: every domain that holds some of the first holds some of the second. `rank aligned`: the same accelerators in
+    the same order of ranks. `zero copy`: the same accelerators, so that the second finds its part of the weights of the first at home.
+    """
+
+    kind: _Kind = Field(description="one of " + ", ".join(f"`{kind}`" for kind in RELATION_KINDS))
+    components: tuple[Word, ...] = Field(
+        min_length=2, max_length=MAX_RELATED, description=f"two names such as `[actor, rollout]`; for `{IN_ORDER}` two or more"
+    )
+    level: Domain | None = Field(default=None, description="of `apart` and `near`, whose domains are compared: a level such as `rack`")
+    reason: Word = Field(default="", description="who demands it, such as `RLinf's auto mode`")
+
+
+class LinkForm(_Strict):
+    """What one component sends to another in every step."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, populate_by_name=False)
+    source: Word = Field(alias="from", description="the name of the component that sends, such as `actor`")
+    target: Word = Field(alias="to", description="the name of the component that receives, such as `rollout`")
+    weights: Mebibytes = Field(
+        default=0,
+        title="what each domain is sent that holds some of the target and none of the source",
+        description="an amount such as `16GiB`",
+    )
+    stream: Mebibytes = Field(
+        default=0,
+        title="what crosses for each accelerator of the target that no accelerator of the source serves in its own domain",
+        description="an amount such as `1MiB`",
+    )
+    ratio: Count = Field(default=1, description="how many accelerators of the target one of the source serves, such as `1`")
+
+
+def read_relations(
+    written: Value | None, names: Collection[str], findings: list[Finding], section: str = "relations"
+) -> Iterator[Relation]:
+    """The relations of the section; `names` are the components that the file has."""
+    for form, item in entries(RelationForm, written, section, "{kind: disjoint, components: [actor, rollout]}", findings):
+        spans = [span_in(item, f"components.{position}") for position in range(len(form.components))]
+        strange = [position for position, name in enumerate(form.components) if name not in names]
+        findings += [unknown(section, form.components[position], names, spans[position]) for position in strange]
+        if len(form.components) > 2 and form.kind != IN_ORDER:
+            message = f"`{form.kind}` holds between two components, not {len(form.components)}"
+            findings.append(error("PW105", "", message, span_in(item, "components"), help="write one relation for each two"))
+        elif form.level and form.kind not in BETWEEN_DOMAINS:
+            message = f"`{form.kind}` holds between accelerators, so that it has no `level`"
+            findings.append(error("PW121", "", message, span_in(item, "level"), label="has no meaning", help="drop `level`"))
+        elif not strange:
+            level = (form.level or RACK) if form.kind in BETWEEN_DOMAINS else ""
+            yield Relation(form.kind, form.components, item.span, form.reason, level=level)
+
+
+def read_links(written: Value | None, names: Collection[str], findings: list[Finding], section: str = "links") -> Iterator[Link]:
+    """The links of the section; `names` are the components that the file has."""
+    seen: set[tuple[str, str]] = set()
+    for form, item in entries(LinkForm, written, section, "{from: actor, to: rollout, weights: 16GiB}", findings):
+        strange = [(name, key) for name, key in ((form.source, "from"), (form.target, "to")) if name not in names]
+        findings += [unknown(section, name, names, span_in(item, key)) for name, key in strange]
+        if strange:
+            continue
+        if form.source == form.target:
+            message, help_text = f"`{form.source}` is linked to itself", f"say it with `traffic:` of `{form.source}`"
+            findings.append(error("PW121", form.source, message, span_in(item, "to"), help=help_text))
+        elif (form.source, form.target) in seen:
+            message = f"the link from `{form.source}` to `{form.target}` is written twice"
+            findings.append(error("PW121", form.source, message, item.span, label="again", help="write both amounts in one link"))
+        elif not form.weights and not form.stream:
+            message = f"the link from `{form.source}` to `{form.target}` carries nothing"
+            findings.append(error("PW101", form.source, message, item.span, label="no amount", help="add `weights:` or `stream:`"))
+        else:
+            seen.add((form.source, form.target))
+            yield Link(form.source, form.target, form.weights, form.stream, form.ratio, item.span)

@@ -1,0 +1,140 @@
+"""What hints say of a component and the topology: what is kept together, spread, pinned and excluded, each with its place."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..component import BETWEEN_DOMAINS, KEYS, Relation
+from ..findings.finding import Finding, UnusableInput, error
+from ..findings.span import Edit, Span
+from ..locality import EP, KEPT, TP, WHOLE, Keep, Pin, Spread
+from ..machines.cluster import Cluster
+from ..placements.ranks import CODES_BY_REASON, RankError, parse_ranks
+from ..text.nearest import nearest
+from ..text.scalar_text import in_flow_map
+from ..text.tree import Sequence, Value, find
+from ..text.values import Word
+from .forms import ComponentForm
+from .locality import RACK, OtherForm
+
+Fields = dict[str, object]
+
+
+def where(form: ComponentForm, name: str, value: Value, cluster: Cluster) -> Fields:
+    """The fields of the component that its hints about the topology say. Raises UnusableInput with every fault."""
+    findings: list[Finding] = []
+    found: Fields = {}
+    if form.keep is not None:
+        found["keep"] = tuple(_keeps(form, name, value, findings))
+    if form.spread:
+        found["spread"] = tuple(_spreads(form, value))
+    if form.pin:
+        found["pins"] = tuple(_pins(form, name, value, cluster, findings))
+    if form.exclude is not None:
+        found["excluded"] = _nodes(form.exclude, name, find(value, "exclude") or value, "exclude", cluster, findings)
+    if findings:
+        raise UnusableInput(findings)
+    return found
+
+
+def relations_of(form: ComponentForm, name: str, value: Value) -> Iterator[Relation]:
+    """The relations that keys of the component state, each with its place."""
+    for kind, key in KEYS.items():
+        for position, other in enumerate(getattr(form, key)):
+            span = _entry(value, key, position).span
+            if isinstance(other, OtherForm):
+                yield Relation(kind, (name, other.component), span, level=other.level)
+            else:
+                yield Relation(kind, (name, other), span, level=RACK if kind in BETWEEN_DOMAINS else "")
+
+
+def _entry(value: Value, key: str, position: int) -> Value:
+    """What is written at a position of a list, or alone."""
+    written = find(value, key) or value
+    return written.items[position] if isinstance(written, Sequence) else written
+
+
+def _keeps(form: ComponentForm, name: str, value: Value, findings: list[Finding]) -> Iterator[Keep]:
+    for what in KEPT:
+        for position, its in enumerate(getattr(form.keep, what)):
+            written = _entry(value, f"keep.{what}", position)
+            keep = (
+                Keep(what, its, span=written.span)
+                if isinstance(its, str)
+                else Keep(what, its.level, its.domains, its.required, written.span)
+            )
+            if keep.domains == 1 or what == WHOLE:
+                yield keep
+                continue
+            noun = {TP: "a tp group", EP: "an ep group"}.get(what, "a replica")
+            message = f"`keep` lets {noun} of `{name}` lie in {keep.domains} domains; only the whole component can"
+            at = find(written, "domains") or written
+            findings.append(error("PW121", name, message, at.span, label="more than one", help="drop `domains`, or name a wider level"))
+
+
+def _spreads(form: ComponentForm, value: Value) -> Iterator[Spread]:
+    for position, its in enumerate(form.spread):
+        span = _entry(value, "spread", position).span
+        if isinstance(its, str):
+            yield Spread(its, 2, span=span)
+        else:
+            yield Spread(its.level, its.domains or (2 if its.percent == 100 else 1), its.percent, span)
+
+
+def _pins(form: ComponentForm, name: str, value: Value, cluster: Cluster, findings: list[Finding]) -> Iterator[Pin]:
+    for position, its in enumerate(form.pin):
+        written = _entry(value, "pin", position)
+        nodes = _nodes(its.nodes, name, find(written, "nodes") or written, "nodes", cluster, findings)
+        at = find(written, "ranks") or written
+        try:
+            ranges = parse_ranks(its.ranks, None, "process").ranges
+        except RankError as problem:
+            findings.append(_fault(problem, name, "ranks", its.ranks, at.span))
+            continue
+        if not ranges or not nodes:
+            key = "nodes" if ranges else "ranks"
+            span = (find(written, key) or written).span
+            findings.append(error("PW112", name, f"`{key}` of a pin of `{name}` names nothing", span, help="write numbers such as `0-7`"))
+        for ranks in ranges if nodes else ():
+            yield Pin(ranks, nodes, written.span)
+
+
+def _nodes(texts: tuple[Word, ...], name: str, value: Value, key: str, cluster: Cluster, findings: list[Finding]) -> tuple[int, ...]:
+    """The ranks of nodes that are named by rank, range or name, ascending."""
+    found: set[int] = set()
+    names: dict[str, int] | None = None
+    size = len(cluster.nodes)
+    for position, text in enumerate(texts):
+        span = value.items[position].span if isinstance(value, Sequence) and position < len(value.items) else value.span
+        for item in [text] if "," not in text or set(text) <= _RANKS else text.split(","):
+            if set(item) <= _RANKS or item.strip().lower() == "all":
+                try:
+                    found.update(parse_ranks(item, size, "node"))
+                except RankError as problem:
+                    findings.append(_fault(problem, name, key, text, span))
+                continue
+            names = names if names is not None else {cluster.name(rank): rank for rank in range(size)}
+            if item.strip() in names:
+                found.add(names[item.strip()])
+            else:
+                findings.append(_no_node(item.strip(), names, name, key, span, alone=item == text))
+    return tuple(sorted(found))
+
+
+_RANKS = frozenset("0123456789-, ")
+
+
+def _no_node(item: str, names: dict[str, int], name: str, key: str, span: Span, alone: bool) -> Finding:
+    close = nearest(item, names)
+    edit = Edit(span, in_flow_map(close)) if close and alone else None
+    advice = f"write `{close}`" if close else "write the rank of a node such as `0`, several such as `0-3`, or a node's name"
+    message = f"`{key}` of `{name}` names `{item[:60]}`, which is no node"
+    return error("PW102", name, message, span, label="not a node", help=advice, edit=edit)
+
+
+def _fault(problem: RankError, name: str, key: str, text: str, span: Span) -> Finding:
+    better = problem.replacement if problem.replacement and "," not in text else None
+    edit = Edit(span, in_flow_map(better)) if better else None
+    advice = f"write `{better}`" if better else "write ranks such as `0-7`"
+    message = f"`{key}` of `{name}`: {problem}"
+    return error(CODES_BY_REASON[problem.reason], name, message, span, label=problem.label, help=advice, edit=edit)
