@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from itertools import product
 
 from placewright.models.machines.cluster import Node
 from placewright.models.problem import Problem
@@ -17,43 +17,45 @@ class TooLarge(Exception):
     """There are more states than are tried."""
 
 
-def least_price(problem: Problem, most_states: int = 200_000) -> int | None:
-    """The least MiB across racks of any answer; None if there is none. Raises TooLarge.
+def least_price(problem: Problem, most_ways: int = 100_000) -> int | None:
+    """The least MiB across racks of any answer; None if there is none. Raises TooLarge where more ways would be tried.
 
-    State: what is left to place, and which components were met; a rack contributes what it holds, packed node by node.
+    State: what is left to place. A rack takes what the later ones cannot, up to all that it has room for, packed node by node.
     """
     wholes = [component.parallel.replica if component.keep else component.parallel.tp for component in problem.components]
-    asked = tuple(component.least // whole for component, whole in zip(problem.components, wholes))
-    best: dict[Vector, int] = {asked: -sum(component.traffic for component in problem.components)}
-    for nodes in racks_of(problem).values():
-        options = list(_fit(problem, nodes, wholes, asked, most_states))
+    racks = list(racks_of(problem).values())
+    limits = [_limits(problem, nodes, wholes) for nodes in racks]
+    best: dict[Vector, int] = {tuple(component.least // whole for component, whole in zip(problem.components, wholes)): 0}
+    ways = 0
+    for number, nodes in enumerate(racks):
+        later = [sum(its[position] for its in limits[number + 1 :]) for position in range(len(wholes))]
+        packs: dict[Vector, bool] = {}
         after: dict[Vector, int] = {}
         for left, cost in best.items():
-            for held, price in options:
-                rest = tuple(one - other for one, other in zip(left, held))
-                if min(rest) >= 0 and cost + price < after.get(rest, 1 << 60):
-                    after[rest] = cost + price
-        if len(after) * max(1, len(options)) > most_states * 50:
-            raise TooLarge(f"{len(after)} states")
+            for held in product(
+                *(range(max(0, rest - more), min(rest, most) + 1) for rest, more, most in zip(left, later, limits[number]))
+            ):
+                ways += 1
+                if held not in packs:
+                    packs[held] = _packs(problem, nodes, held, wholes)
+                if packs[held]:
+                    rest = tuple(one - other for one, other in zip(left, held))
+                    after[rest] = min(after.get(rest, 1 << 60), cost + _price(problem, held, wholes))
+                if ways > most_ways:
+                    raise TooLarge(f"{ways} ways")
         best = after
-    return best.get((0,) * len(asked))
+    found = best.get((0,) * len(wholes))
+    return None if found is None else found - sum(component.traffic for component in problem.components)
 
 
-def _fit(problem: Problem, nodes: list[Node], wholes: list[int], asked: Vector, most: int) -> Iterator[tuple[Vector, int]]:
-    """(what the rack may hold, its price), every combination whose groups find room on the nodes."""
-    limits = []
-    for component, whole, amount in zip(problem.components, wholes, asked):
-        groups = sum(room(problem, component, node) // component.parallel.tp for node in nodes)
-        limits.append(min(amount, min(groups, groups_in_a_rack(component)) * component.parallel.tp // whole))
-    count = 1
-    for limit in limits:
-        count *= limit + 1
-    if count > most:
-        raise TooLarge(f"{count} combinations in one rack")
-    found: list[Vector] = [()]
-    for limit in limits:
-        found = [(*vector, amount) for vector in found for amount in range(limit + 1)]
-    return ((vector, _price(problem, vector, wholes)) for vector in found if _packs(problem, nodes, vector, wholes))
+def _limits(problem: Problem, nodes: list[Node], wholes: list[int]) -> Vector:
+    """The most of each component that a rack could hold, were it alone there."""
+    found = []
+    for component, whole in zip(problem.components, wholes):
+        inside = problem.cluster.members(component.node_groups)
+        groups = sum(room(problem, component, node) // component.parallel.tp for node in nodes if node.rank in inside)
+        found.append(min(component.least, min(groups, groups_in_a_rack(component)) * component.parallel.tp) // whole)
+    return tuple(found)
 
 
 def _packs(problem: Problem, nodes: list[Node], vector: Vector, wholes: list[int]) -> bool:
