@@ -1,0 +1,99 @@
+"""How large may a job be? Problems of the family from 512 accelerators to 16384, placewright beside four other ways, in one run.
+
+A process of its own for each row, one after the other. `seconds_first`, `seconds_1pct` and `seconds_proof` are CPU seconds to the
+first answer, to one within 1 % of the last, and to the proof that none is better; empty where that did not happen within the limit.
+`objective` are MiB across racks, priced by benchmarks/placing/counts.py, `bound` what is proved of any answer, `greedy_objective`
+what packing in the written order costs, as RLinf's and verl's ranks go.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Iterator
+
+from placing.one_case import DECREASING, HIGHS, NAIVE, OURS, PACKED, Case
+from study import Rows, Study
+
+SCRIPT = Path(__file__).resolve().parent / "placing" / "one_case.py"
+LIMITS = {512: 10.0, 1024: 10.0, 4096: 30.0, 16384: 60.0}
+PEERS_LIMIT = 30.0
+NAIVE_UP_TO, HIGHS_UP_TO = 512, 4096
+
+
+def cases(full: bool) -> Iterator[Case]:
+    """Every case; without `full` two small sizes and one seed."""
+    sizes, seeds = (tuple(LIMITS), range(1, 6)) if full else ((512, 1024), range(1, 2))
+    for size in sizes:
+        for occupied in (0.15, 0.3) if full else (0.15,):
+            for fill in (0.5, 0.7, 0.82):
+                for seed in seeds:
+                    for way in (PACKED, DECREASING, OURS):
+                        yield Case(size, occupied, fill, seed, way, LIMITS[size])
+                    if size <= HIGHS_UP_TO and seed <= 2 and occupied == 0.15:
+                        yield Case(size, occupied, fill, seed, HIGHS, PEERS_LIMIT if full else 5.0)
+                    if size <= NAIVE_UP_TO and seed <= 2 and occupied == 0.15 and (full or fill == 0.5):
+                        yield Case(size, occupied, fill, seed, NAIVE, PEERS_LIMIT if full else 5.0)
+
+
+def measure(full: bool) -> Rows:
+    rows: Rows = []
+    greedy: dict[tuple[object, ...], object] = {}
+    for case in cases(full):
+        done = subprocess.run([sys.executable, str(SCRIPT), json.dumps(asdict(case))], capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{case}: {done.stderr}")
+        row = json.loads(done.stdout.splitlines()[-1])
+        key = (case.accelerators, case.occupied, case.fill, case.seed)
+        if case.way == PACKED:
+            greedy[key] = row.get("objective", "")
+        rows.append({**row, "greedy_objective": greedy[key]})
+    return rows
+
+
+def draw(rows: Rows, path: Path) -> None:
+    """CPU seconds to the proof over accelerators, and what packing costs as a multiple of the optimum."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "placewright"
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.5, 4))
+    for way in (OURS, HIGHS, NAIVE):
+        its = [row for row in rows if row["formulation"] == way]
+        proved = [row for row in its if row.get("seconds_proof", "") != ""]
+        (dots,) = left.plot([row["accelerators"] for row in proved], [row["seconds_proof"] for row in proved], "o", label=way, alpha=0.6)
+        open_ = [row for row in its if row not in proved]
+        left.plot(
+            [row["accelerators"] for row in open_], [row["seconds"] for row in open_], "o", color=dots.get_color(), markerfacecolor="white"
+        )
+    left.set(xscale="log", yscale="log", xlabel="accelerators", ylabel="CPU seconds to the proof (hollow: not proved)")
+    left.legend()
+    ours = [row for row in rows if row["formulation"] == OURS and row.get("objective")]
+    for way in (PACKED, DECREASING):
+        best = {_key(row): row["objective"] for row in ours}
+        its = [row for row in rows if row["formulation"] == way and row.get("objective") and best.get(_key(row))]
+        right.plot(
+            [row["accelerators"] for row in its],
+            [float(str(row["objective"])) / float(str(best[_key(row)])) for row in its],
+            "o",
+            label=way,
+            alpha=0.6,
+        )
+    right.axhline(1, color="grey", linewidth=0.8)
+    right.set(xscale="log", xlabel="accelerators", ylabel="cost as a multiple of placewright's")
+    right.legend()
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _key(row: dict[str, object]) -> tuple[object, ...]:
+    return row["accelerators"], row["occupied"], row["fill"], row["seed"]
+
+
+if __name__ == "__main__":
+    Study("place_scale", measure, draw).main()
