@@ -1,0 +1,218 @@
+"""Our own words as JSON data and back, guided by the types of their fields: what crosses between two processes.
+
+Nothing is unpickled and no name in the data chooses a class, so that data from another process can only become values of the types that
+are expected, or be refused. A new field of a class needs nothing here as long as its type is one of those that are known.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import types
+import typing
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from typing import Any, Callable, Mapping, Union
+
+from ...models.machines.node import Node
+from ...models.machines.nodes import Alike, Nodes
+from ...models.placements.run import Repeat, Run, Runs
+
+COMPACT: Mapping[type, tuple[Any, str, Any]] = {Run: (Runs, "repeats", tuple[Repeat, ...]), Node: (Nodes, "alike", tuple[Alike, ...])}
+"""Type of the members -> a sequence of them that is kept in a shorter form, the attribute that holds that form, and its type."""
+SCALARS = (int, float, str, bool, type(None))
+
+
+class NotOurs(ValueError):
+    """Data that is no value of the type that is expected."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How values of one type are written as JSON data and read back; `read` raises NotOurs."""
+
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+
+
+class Codec:
+    """Writes and reads values of any type that is made of dataclasses, enumerations, sequences, maps, ranges and plain values.
+
+    Parameters
+    ----------
+    left_out : types whose values are not written; the reader puts in its own value instead. So a function is always left out: the
+        reader takes the default of the field.
+    compact : whether sequences that are kept in a shorter form stay in it. A reader that does not trust the writer wants them as
+        plain tuples, as long as the data is.
+    """
+
+    def __init__(self, left_out: Mapping[type, object] | None = None, compact: bool = True) -> None:
+        self._left_out = dict(left_out or {})
+        self._compact = compact
+        self._forms: dict[Any, Form] = {}
+
+    def write(self, value: object, kind: Any) -> Any:
+        """The value, which is one of the type, as JSON data. Raises TypeError for what is none: a fault of ours."""
+        return self.form(kind).write(value)
+
+    def read(self, data: object, kind: Any) -> Any:
+        """The value of the type. Raises NotOurs."""
+        return self.form(kind).read(data)
+
+    def form(self, kind: Any) -> Form:
+        """How values of the type are written and read. Raises TypeError for a type that is not known."""
+        if kind not in self._forms:
+            self._forms[kind] = self._made(kind)
+        return self._forms[kind]
+
+    def _made(self, kind: Any) -> Form:
+        if kind in self._left_out:
+            own = self._left_out[kind]
+            return Form(lambda value: None, lambda data: own)
+        if kind in SCALARS:
+            return _scalar(kind)
+        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+        if origin in (Union, types.UnionType):
+            return self._one_of(arguments)
+        if origin is tuple and (len(arguments) != 2 or arguments[1] is not Ellipsis):
+            return self._pieces(arguments)
+        if origin in (tuple, collections.abc.Sequence):
+            return self._sequence(arguments[0], origin is tuple)
+        if origin is collections.abc.Mapping:
+            return self._map(*arguments)
+        if kind is range:
+            return Form(_write_range, _read_range)
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return _enumeration(kind)
+        if is_dataclass(kind):
+            return self._dataclass(kind)
+        raise TypeError(f"values of {kind} cannot cross to another process")
+
+    def _dataclass(self, kind: Any) -> Form:
+        hints = typing.get_type_hints(kind)
+        names = [field.name for field in fields(kind) if typing.get_origin(hints[field.name]) is not collections.abc.Callable]
+        forms = [self.form(hints[name]) for name in names]
+
+        def write(value: Any) -> Any:
+            if type(value) is not kind:
+                raise TypeError(f"{type(value)} is not {kind}")
+            return [form.write(getattr(value, name)) for name, form in zip(names, forms)]
+
+        def read(data: Any) -> Any:
+            its = _list(data, len(names))
+            return kind(**{name: form.read(each) for name, form, each in zip(names, forms, its)})
+
+        return Form(write, read)
+
+    def _pieces(self, kinds: tuple[Any, ...]) -> Form:
+        forms = [self.form(kind) for kind in kinds]
+        return Form(
+            lambda value: [form.write(each) for form, each in zip(forms, value)],
+            lambda data: tuple(form.read(each) for form, each in zip(forms, _list(data, len(forms)))),
+        )
+
+    def _sequence(self, kind: Any, plain: bool) -> Form:
+        """Of a plain tuple a list; of another sequence which one it is, too, so that it is read as it was."""
+        form = self.form(kind)
+        short, attribute, shorter = COMPACT.get(kind, (None, "", None))
+
+        def write(value: Any) -> Any:
+            its = type(value)
+            if its is short and self._compact and not plain:
+                return {"short": self.write(getattr(value, attribute), shorter)}
+            if its is range and not plain:
+                return {"range": _write_range(value)}
+            if its is list and not plain:
+                return {"list": [form.write(each) for each in value]}
+            if its is tuple or its is short:
+                return [form.write(each) for each in value]
+            raise TypeError(f"{its} is no sequence that can cross to another process")
+
+        def read(data: Any) -> Any:
+            if not plain and isinstance(data, dict) and len(data) == 1:
+                ((name, inner),) = data.items()
+                if name == "range" and kind is int:
+                    return _read_range(inner)
+                if name == "list":
+                    return [form.read(each) for each in _list(inner)]
+                if name == "short" and short and self._compact:
+                    return short(self.read(inner, shorter))
+            return tuple(form.read(each) for each in _list(data))
+
+        return Form(write, read)
+
+    def _map(self, key: Any, value: Any) -> Form:
+        """Pairs in their order, so that keys may be of any type."""
+        keys, values = self.form(key), self.form(value)
+        return Form(
+            lambda its: [[keys.write(key), values.write(value)] for key, value in its.items()],
+            lambda data: {keys.read(key): values.read(value) for key, value in (_list(pair, 2) for pair in _list(data))},
+        )
+
+    def _one_of(self, kinds: tuple[Any, ...]) -> Form:
+        """A value of one of several types: plain values show theirs, of others it is said which one."""
+        plain = [kind for kind in kinds if kind in SCALARS]
+        others = [kind for kind in kinds if kind not in SCALARS]
+        forms = [self.form(kind) for kind in others]
+
+        def write(value: Any) -> Any:
+            if type(value) in plain:
+                return value
+            if len(others) == 1:
+                return {"0": forms[0].write(value)}
+            which = next((number for number, kind in enumerate(others) if type(value) is kind), -1)
+            if which < 0:
+                raise TypeError(f"{type(value)} is none of {kinds}")
+            return {str(which): forms[which].write(value)}
+
+        def read(data: Any) -> Any:
+            if type(data) in plain:
+                return data
+            if isinstance(data, dict) and len(data) == 1:
+                ((name, inner),) = data.items()
+                if name.isdecimal() and int(name) < len(forms):
+                    return forms[int(name)].read(inner)
+            raise NotOurs(f"none of {kinds}")
+
+        return Form(write, read)
+
+
+def _scalar(kind: type) -> Form:
+    def write(value: object) -> object:
+        if type(value) is not kind and not (kind is float and type(value) is int):
+            raise TypeError(f"{value!r} is not {kind}")
+        return value
+
+    def read(data: object) -> object:
+        if type(data) is not kind and not (kind is float and type(data) is int):
+            raise NotOurs(f"{data!r:.40} is not {kind}")
+        return data
+
+    return Form(write, read)
+
+
+def _enumeration(kind: type[Enum]) -> Form:
+    names = {member.name: member for member in kind}
+
+    def read(data: object) -> Enum:
+        if not isinstance(data, str) or data not in names:
+            raise NotOurs(f"{data!r:.40} is not {kind}")
+        return names[data]
+
+    return Form(lambda value: value.name, read)
+
+
+def _list(data: object, length: int | None = None) -> list[Any]:
+    if not isinstance(data, list) or (length is not None and len(data) != length):
+        raise NotOurs(f"{data!r:.40} is no list of {'any' if length is None else length}")
+    return data
+
+
+def _write_range(value: range) -> list[int]:
+    return [value.start, value.stop, value.step]
+
+
+def _read_range(data: object) -> range:
+    its = _list(data, 3)
+    if not all(type(each) is int for each in its) or not its[2]:
+        raise NotOurs(f"{data!r:.40} is no range")
+    return range(*its)

@@ -1,0 +1,98 @@
+"""One child process: asked one question, listened to line by line until a deadline, and never left running."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import time
+from types import TracebackType
+from typing import IO, Iterator, Sequence
+
+MAX_BYTES = 256 << 20
+"""More than that of output is no answer."""
+_TAIL = 4096
+_CHUNK = 1 << 16
+
+
+class TooLate(Exception):
+    """The child had not ended at its deadline."""
+
+
+class TooMuch(Exception):
+    """The child wrote more than any answer has."""
+
+
+class Child:
+    """A running process. It is killed at the end of the block, if it still runs then."""
+
+    def __init__(self, command: Sequence[str], question: bytes) -> None:
+        """Start it. Raises OSError."""
+        self._process = subprocess.Popen(list(command), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._unsent = memoryview(question)
+        self._errors = b""
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe:
+                pipe.close()
+        self._process.wait()
+
+    def lines(self, deadline: float) -> Iterator[bytes]:
+        """Every line that it writes until it ends. Raises TooLate at the deadline (of time.monotonic), and TooMuch."""
+        unfinished, total = b"", 0
+        for chunk in self._chunks(deadline):
+            total += len(chunk)
+            if total > MAX_BYTES:
+                raise TooMuch
+            *whole, unfinished = (unfinished + chunk).split(b"\n")
+            yield from whole
+
+    def ended(self, deadline: float) -> tuple[int, str]:
+        """(exit code, negative for a signal; the end of what it wrote to standard error). Raises TooLate."""
+        try:
+            code = self._process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise TooLate from None
+        return code, self._errors.decode(errors="replace").strip()
+
+    def _chunks(self, deadline: float) -> Iterator[bytes]:
+        """What it writes, as it comes; the question is sent along the way, so that neither side waits for the other for ever."""
+        asking, answer, errors = map(_number, (self._process.stdin, self._process.stdout, self._process.stderr))
+        os.set_blocking(asking, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(asking, selectors.EVENT_WRITE)
+            selector.register(answer, selectors.EVENT_READ)
+            selector.register(errors, selectors.EVENT_READ)
+            listening = {answer, errors}
+            while listening:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise TooLate
+                for key, _ in selector.select(left):
+                    if key.fd == asking:
+                        if not self._send(asking):
+                            selector.unregister(asking)
+                    elif not (chunk := os.read(key.fd, _CHUNK)):
+                        selector.unregister(key.fd)
+                        listening.remove(key.fd)
+                    elif key.fd == answer:
+                        yield chunk
+                    else:
+                        self._errors = (self._errors + chunk)[-_TAIL:]
+
+    def _send(self, asking: int) -> bool:
+        """Sends as much of the question as goes; whether some is left that anybody reads."""
+        try:
+            self._unsent = self._unsent[os.write(asking, self._unsent[:_CHUNK]) :]
+        except BrokenPipeError:  # it has ended; its exit code says why
+            return False
+        return bool(self._unsent)
+
+
+def _number(pipe: IO[bytes] | None) -> int:
+    return -1 if pipe is None else pipe.fileno()
