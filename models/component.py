@@ -154,6 +154,11 @@ class Relation:
     choice: str = field(default="", compare=False)
     level: str = ""
 
+    @property
+    def implies(self) -> str:
+        """The kind of relation between their accelerators that follows from it."""
+        return COLOCATED if self.kind in TOGETHER else DISJOINT if self.kind == APART else self.kind
+
 
 COLOCATED = "colocated"
 """Exactly the same accelerators."""

@@ -48,7 +48,7 @@ class Job:
     `choices` holds, for components that leave their parallel degrees open, every alternative, the preferred one first;
     the component itself carries that one. `pools` are those that the components were laid out from, where the dialect has such.
     `models` says of components which model they run, and what of it they divide. `links` are the traffic between components,
-    `preference` is how it is weighed.
+    `preference` is how it is weighed. `estimated` are the components whose traffic the user does not say.
     """
 
     components: tuple[Component, ...]
@@ -60,3 +60,4 @@ class Job:
     models: Mapping[str, ModelUse] = field(default_factory=dict)
     links: tuple[Link, ...] = ()
     preference: Preference = field(default_factory=Preference)
+    estimated: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ class Link:
     stream : MiB for each accelerator of the target that has no `ratio` accelerators of the source in its own domain: samples
         that processes exchange with a neighbour.
     ratio : how many accelerators of the target one accelerator of the source serves.
+    estimate : how the amounts were estimated, where the user does not say them; "" where he does.
     """
 
     source: str
@@ -27,3 +28,4 @@ class Link:
     stream: int = 0
     ratio: int = 1
     span: Span | None = field(default=None, compare=False)
+    estimate: str = field(default="", compare=False)

@@ -50,6 +50,11 @@ def read_memory(text: str) -> int:
     return -int(-float(match[1]) * _MIB[(match[2] or "GiB").lower()] // 1)
 
 
+def memory_text(mib: int) -> str:
+    """`70GiB` where it is whole GiB, else `512MiB`, as files say it; "" for 0."""
+    return write_memory(mib).replace(" ", "") if mib else ""
+
+
 def write_memory(mib: int) -> str:
     """`70 GiB` where it is whole GiB, else `512 MiB`."""
     return f"{mib // 1024} GiB" if mib % 1024 == 0 else f"{mib} MiB"

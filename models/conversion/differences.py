@@ -33,15 +33,28 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
     for name in there.keys() - called:
         yield Difference(name, "is new", True)
     hinted = {component.name for component in before.hinted}
-    demanded = {(relation.kind, relation.components) for relation in after.job.relations}
+    demanded = {(relation.kind, relation.components, relation.level) for relation in after.job.relations}
     for relation in before.job.relations:
-        same = relation.kind, tuple(names.get(name, name) for name in relation.components)
+        same = relation.kind, tuple(names.get(name, name) for name in relation.components), relation.level
         if hinted.intersection(relation.components) and same not in demanded:
             yield Difference("+".join(relation.components), f"are not demanded to be {relation.kind}", True)
+    yield from _between(before, after, names)
     dealt = {(share.component, share.amount, share.multiple) for share in after.shares}
     for share in before.shares:
         if share.component in hinted and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
             yield Difference(share.component, f"does not get an equal share of {share.amount} {share.what}", True)
+
+
+def _between(before: Problem, after: Problem, names: Mapping[str, str]) -> Iterator[Difference]:
+    """What components send to each other, and how that is weighed; what is only estimated is estimated again."""
+    sent = {(link.source, link.target): link for link in after.job.links}
+    for link in before.job.links:
+        same = sent.get((names.get(link.source, link.source), names.get(link.target, link.target)))
+        amounts = (same.weights, same.stream, same.ratio) if same else ()
+        if not link.estimate and amounts != (link.weights, link.stream, link.ratio):
+            yield Difference(f"{link.source}+{link.target}", "are not linked as they were", bool(before.hinted))
+    if before.job.preference != after.job.preference:
+        yield Difference("", "the objective is another", bool(before.hinted))
 
 
 def _of(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
@@ -56,12 +69,22 @@ def _of(before: Problem, component: Component, after: Problem, other: Component)
         yield Difference(name, "has ranks that are given in one of the two only", True)
     else:
         yield from _hints(before, component, after, other)
+    yield from _where(before, component, other)
     on_nodes = before.kind(component) == NODE
     for what in ("phase",) if on_nodes else ("memory", "phase", "accelerator_model"):
         if getattr(component, what) != getattr(other, what):
             yield Difference(name, f"has another {what.replace('_', ' ')}", False)
     if not on_nodes and _choices(before, component) != _choices(after, other):
         yield Difference(name, "has other parallel degrees", component.runs is None)
+
+
+def _where(before: Problem, component: Component, other: Component) -> Iterator[Difference]:
+    """What is demanded of the topology and of the memory of nodes."""
+    for what in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory"):
+        if getattr(component, what) != getattr(other, what):
+            yield Difference(component.name, f"has another {what.replace('_', ' ')}", component.runs is None)
+    if component.traffic != other.traffic and component.name not in before.job.estimated:
+        yield Difference(component.name, "has other traffic", component.runs is None)
 
 
 def _hints(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..component import KEYS, UNBOUNDED, Component, Parallel
+from ..component import UNBOUNDED, Component, Parallel
 from ..findings.finding import Finding
 from ..machines.node_group import CLUSTER_LABEL, NODE
 from ..problem import Problem
-from ..quantity import write_range
+from ..quantity import memory_text, write_range
 from .losses import moved
+from .where import related_to_data, where_to_data
 
 _DEGREES = ("tp", "pp", "cp", "ep", "dp")
 Data = dict[str, object]
@@ -24,17 +25,14 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
         degrees = _degrees(problem.job.choices.get(component.name, (component.parallel,)), component, losses)
         demanded = component.runs is None or "contiguous" in component.spans or component.stride > 1  # else a rule of its framework
         written = {
-            "parallel": degrees, "memory": _memory(component.memory), "accelerator": component.accelerator_model,
+            "parallel": degrees, "memory": memory_text(component.memory), "accelerator": component.accelerator_model,
             "contiguous": component.contiguous and demanded, "any_order": component.any_order and demanded, "stride": component.stride if component.stride > 1 else 0,
         }  # fmt: skip
         data |= {key: value for key, value in written.items() if value}
     if component.phase:
         data["phase"] = component.phase
-    for kind, key in KEYS.items():
-        others = list(dict.fromkeys(names[r.components[1]] for r in problem.related(kind) if r.components[0] == component.name))
-        if others:
-            data[key] = others[0] if len(others) == 1 else others
-    return data
+    estimated = component.name in problem.job.estimated
+    return data | where_to_data(component, estimated) | related_to_data(problem, component, names)
 
 
 def asked(problem: Problem, component: Component) -> Data:
@@ -47,10 +45,6 @@ def asked(problem: Problem, component: Component) -> Data:
     if component.per_process > 1:
         data["accelerators_per_process"] = component.per_process
     return data
-
-
-def _memory(mib: int) -> str:
-    return "" if not mib else f"{mib // 1024}GiB" if mib % 1024 == 0 else f"{mib}MiB"
 
 
 def _degrees(choices: tuple[Parallel, ...], component: Component, losses: list[Finding]) -> Data:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ..component import COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, SUBSET, Relation
+from ..component import IN_ORDER, KEYS, NOT_FEWER, SUBSET, Relation
 from ..findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..problem import Problem
 
@@ -31,16 +31,16 @@ def refused(subject: str, message: str, help: str = "") -> UnusableInput:
     return UnusableInput([refusal(subject, message, help)])
 
 
-def unsaid_demands(problem: Problem, kinds: tuple[str, ...] = (COLOCATED, DISJOINT, SUBSET)) -> Iterator[Finding]:
-    """The demands on components that are left to solve which the new file does not make: it says only relations of these kinds.
+def unsaid_demands(problem: Problem) -> Iterator[Finding]:
+    """The demands on components that are left to solve which the new file does not make, as another framework makes them.
 
     Of given ranks they are true already.
     """
     hinted = {component.name for component in problem.hinted}
     for relation in problem.job.relations:
-        if relation.kind not in kinds and hinted.intersection(relation.components):
-            by = f", as {relation.reason} demands" if relation.reason else ""
-            yield moved("+".join(relation.components), f"that {_said(relation)}{by}, is not said any more")
+        if relation.kind not in KEYS and relation.reason and hinted.intersection(relation.components):
+            message = f"that {_said(relation)}, as {relation.reason} demands, is not said any more"
+            yield moved("+".join(relation.components), message)
     for share in problem.shares:
         if share.component in hinted:
             message = f"that the {share.amount} {share.what} of `{share.amount_name}` are dealt out evenly to `{share.component}`"

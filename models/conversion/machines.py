@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from typing import Iterator
 
 from ..findings.finding import UnusableInput
 from ..machines.accelerators import accelerators
@@ -11,10 +11,9 @@ from ..machines.node import Node
 from ..machines.node_group import NODE, EnvConfig, NodeGroup
 from ..machines.nodes import Alike, Nodes
 from ..machines.shorthand import read_shorthand
-from ..placements.ranks import merge, write_ranks
-from ..text.dump import number_or_text
 from ..text.tree import plain
 from ..text.yaml_reader import read_yaml
+from .ranks import ranks_to_data
 
 
 def shorthand_of(cluster: Cluster) -> str | None:
@@ -126,8 +125,3 @@ def _software_to_data(config: EnvConfig) -> dict[str, object]:
     if config.python_interpreter_path is not None:
         data["python_interpreter_path"] = config.python_interpreter_path
     return data
-
-
-def ranks_to_data(ranks: Sequence[int]) -> int | str:
-    """Ranks in ascending order, such as ``0-3,6``; one alone as a number."""
-    return number_or_text(write_ranks((ranks,) if isinstance(ranks, range) else merge([range(rank, rank + 1) for rank in ranks])))

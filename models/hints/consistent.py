@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Iterator, Mapping, Sequence
 
 from ..component import BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, ZERO_COPY, Component, Parallel, Relation
-from ..findings.finding import Finding, error
+from ..findings.finding import Finding, Severity, error
 from ..findings.span import Edit
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
@@ -33,7 +33,7 @@ def consistent(
         said = f"relation `{relation.kind}`" if any(relation is each for each in further) else f"`{KEYS[relation.kind]}`"
         faults = list(_relation(relation, by_name, choices, cluster, said))
         findings += faults
-        if faults:
+        if any(fault.severity is Severity.ERROR for fault in faults):
             relations.remove(relation)
             wrong.append(relation)
     sizes = _sized(components, relations)

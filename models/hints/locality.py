@@ -6,13 +6,9 @@ from typing import Annotated, Union
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, Tag
 
-from ..machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
+from ..machines.topology import ALL_LEVELS
 from ..text.values import ALONE, MAP, WORD, Count, Numbers, OneOf, Percent, Word, several, word_or_map
-
-DOMAINS = (*LEVELS, NODE_LEVEL)
-"""The levels whose domains are nodes or made of nodes: what can fail at once."""
-RACK = LEVELS[1]
-"""The level that is meant where none is written."""
+from .levels import DOMAINS, RACK
 
 Level = Annotated[str, OneOf("level of the topology", ALL_LEVELS)]
 Domain = Annotated[str, OneOf("level of nodes", DOMAINS)]

@@ -12,7 +12,8 @@ from ..link import Link
 from ..text.tree import Value
 from ..text.values import Count, Mebibytes, OneOf, Word
 from .entries import entries, span_in, unknown
-from .locality import RACK, Domain
+from .levels import RACK
+from .locality import Domain
 
 MAX_RELATED = 256
 _Kind = Annotated[str, OneOf("kind of relation", RELATION_KINDS)]

@@ -15,7 +15,8 @@ from ..text.scalar_text import in_flow_map
 from ..text.tree import Sequence, Value, find
 from ..text.values import Word
 from .forms import ComponentForm
-from .locality import RACK, OtherForm
+from .levels import RACK
+from .locality import OtherForm
 
 Fields = dict[str, object]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ...component import KEYS, Component, Relation
+from ...component import KEYS, Component
 from ...conversion.hints import Data, asked, shape
 from ...conversion.machines import cluster_to_data
+from ...conversion.where import between_to_data, relation_to_data
 from ...findings.finding import Finding, UnusableInput
 from ...machines.node_group import CLUSTER_LABEL, NODE
 from ...notation.mapping import runs_of
@@ -34,12 +35,11 @@ def render(problem: Problem) -> Rendering:
     own = tuple(relation for relation in problem.job.relations if relation.kind in KEYS and not relation.reason)
     said = replace(problem, job=replace(problem.job, relations=(*own, *(shared or ()))))
     components = {each.name: _component(said, each, names, losses) for each in problem.components}
-    relations = [_relation(relation) for relation in problem.job.relations if relation not in own or relation.reason]
+    relations = [relation_to_data(relation, names) for relation in problem.job.relations if relation not in own or relation.reason]
     work = [_work(share) for share in problem.shares]
     data: Data = {"cluster": cluster_to_data(problem.cluster)}
-    data |= {
-        key: value for key, value in (("allow", allowed), ("components", components), ("relations", relations), ("work", work)) if value
-    }
+    sections = {"allow": allowed, "components": components, "relations": relations, **between_to_data(problem, names), "work": work}
+    data |= {key: value for key, value in sections.items() if value}
     return Rendering(to_yaml(data), tuple(losses), names)
 
 
@@ -79,11 +79,6 @@ def _placement(problem: Problem, component: Component, runs: Sequence[Run]) -> t
     except UnusableInput:
         labels = labels_used(runs, component.node_groups)
         return labels, placement_list(runs, grouped=len(labels) > 1)
-
-
-def _relation(relation: Relation) -> Data:
-    data: Data = {"kind": relation.kind, "components": list(relation.components)}
-    return data | ({"reason": relation.reason} if relation.reason else {})
 
 
 def _work(share: Share) -> Data:

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 from hypothesis import strategies as st
 from placewright.models.component import (
+    APART,
     COLOCATED,
     COLOCATED_OR_DISJOINT,
     DISJOINT,
     IN_ORDER,
+    NEAR,
     NOT_FEWER,
+    RANK_ALIGNED,
     SUBSET,
+    ZERO_COPY,
     Component,
     Parallel,
     Relation,
 )
 from placewright.models.job import Capabilities, Job
+from placewright.models.link import Link
+from placewright.models.locality import KEPT, TP, WHOLE, Keep, Pin, Spread
 from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Hardware, Node
 from placewright.models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
+from placewright.models.machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
 from placewright.models.notation.mapping import runs_of
 from placewright.models.notation.placement_text import Pair
 from placewright.models.placements.assignment import Run, compress
+from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
 from placewright.models.roles import ROLES
 from placewright.models.share import Share
@@ -36,10 +45,12 @@ def clusters(draw: st.DrawFn) -> Cluster:
     nodes = []
     for rank in range(draw(st.integers(1, 4))):
         model = draw(st.sampled_from(("H100", "A100", "GPU", "AMD_GPU:MI300X")))
-        devices = accelerators(draw(st.sampled_from((0, 1, 2, 4, 8))), model, draw(st.sampled_from((None, None, 40960))))
+        count = draw(st.sampled_from((0, 1, 2, 4, 8)))
+        numa = draw(st.integers(1, max(count, 1))) if draw(st.booleans()) else 1
+        devices = accelerators(count, model, draw(st.sampled_from((None, None, 40960))), numa=numa)
         robots = tuple(Hardware("Turtle2") for _ in range(draw(st.sampled_from((0, 0, 1)))))
         name = draw(st.sampled_from((f"node-{rank}", f"node-{rank}", f"gpu{rank}")))
-        cpus, topology = draw(st.sampled_from((None, 64))), draw(st.sampled_from(({}, {"rack": "a"})))
+        cpus, topology = draw(st.sampled_from((None, 64))), draw(st.sampled_from(({}, {"rack": "a"}, {"zone": "z", "rack": "1"})))
         nodes.append(Node(rank, name, devices, robots, cpus, topology=topology))
     bare = Cluster(tuple(nodes))
     groups = []
@@ -115,6 +126,36 @@ def components(draw: st.DrawFn, cluster: Cluster, name: str, odd: bool) -> tuple
 
 
 @st.composite
+def demands(draw: st.DrawFn, cluster: Cluster, component: Component) -> Component:
+    """The component with demands on the topology, and on the memory of nodes."""
+    if not draw(st.booleans()):
+        return component
+    nodes = range(len(cluster.nodes))
+    on_nodes = cluster.kind(component.node_groups) == NODE
+    levels = [level for level in (*LEVELS, NODE_LEVEL) if level == NODE_LEVEL or any(node.topology.get(level) for node in cluster.nodes)]
+    whats = [WHOLE] if on_nodes else draw(st.lists(st.sampled_from(KEPT), unique=True))
+    keep = [
+        Keep(
+            what,
+            draw(st.sampled_from(ALL_LEVELS if what == TP else levels)),
+            draw(st.integers(1, 2)) if what == WHOLE else 1,
+            draw(st.booleans()),
+        )
+        for what in sorted(whats, key=KEPT.index)
+    ]
+    spread = [Spread(draw(st.sampled_from(levels)), *draw(st.sampled_from(((2, 100), (1, 60), (3, 50)))))] if draw(st.booleans()) else []
+    pin = Pin(range(draw(st.integers(0, 1)), 2), tuple(sorted(draw(st.sets(st.sampled_from(nodes), min_size=1)))))
+    pins = (pin,) if draw(st.booleans()) else ()
+    excluded = tuple(sorted(draw(st.sets(st.sampled_from(nodes), max_size=len(nodes) - 1))))
+    amounts = st.sampled_from((0, 2048, 1500))
+    offloaded = 512 if component.memory and component.phase and not on_nodes and draw(st.booleans()) else 0
+    return replace(
+        component, keep=tuple(keep), spread=tuple(spread), pins=pins, excluded=excluded, offloaded=offloaded, host_memory=draw(amounts),
+        traffic=draw(amounts),
+    )  # fmt: skip
+
+
+@st.composite
 def problems(draw: st.DrawFn, odd: bool = True) -> Problem:
     """Up to four components on a cluster, with relations between those on accelerators, and work that is dealt out.
 
@@ -123,17 +164,36 @@ def problems(draw: st.DrawFn, odd: bool = True) -> Problem:
     cluster = draw(clusters())
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
     drawn = [draw(components(cluster, name, odd)) for name in names]
-    found = tuple(component for component, _ in drawn)
+    found = tuple(draw(demands(cluster, component)) for component, _ in drawn)
     choices = {component.name: degrees for component, degrees in drawn if len(degrees) > 1}
     on_accelerators = [c for c in found if {cluster.groups[label].kind for label in c.node_groups} == {ACCELERATOR}]
     relations = []
     if len(on_accelerators) > 1 and draw(st.booleans()):
-        kind, (one, other) = draw(st.sampled_from((COLOCATED, DISJOINT, SUBSET))), on_accelerators[:2]
+        kind, (one, other) = draw(st.sampled_from((COLOCATED, DISJOINT, SUBSET, RANK_ALIGNED, ZERO_COPY))), on_accelerators[:2]
+        if kind == ZERO_COPY and (one.name in choices or other.name in choices or one.parallel.tp % other.parallel.tp):
+            kind = COLOCATED
         if not (one.contiguous and other.contiguous and one.node_groups != other.node_groups):  # such hints contradict each other
             relations.append(Relation(kind, (one.name, other.name)))
         if odd and draw(st.booleans()):
             kind = draw(st.sampled_from((COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER)))
             relations.append(Relation(kind, (other.name, one.name), reason=draw(st.sampled_from(("", "RLinf's auto mode")))))
+    if len(found) > 1 and draw(st.booleans()):
+        levels = draw(st.sets(st.sampled_from(LEVELS[:1] + LEVELS[2:]), min_size=1))
+        relations += [
+            Relation(draw(st.sampled_from((APART, NEAR))), (found[0].name, found[1].name), level=level) for level in sorted(levels)
+        ]
+        relations = [relation for relation in relations if _sensible(cluster, relation)]
+    links = tuple(
+        Link(one.name, other.name, *draw(st.sampled_from(((1024, 0, 1), (0, 3, 2), (5, 5, 8)))))
+        for one, other in zip(found, found[1:])
+        if draw(st.booleans())
+    )
+    preference = draw(st.sampled_from((Preference(), Preference(WEIGHTED), Preference(WEIGHTED, {"zone": 100, "rack": 0}))))
     shares = (Share(names[0], 64, draw(st.sampled_from((1, 8))), "environments", "n", proved=draw(st.booleans())),) if odd else ()
     capabilities = Capabilities(shares_accelerators=True, groups_may_cross=True, processes_may_cross=True)
-    return Problem(cluster, Job(found, tuple(relations), capabilities, choices, shares))
+    return Problem(cluster, Job(found, tuple(relations), capabilities, choices, shares, links=links, preference=preference))
+
+
+def _sensible(cluster: Cluster, relation: Relation) -> bool:
+    """Components are not apart where all nodes are in one domain: that is refused as it is read."""
+    return relation.kind != APART or any(node.topology.get(relation.level) for node in cluster.nodes)

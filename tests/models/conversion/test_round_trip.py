@@ -37,6 +37,7 @@ def test_a_native_file_says_everything(problem: Problem) -> None:
     assert list(differences(problem, found, rendering.names)) == [], rendering.text
     assert found.cluster == problem.cluster
     assert set(problem.job.relations) <= set(found.job.relations)
+    assert (found.job.links, found.job.preference) == (problem.job.links, problem.job.preference)
     assert [(share.component, share.multiple, share.proved) for share in found.shares] == [
         (share.component, share.multiple, share.proved) for share in problem.shares
     ]

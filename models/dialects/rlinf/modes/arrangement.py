@@ -47,7 +47,7 @@ def _wished(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
     with_actor = together(parts)
     if "rollout" in with_actor or "critic" in with_actor or {"rollout", "critic"} <= together(parts, "rollout"):
         return Arrangement.COLLOCATED
-    said = {relation.kind for relation in parts.hinted if set(relation.components) == {"actor", "rollout"}}
+    said = {relation.implies for relation in parts.hinted if set(relation.components) == {"actor", "rollout"}}
     if DISJOINT in said or parts.task == "coding_online_rl" or parts.first_of("inference", "actor_inference", "critic_inference"):
         return Arrangement.DISAGGREGATED
     whole = parts.settings.word("actor.training_backend", "PW208") == "megatron"

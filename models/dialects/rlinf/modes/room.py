@@ -58,7 +58,7 @@ def together(parts: Parts, name: str = "actor") -> set[str]:
     found, before = {name}, 0
     while len(found) > before:
         before = len(found)
-        found |= {other for r in parts.hinted if r.kind == COLOCATED and found & set(r.components) for other in r.components}
+        found |= {other for r in parts.hinted if r.implies == COLOCATED and found & set(r.components) for other in r.components}
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ....conversion.losses import refusal
-from ....conversion.machines import ranks_to_data
+from ....conversion.ranks import ranks_to_data
 from ....findings.finding import Finding
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR, NODE, EnvConfig, NodeGroup

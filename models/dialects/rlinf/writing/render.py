@@ -9,6 +9,7 @@ from ....component import Component
 from ....conversion.hints import Data, asked, shape
 from ....conversion.losses import moved, refusal, unsaid_demands
 from ....conversion.names import renamed, said_of_names
+from ....conversion.where import hint_block
 from ....findings.finding import Finding, UnusableInput
 from ....machines.node_group import CLUSTER_LABEL, NODE
 from ....notation.launchable import why_not
@@ -54,7 +55,7 @@ def render(problem: Problem) -> Rendering:
     if groups:
         section["node_groups"] = groups
     section["component_placement"] = placed
-    data: Data = {"cluster": section, **({"placewright": {"components": hints}} if hints else {})}
+    data: Data = {"cluster": section, **hint_block(problem, names, hints)}
     return Rendering(to_yaml(data), tuple(losses), names)
 
 

@@ -23,7 +23,7 @@ def opened(setup: Setup, train: Role, infer: Role) -> None:
     if train.key not in setup.components or infer.key not in setup.components:
         return
     its, reward = ratio(setup), setup.role(AGENTIC_REWARD)
-    hinted = {relation.kind: relation for relation in setup.hinted if set(relation.components) == {train.key, infer.key}}
+    hinted = {relation.implies: relation for relation in setup.hinted if set(relation.components) == {train.key, infer.key}}
     if SUBSET in hinted and hinted[SUBSET].components[0] == train.key and its is not None and its > 0:
         critics(setup, train, infer)
         _room(setup, train, infer)

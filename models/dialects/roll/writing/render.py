@@ -8,6 +8,7 @@ from ....component import Component
 from ....conversion.hints import asked, shape
 from ....conversion.losses import dropped, moved, refusal, unsaid_demands
 from ....conversion.names import said_of_names
+from ....conversion.where import hint_block
 from ....findings.finding import Finding, UnusableInput
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
 from ....placements.assignment import Run, seats
@@ -64,7 +65,7 @@ class _Writer:
             if said := self._hints(component):
                 hints[self.names.keys[component.name]] = said
         self._environments(blocks)
-        return self._job() | blocks | ({"placewright": {"components": hints}} if hints else {})
+        return self._job() | blocks | hint_block(self.problem, self.names.keys, hints)
 
     def _block(self, component: Component, part: str) -> Data:
         if component.node_groups not in ((CLUSTER_LABEL,), (NODE_LABEL,)):

@@ -12,6 +12,7 @@ from ....component import Component
 from ....conversion.hints import asked, shape
 from ....conversion.losses import dropped, moved, refusal, unsaid_demands
 from ....conversion.names import renamed, said_of_names
+from ....conversion.where import hint_block
 from ....findings.finding import Finding, UnusableInput
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ....placements.assignment import Run, seats
@@ -68,7 +69,7 @@ class _Writer:
         for key, value in sizes.items():
             _put(data, key, value)
         hints = {self.names[each.name]: said for each in self.components if (said := self._hints(each))}
-        return data | ({"placewright": {"components": hints}} if hints else {})
+        return data | hint_block(self.problem, self.names, hints)
 
     # -- what can be placed at all
 
