@@ -7,7 +7,7 @@ from typing import Iterator, Sequence
 
 from .amounts import allowed
 from .layout import Bundle, Layout
-from .pools import Masks
+from .pool import Masks
 from .reach import within_reach
 
 Place = tuple[int, int]

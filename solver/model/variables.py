@@ -30,7 +30,7 @@ class Variables:
         self.model = cp_model.CpModel()
         self.bundles, self.cells = self.layout.bundles, self.layout.cells
         self.impossible: list[str] = []
-        self._counts = {Count(b, cell): self._count(b, cell) for b in self.layout.counted for cell in self.cells}
+        self._counts = {count: self._count(count.bundle, count.cell) for count in self.layout.counts}
         self._by_place = {(count.bundle, count.cell): variable for count, variable in self._counts.items()}
         self._ranges = {b: Ranges(self.model, self.layout, b) for b in self.layout.ranged}
         self._touched: dict[tuple[Bundle, str, str], Amount] = {}
@@ -52,7 +52,7 @@ class Variables:
             return total(self.units(bundle, each) for each in self.cells)
         if bundle in self._ranges:
             return total(self._ranges[bundle].units_on(node.rank) for node in cell.nodes)
-        return self._by_place[bundle, cell]
+        return self._by_place.get((bundle, cell), 0)
 
     def accelerators(self, bundle: Bundle, cell: Cell | None = None) -> Amount:
         """How many resources the bundle holds in the cell, or everywhere."""

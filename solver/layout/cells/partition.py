@@ -1,0 +1,68 @@
+"""Nodes become cells: those that nothing tells apart are one, as long as rows over all of them say exactly what fits."""
+
+from __future__ import annotations
+
+from typing import Iterator, Mapping, Sequence
+
+from ....models.machines.cluster import Node
+from ....models.machines.topology import path
+from ..bundle import Bundle
+from ..cell import Cell
+from ..parts import Parts
+from ..pool import Pool
+from ..whereabouts import alone, told_apart
+from .exactness import is_exact
+from .reserved import Reserved
+from .room import Room
+
+Eligible = Mapping[Bundle, frozenset[int]]
+"""Bundle -> the ranks of the nodes where it may be."""
+
+
+def cells_of(parts: Parts, pools: Sequence[Pool], eligible: Eligible) -> tuple[Cell, ...]:
+    """The cells of a problem, in the order of their first nodes.
+
+    Nodes of a cell have the same place in the topology, the same accelerators and the same memberships. A node is a cell of its own
+    where a rule counts on it alone, or where rows over several nodes would not be exact.
+    """
+    single = alone(parts.problem)
+    reserved = (
+        Reserved(parts, lambda component: component.cpus, lambda node: node.cpus, max),
+        Reserved(parts, lambda component: component.host_memory, lambda node: node.memory, sum),
+    )
+    found: list[tuple[Node, ...]] = []
+    for nodes in _alike(parts):
+        together: list[Node] = []
+        for node in nodes:
+            if node.rank in single or any(each.may_be_short(node) for each in reserved):
+                found.append((node,))
+            else:
+                together.append(node)
+        if len(together) == 1 or all(_is_exact(pool, together, eligible) for pool in pools if together):
+            found += [tuple(together)] if together else []
+        else:
+            found += [(node,) for node in together]
+    found.sort(key=lambda nodes: nodes[0].rank)
+    return tuple(Cell(index, nodes) for index, nodes in enumerate(found))
+
+
+def _alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
+    problem = parts.problem
+    groups = sorted({component.node_groups for component in problem.components})
+    members = [*(problem.cluster.members(labels) for labels in groups), *told_apart(problem)]
+    sets = [its for its in dict.fromkeys(members) if len(its) < len(problem.cluster.nodes)]
+    keyed: dict[tuple[object, ...], list[Node]] = {}
+    for node in problem.cluster.nodes:
+        belongs = tuple(node.rank in its for its in sets)
+        key = (path(node), node.accelerator_model, node.accelerator_memory, len(node.accelerators) > 0, belongs)
+        keyed.setdefault(key, []).append(node)
+    yield from map(tuple, keyed.values())
+
+
+def _is_exact(pool: Pool, nodes: Sequence[Node], eligible: Eligible) -> bool:
+    """Do rows over all these nodes say exactly what of the pool fits on them?"""
+    rank = nodes[0].rank
+    if pool.host is not None:  # it is searched where the host itself is
+        return rank not in eligible[pool.host]
+    here = [bundle for bundle in pool.counted if rank in eligible[bundle]]
+    return is_exact(here, Room(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged))
