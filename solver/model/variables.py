@@ -15,6 +15,7 @@ from ...models.problem import Problem
 from ..layout.layout import Bundle, Cell, Count, Layout, Values, domains_of
 from ..layout.places import Place
 from ..layout.pools import Pool
+from ..layout.seating import can_be_seated
 from .ranges import Ranges
 
 Amount = Union[cp_model.LinearExpr, int]
@@ -82,6 +83,10 @@ class Variables:
         if level == NODE_LEVEL:
             return total(self.accelerators_on(bundle, node.rank) for node in self.problem.cluster.nodes if node.name == name)
         return total(self.accelerators(bundle, cell) for cell in domains_of(self.layout, level)[name])
+
+    def can_be_seated(self, bundle: Bundle) -> bool:
+        """Is there an order of ranks for every component of the bundle that keeps strides and relations between ranks?"""
+        return can_be_seated(self.layout, bundle)
 
     def processes(self, component: Component) -> Amount:
         """How many processes the component has."""

@@ -23,9 +23,11 @@ from .node_group import NodeGroup
 from .node_order import NodeOrder
 from .not_fewer import NotFewer
 from .process_on_one_node import ProcessOnOneNode
+from .rank_aligned import RankAligned
 from .replica_on_whole_nodes import ReplicaOnWholeNodes
 from .strided import Strided
 from .subset import Subset
+from .zero_copy import ZeroCopy
 
 RULES: tuple[Rule[Any], ...] = (
     AllPlaced(),
@@ -36,6 +38,8 @@ RULES: tuple[Rule[Any], ...] = (
     GroupInNode(),
     ReplicaOnWholeNodes(),
     Colocated(),
+    RankAligned(),
+    ZeroCopy(),
     Disjoint(),
     ColocatedOrDisjoint(),
     Subset(),

@@ -27,11 +27,7 @@ class Colocated:
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         """They are one bundle, so their places are the same variables; only given parts can differ, also through others between them."""
-        for component in (problem[name] for name in relation.components):
-            bundle = variables.bundle(component)
-            if bundle and component.runs is not None:
-                held = _union({(run.node, run.mask) for run in component.runs if run.mask})
-                variables.require(held == variables.layout.fixed[bundle], f"{bundle.name} are given apart")
+        given_alike(problem, relation, variables)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         one, other = relation.components
@@ -58,6 +54,15 @@ class Colocated:
         first, second = (problem[name] for name in relation.components)
         for one, other in ((first, second), (second, first)):
             yield from moved_onto(problem, one, other)
+
+
+def given_alike(problem: Problem, relation: Relation, variables: Variables) -> None:
+    """Of components on the same accelerators, those whose ranks are given are given the same ones."""
+    for component in (problem[name] for name in relation.components):
+        bundle = variables.bundle(component)
+        if bundle and component.runs is not None:
+            held = _union({(run.node, run.mask) for run in component.runs if run.mask})
+            variables.require(held == variables.layout.fixed[bundle], f"{bundle.name} are given apart")
 
 
 def _union(pairs: set[tuple[int, int]]) -> dict[int, int]:

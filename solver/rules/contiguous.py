@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
 
 from ...models.component import Component
 from ...models.demand import Clause, Demand
 from ...models.findings.finding import Finding, error
 from ...models.machines.node_group import NODE
-from ...models.placements.assignment import Assignment
+from ...models.placements.assignment import Assignment, Run
 from ...models.problem import Problem
 from ..wording import lowest
 
@@ -64,20 +64,29 @@ class Contiguous:
             )
         if component.any_order:
             return
-        before = 0
-        for run in assignment.of(component.name):
-            block = (first[run.node] + run.within[0] - low) // component.unit
-            if block < before:
-                message = f"rank {run.ranks.start} of {component.name} comes before lower ranks in its range"
-                advice = "write the ranks in ascending order"
-                yield error(self.code, component.name, message, span, help=advice, witnesses=(run.ranks.start,), amount=1)
-                return
-            before = block
+        rank = _goes_back(assignment.of(component.name), first, low, component.unit)
+        if rank is not None:
+            message = f"rank {rank} of {component.name} comes before lower ranks in its range"
+            yield error(self.code, component.name, message, span, help="write the ranks in ascending order", witnesses=(rank,), amount=1)
 
     def explain(self, problem: Problem, component: Component) -> Clause:
         longest = max((stop - start for start, stop in free_ranges(problem, component)), default=0)
         text = f"{component.name} must be one solid range of {component.least} ranks (the longest free range has {longest})"
         return Clause(text, (Demand(component.name, "contiguous", component.span("contiguous")),))
+
+
+def _goes_back(runs: Iterable[Run], first: Mapping[int, int], low: int, unit: int) -> int | None:
+    """The first process with a resource in an earlier block than one before it; None if there is none. Blocks are counted from `low`."""
+    before = 0
+    for run in runs:
+        ascends = run.step > 0 and run.pitch > (run.each - 1) * run.step
+        for rank in (run.ranks[0], run.ranks[-1]) if ascends else run.ranks:
+            for index in run.held_by(rank):
+                block = (first[run.node] + index - low) // unit
+                if block < before:
+                    return rank
+                before = block
+    return None
 
 
 def free_ranges(problem: Problem, component: Component) -> list[tuple[int, int]]:

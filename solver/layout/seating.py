@@ -1,0 +1,159 @@
+"""In which order of ranks the components of a bundle take its resources, so that every stride and every relation between ranks holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
+
+from ...models.component import RANK_ALIGNED, ZERO_COPY, Component
+from ...models.placements.assignment import Seat, seats
+from ...models.problem import Problem
+from .seats_of_lines import Line, seat_lines
+
+if TYPE_CHECKING:
+    from .layout import Bundle, Layout
+
+Order = tuple[int, ...]
+"""In rank order, the positions of a component's resources among those of its bundle."""
+
+
+def seated(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dict[str, list[Seat]] | None:
+    """For every searched component of a bundle its resources in rank order; None if no order keeps all that is asked of them.
+
+    `held` are the bundle's resources in the order in which a component takes them that nothing else is asked of. What is searched is
+    ordered unit by unit, each in the same way.
+    """
+    if bundle.fixed:
+        position = {seat: number for number, seat in enumerate(held)}
+        given = {c.name: [seat for _, its in seats(c.runs) for seat, _, _ in its] for c in bundle.components if c.runs is not None}
+        if any(seat not in position for its in given.values() for seat in its):
+            return None
+        lists = {name: tuple(position[seat] for seat in its) for name, its in given.items()}
+        found = orders(layout.problem, bundle.components, [node for node, _ in held], lists)
+        return None if found is None else {name: [held[number] for number in order] for name, order in found.items()}
+    found = orders(layout.problem, bundle.components, [0] * min(bundle.unit, len(held)), {})
+    if found is None:
+        return None
+    blocks = range(0, len(held), bundle.unit)
+    return {name: [held[block + number] for block in blocks for number in order] for name, order in found.items()}
+
+
+def can_be_seated(layout: Layout, bundle: Bundle) -> bool:
+    """Is there an order of ranks for every component of the bundle that keeps all that is asked of them, wherever it is?"""
+    if not bundle.fixed:
+        return orders(layout.problem, bundle.components, [0] * bundle.unit, {}) is not None
+    return of_given(layout, bundle) is not None
+
+
+def of_given(layout: Layout, bundle: Bundle) -> dict[str, list[Seat]] | None:
+    """For every searched component on given resources these in rank order; None if no order keeps all that is asked of them."""
+    first = layout.numbering(bundle).first if bundle.contiguous else {}
+    held = [(node, i) for node, mask in layout.fixed[bundle].items() for i in range(mask.bit_length()) if mask >> i & 1]
+    return seated(layout, bundle, sorted(held, key=lambda seat: (first.get(seat[0], seat[0]), seat)))
+
+
+def orders(
+    problem: Problem, members: Sequence[Component], nodes: Sequence[int], given: Mapping[str, Order]
+) -> dict[str, Order] | None:  # fmt: skip
+    """The order of every component whose ranks are searched; None if there is none.
+
+    Parameters
+    ----------
+    members : the components on these resources.
+    nodes : the node of each resource.
+    given : the orders that are known; a resource that processes share stands in one more than once.
+    """
+    if not nodes:
+        return {component.name: () for component in members if component.runs is None}
+    lines = list(_lines(problem, members, nodes, given))
+    if any(line is None for line in lines):
+        return None
+    known = [line for line in lines if line is not None]
+    of = {name: line for line in known for name in line.names}
+    by_name = {component.name: component for component in members}
+    for number, relation in enumerate(problem.related(ZERO_COPY)):
+        if not set(relation.components) <= of.keys():
+            continue
+        source, target = (by_name[name] for name in relation.components)
+        colors = part_needed(source.parallel.tp, target.parallel.tp), rank_in_group(target.parallel.tp)
+        if of[source.name] is of[target.name]:
+            length = len(of[source.name].order or nodes)
+            if any(colors[0](position) != colors[1](position) for position in range(length)):
+                return None
+        else:
+            of[source.name].colors[number], of[target.name].colors[number] = colors
+    found = seat_lines(known, len(nodes))
+    return None if found is None else {c.name: found[of[c.name].names] for c in members if c.runs is None}
+
+
+def part_needed(source: int, target: int) -> Callable[[int], int]:
+    """Position in the order of ranks -> the rank in a group of `target` that needs what this rank in a group of `source` has."""
+    return lambda position: position % source * target // source
+
+
+def rank_in_group(size: int) -> Callable[[int], int]:
+    """Position in the order of ranks -> the rank in its tensor parallel group."""
+    return lambda position: position % size
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What one searched component asks of its order: all of it, or that it does not leave blocks of a size."""
+
+    order: Order | None
+    block: int
+
+    @staticmethod
+    def of(component: Component, count: int) -> _Wish:
+        if component.contiguous and component.stride > 1:
+            return _Wish(tuple(_strided(component, count)), 0)
+        return _Wish(None, component.unit if component.contiguous and not component.any_order else 0)
+
+
+def _strided(component: Component, count: int) -> Iterator[int]:
+    """Blocks of as many groups as interleave; single ones stay in order."""
+    stride = component.unit // component.group_size
+    for block in range(0, count, component.unit):
+        for position in range(stride):
+            yield from range(block + position, min(block + component.unit, count), stride)
+
+
+def _lines(
+    problem: Problem, members: Sequence[Component], nodes: Sequence[int], given: Mapping[str, Order]
+) -> Iterator[Line | None]:  # fmt: skip
+    """The components that have their order in common; None for those whose wishes contradict each other."""
+    borders = {0, len(nodes), *(number for number in range(1, len(nodes)) if nodes[number] != nodes[number - 1])}
+    for line in _aligned(problem, members):
+        wishes = {component: _Wish.of(component, len(nodes)) for component in line if component.name not in given}
+        lists = [given[component.name] for component in line if component.name in given]
+        lists += [wish.order for wish in wishes.values() if wish.order is not None]
+        if any(its != lists[0] for its in lists[1:]) or (
+            lists and not all(_keeps(problem, component, wish.block, lists[0], nodes) for component, wish in wishes.items())
+        ):
+            yield None
+        else:
+            cuts = {edge for wish in wishes.values() if wish.block for edge in range(0, len(nodes), wish.block)}
+            yield Line(tuple(component.name for component in line), lists[0] if lists else None, tuple(sorted(borders | cuts)))
+
+
+def _aligned(problem: Problem, members: Sequence[Component]) -> list[list[Component]]:
+    """The components in sets that have one order of ranks."""
+    sets = [[component] for component in members]
+    for relation in problem.related(RANK_ALIGNED):
+        met = [its for its in sets if any(component.name in relation.components for component in its)]
+        if len(met) == 2:
+            sets = [its for its in sets if its not in met] + [met[0] + met[1]]
+    return sets
+
+
+def _keeps(problem: Problem, component: Component, block: int, order: Order, nodes: Sequence[int]) -> bool:
+    """May a searched component have this order?"""
+    if sorted(order) != list(range(len(nodes))):
+        return False
+    if block and any(number // block != rank // block for rank, number in enumerate(order)):
+        return False
+    where = [nodes[number] for number in order]
+    if problem.job.capabilities.nodes_in_order and where != sorted(where):
+        return False
+    sizes = (component.group_size, problem.whole_replica(component))
+    return not any(len(set(where[start : start + size])) > 1 for size in sizes for start in range(0, len(where), size))
