@@ -25,3 +25,16 @@ def lowest(mask: int) -> int:
 def demanded(relation: Relation) -> str:
     """The end of a message: who demands a relation, if the file does not say it itself."""
     return f"; {relation.reason} demands it" if relation.reason else ""
+
+
+def level_name(level: str) -> str:
+    """A level of the topology as it stands in a sentence."""
+    return _LEVEL_NAMES.get(level, level)
+
+
+def domain_name(level: str, name: str) -> str:
+    """A domain of the topology as it stands in a sentence; nodes that name none share one without a name."""
+    return f"{level_name(level)} {name}" if name else f"the {level_name(level)} without a name"
+
+
+_LEVEL_NAMES = {"nvlink_domain": "NVLink domain", "numa": "NUMA domain"}

@@ -96,6 +96,7 @@ CODES = {
     "PW604": "this is not searched",
     "PW605": "a conversion does not carry everything over",
     "PW606": "another dialect cannot say it",
+    "PW610": "the search failed by our own fault",
     "PW701": "no Ray cluster answers at the address",
     "PW702": "the cluster has not what the plan needs",
     "PW703": "a worker could not be constructed",

@@ -16,7 +16,7 @@ def spread_over_nodes(cluster: Cluster, component: Component, shares: Sequence[S
 
     `shares`: what is dealt out to it, and must come out even.
     """
-    nodes = sorted(cluster.members(component.node_groups))
+    nodes = sorted(cluster.members(component.node_groups).difference(component.excluded))
     share, rest = divmod(_processes(component, shares), len(nodes)) if nodes else (0, 0)
     labels = {node: label for label in reversed(component.node_groups) for node in cluster.groups[label].node_ranks}
     runs, rank = [], 0

@@ -10,6 +10,7 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from .pinned_groups import gaps
 
 Nodes = frozenset[int]
 """Ranks of nodes."""
@@ -43,6 +44,8 @@ def told_apart(problem: Problem) -> Iterator[Set[int]]:
             yield frozenset(component.excluded)
         for pin in component.pins:
             yield frozenset(pin.nodes)
+            if problem.job.capabilities.nodes_in_order:  # then what counts is how much is on the nodes before
+                yield from (frozenset(range(node)) for gap in gaps(pin.nodes, len(problem.cluster.nodes)) for node in (gap.start, gap.stop))
     for one, other, _ in _node_pairs(problem):
         yield set_may_be(problem, one)
         yield set_may_be(problem, other)

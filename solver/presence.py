@@ -1,0 +1,84 @@
+"""Which domains of the topology hold some of a component, and how much: read off the runs of an answer."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..models.machines.cluster import Cluster
+from ..models.machines.node_group import NODE
+from ..models.machines.topology import NODE_LEVEL, domain
+from ..models.placements.assignment import Assignment
+from ..models.placements.ranks import without
+
+Found = tuple[str, int, int]
+"""(the first of some domains, the first node of the component in it, how many domains there are)."""
+
+
+def in_common(cluster: Cluster, level: str, assignment: Assignment, one: str, other: str) -> Found | None:
+    """The domains that hold some of both components."""
+    return _compared(cluster, level, assignment, (one, other), met=True)
+
+
+def without_other(cluster: Cluster, level: str, assignment: Assignment, one: str, other: str) -> Found | None:
+    """The domains that hold some of the first component and none of the second."""
+    return _compared(cluster, level, assignment, (one, other), met=False)
+
+
+def _compared(cluster: Cluster, level: str, assignment: Assignment, pair: tuple[str, str], met: bool) -> Found | None:
+    """Cost grows with runs and with nodes that differ, not with nodes."""
+    one, other = (assignment.node_ranges(name) for name in pair)
+    if level == NODE_LEVEL:
+        alone = without(one, other)
+        nodes = without(one, alone) if met else alone
+        return (cluster.name(nodes[0].start), nodes[0].start, sum(map(len, nodes))) if nodes else None
+    first, second = (_domains(cluster, level, ranges) for ranges in (one, other))
+    names = [name for name in first if (name in second) == met]
+    return (names[0], first[names[0]], len(names)) if names else None
+
+
+def _domains(cluster: Cluster, level: str, there: tuple[range, ...]) -> dict[str, int]:
+    """Domain -> the first of the nodes that is in it."""
+    found: dict[str, int] = {}
+    for ranges in there:
+        for alike, ranks in cluster.alike_among(ranges):
+            found.setdefault(domain(alike.node, level), ranks.start)
+    return found
+
+
+def amounts_in(cluster: Cluster, level: str, assignment: Assignment, component: str) -> Iterator[tuple[str, int, int]]:
+    """(a domain, how much of the component it holds, how many domains on end hold as much), only those that hold some.
+
+    What is counted are resources, one that processes share counted once; processes where nodes are the resource.
+    """
+    found: dict[str, int] = {}
+    for ranks, each in _each_node(assignment, component):
+        if level == NODE_LEVEL:
+            yield cluster.name(ranks.start), each, len(ranks)
+            continue
+        for alike, part in cluster.alike_among(ranks):
+            name = domain(alike.node, level)
+            found[name] = found.get(name, 0) + each * len(part)
+    yield from ((name, amount, 1) for name, amount in found.items())
+
+
+def _each_node(assignment: Assignment, component: str) -> Iterator[tuple[range, int]]:
+    """(nodes on end, how much of the component is on each), ascending."""
+    repeats = assignment.repeats(component)
+    cuts = sorted({end for repeat in repeats for end in (repeat.node_ranks.start, repeat.node_ranks.stop)})
+    begins: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
+    for number, repeat in enumerate(repeats):
+        begins.setdefault(repeat.node_ranks.start, []).append(number)
+        ends.setdefault(repeat.node_ranks.stop, []).append(number)
+    there: dict[int, None] = {}
+    for start, stop in zip(cuts, cuts[1:]):
+        for number in ends.get(start, ()):
+            del there[number]
+        there.update(dict.fromkeys(begins.get(start, ())))
+        masks: dict[str, int] = {}
+        processes = 0
+        for run in (run for number in there for run in repeats[number].runs):
+            masks[run.kind] = masks.get(run.kind, 0) | run.mask
+            processes += len(run.ranks) if run.kind == NODE else 0
+        if there:
+            yield range(start, stop), processes + sum(mask.bit_count() for mask in masks.values())
