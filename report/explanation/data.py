@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Iterable
 
+from ...models.component import Relation
 from ...models.derivation import Derivation, Figure
+from ...solver.explaining.demands import Demanded
 from ...solver.explaining.explanation import Explanation
 from ...solver.explaining.needs import Need
 from ...solver.explaining.sharing import Sharing
@@ -38,7 +40,8 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
         else None,
         "components": {need.name: _need(need) for need in needs.each} if needs else {},
         "shared": _shared(sharing) if sharing else [],
-        "asked": [{"kind": each.kind, "components": list(each.components)} for each in sharing.asked] if sharing else [],
+        "asked": [_asked(each) for each in sharing.asked] if sharing else [],
+        "demands": [_demanded(each) for each in explanation.demands],
         "numbers": [_number(each) for each in explanation.derivations],
     }
 
@@ -69,6 +72,21 @@ def _shared(sharing: Sharing) -> list[dict[str, object]]:
         }
         for each in sharing.together
     ]
+
+
+def _asked(relation: Relation) -> dict[str, object]:
+    level = {"level": relation.level} if relation.level else {}
+    return {"kind": relation.kind, "components": list(relation.components), **level}
+
+
+def _demanded(demanded: Demanded) -> dict[str, object]:
+    span = demanded.span
+    return {
+        "components": list(demanded.components),
+        "demand": demanded.text,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+    }
 
 
 def _number(derivation: Derivation) -> dict[str, object]:

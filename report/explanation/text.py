@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Iterable
 
-from ...models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, UNBOUNDED
+from ...models.component import APART, COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, NEAR, RANK_ALIGNED, SUBSET, UNBOUNDED, ZERO_COPY
 from ...models.derivation import Derivation
 from ...models.level import PLACEMENT
 from ...models.machines.node_group import ACCELERATOR
 from ...models.report import UNUSABLE, Report
+from ...solver.explaining.demands import Demanded
 from ...solver.explaining.explanation import Explanation
 from ...solver.explaining.needs import Layout, Need, Needs
 from ...solver.explaining.sharing import PARTLY, Sharing
@@ -31,6 +32,10 @@ _ASKED = {
     COLOCATED: "is to hold the same accelerators as",
     SUBSET: "is to lie within",
     DISJOINT: "is to share none with",
+    RANK_ALIGNED: "is to hold the same accelerators, in the same order of ranks, as",
+    ZERO_COPY: "is to share its accelerators, so that each finds its part of the weights at home, with",
+    APART: "is to share no {level} with",
+    NEAR: "is to lie in no {level} without",
     COLOCATED_OR_DISJOINT: "is to share all or none with",
 }
 
@@ -47,6 +52,7 @@ def render(explanation: Explanation, colour: bool = False, level: str = PLACEMEN
     if explanation.needs and explanation.sharing and explanation.plan:
         blocks += [_grid(explanation), _components(explanation, explanation.needs)]
         blocks.append(_titled("shared", _shared(explanation.sharing, explanation.needs), colour))
+        blocks.append(_titled("demanded", [_demanded(each, report.file) for each in explanation.demands], colour))
     notes = Footnotes(report.file)
     numbers = _numbers(explanation.derivations, notes)
     blocks += [numbers, notes.text(), _not_known(report)]
@@ -115,12 +121,21 @@ def _shared(sharing: Sharing, needs: Needs) -> list[str]:
         if sharing.alone(each) and len(each.components) == 1:
             found.append(f"{_names(each.components)} shares none: {plural(each.accelerators, 'accelerator')} of its own")
     found += [
-        f"{escape(each.components[0])} {_ASKED[each.kind]} {_names(each.components[1:])}" for each in sharing.asked if each.kind in _ASKED
+        f"{escape(each.components[0])} {_ASKED[each.kind].format(level=each.level)} {_names(each.components[1:])}"
+        for each in sharing.asked
+        if each.kind in _ASKED
     ]
     if sharing.compared < len(sharing.together):
         found.append(f"the first {sharing.compared} different sets of accelerators were compared, of {len(sharing.together)}")
     more = len(found) - MAX_SHARED
     return found if more <= 0 else [*found[:MAX_SHARED], f"and {more} more such sentences; JSON holds them all"]
+
+
+def _demanded(demanded: Demanded, file: str) -> str:
+    """`actor: each tp group in one node (line 5)`; of a link both names."""
+    whose = " to ".join(map(escape, demanded.components)) or "the job"
+    line = f" (line {demanded.span.line})" if demanded.span and demanded.span.file == file else ""
+    return f"{whose}: {escape(demanded.text)}{line}"
 
 
 def _names(names: Iterable[str]) -> str:

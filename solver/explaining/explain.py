@@ -11,6 +11,7 @@ from ...models.placements.plan import VERIFIED, Plan
 from ...models.reading import Reading
 from ...models.text.environment import Environment
 from ..verify import verify
+from .demands import demands_of
 from .explanation import Explanation
 from .needs import needs_of
 from .numbers import numbers
@@ -54,7 +55,8 @@ def _explained(reading: Reading, assumed: int = 0) -> Explanation:
     needs = needs_of(problem, reading.document, unknown)
     told = numbers(problem, needs, reading.derivations, reading.document)
     plan = Plan(problem.cluster, problem.given(), VERIFIED)
-    return Explanation(report, plan, needs, sharing_of(problem), tuple(_concealed(each, secret) for each in told), assumed)
+    derivations = tuple(_concealed(each, secret) for each in told)
+    return Explanation(report, plan, needs, sharing_of(problem), derivations, assumed, demands_of(problem))
 
 
 def _concealed(derivation: Derivation, secret: Environment) -> Derivation:

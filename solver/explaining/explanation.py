@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...models.derivation import Derivation
 from ...models.placements.plan import Plan
 from ...models.report import Report
+from .demands import Demanded
 from .needs import Needs
 from .sharing import Sharing
 
@@ -20,6 +21,7 @@ class Explanation:
     report : what verifying it finds.
     plan : where the components are whose place is known, though the file may have errors; None where nothing could be read.
     needs, sharing : None where nothing could be read.
+    demands : what is demanded of the topology and of nodes, and what components send to each other.
     assumed : accelerators of each node that were assumed, since nobody named the machines; 0 if none were.
     """
 
@@ -29,6 +31,7 @@ class Explanation:
     sharing: Sharing | None = None
     derivations: tuple[Derivation, ...] = ()
     assumed: int = 0
+    demands: tuple[Demanded, ...] = ()
 
     @property
     def known(self) -> bool:

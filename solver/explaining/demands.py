@@ -1,0 +1,90 @@
+"""What is demanded of the topology and of nodes, and what components send to each other: a sentence for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterator, Sequence
+
+from ...models.component import Component
+from ...models.findings.span import Span
+from ...models.link import Link
+from ...models.locality import EP, REPLICA, TP, Keep, Spread
+from ...models.machines.topology import LEVELS
+from ...models.placements.ranks import merge, write_ranks
+from ...models.preference import WEIGHTED, Preference
+from ...models.problem import Problem
+from ...models.quantity import write_memory
+from ..wording import level_name
+
+_KEPT = {TP: "each tp group", EP: "each ep group", REPLICA: "each replica"}
+
+
+@dataclass(frozen=True, slots=True)
+class Demanded:
+    """One demand on a component, or between two, as a sentence without its subject.
+
+    `components` are those that it is about: two of a link, none for the job as a whole. `span` is where it is written, None where
+    nobody wrote it.
+    """
+
+    components: tuple[str, ...]
+    text: str
+    span: Span | None = None
+
+
+def demands_of(problem: Problem) -> tuple[Demanded, ...]:
+    """Every demand on the topology and on nodes, component by component; then what they send, and how that is weighed."""
+    found = [each for component in problem.components for each in _of(component, component.name in problem.job.estimated)]
+    found += [Demanded((link.source, link.target), _link(link), link.span) for link in problem.job.links]
+    if problem.job.preference != Preference():
+        found.append(Demanded((), _preference(problem.job.preference)))
+    return tuple(found)
+
+
+def _of(component: Component, estimated: bool) -> Iterator[Demanded]:
+    name = (component.name,)
+    yield from (Demanded(name, _keep(keep), keep.span) for keep in component.keep)
+    yield from (Demanded(name, _spread(spread), spread.span) for spread in component.spread)
+    for pin in component.pins:
+        several = "s" * (len(pin.ranks) > 1)
+        yield Demanded(name, f"rank{several} {write_ranks((pin.ranks,))} on {_nodes(pin.nodes)}", pin.span)
+    if component.excluded:
+        yield Demanded(name, f"not on {_nodes(component.excluded)}", component.span("excluded"))
+    if component.offloaded:
+        kept = f"{write_memory(component.offloaded)} of each accelerator stay taken while another phase runs"
+        yield Demanded(name, kept, component.span("offloaded"))
+    if component.host_memory:
+        yield Demanded(name, f"{write_memory(component.host_memory)} of its node for each process", component.span("host_memory"))
+    if component.traffic:
+        said = f"its replicas exchange {write_memory(component.traffic)} a step with every further domain that they lie in"
+        yield Demanded(name, said + (" (an estimate)" if estimated else ""), None if estimated else component.span("traffic"))
+
+
+def _keep(keep: Keep) -> str:
+    most = f"one {level_name(keep.level)}" if keep.domains == 1 else f"at most {keep.domains} {level_name(keep.level)}s"
+    return f"{_KEPT.get(keep.what, 'all of it')} in {most}" + ("" if keep.required else " if that can be")
+
+
+def _spread(spread: Spread) -> str:
+    parts = [f"in at least {spread.domains} {level_name(spread.level)}s"] if spread.domains > 1 else []
+    parts += [f"at most {spread.percent} % of it in one {level_name(spread.level)}"] if spread.percent < 100 else []
+    return ", ".join(parts) or f"in any {level_name(spread.level)}"
+
+
+def _link(link: Link) -> str:
+    parts = [f"{write_memory(link.weights)} of weights for each domain without {link.source}"] if link.weights else []
+    if link.stream:
+        of = f" beyond {link.ratio} of {link.target} for one of {link.source}" if link.ratio > 1 else ""
+        parts.append(f"{write_memory(link.stream)} for each accelerator of {link.target} without one of {link.source} in its domain{of}")
+    return " and ".join(parts) + (" (an estimate)" if link.estimate else "")
+
+
+def _preference(preference: Preference) -> str:
+    if preference.order != WEIGHTED:
+        return "bytes across the widest level of the topology count first"
+    costs = ", ".join(f"{level_name(level)} {preference.weights.get(level, 1)}" for level in LEVELS)
+    return f"bytes across all levels of the topology in one sum, a MiB each: {costs}"
+
+
+def _nodes(ranks: Sequence[int]) -> str:
+    return f"node{'s' * (len(ranks) > 1)} {write_ranks(merge([range(rank, rank + 1) for rank in ranks]))}"
