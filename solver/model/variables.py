@@ -5,12 +5,13 @@ An amount is an expression, or an int where the value is known, so that given pa
 
 from __future__ import annotations
 
-from typing import Callable, Iterable, Union
+from typing import Callable, Iterable, Sequence, Union
 
 from ortools.sat.python import cp_model
 
 from ...models.component import Component
-from ...models.machines.topology import NODE_LEVEL, domain
+from ...models.machines.topology import NODE_LEVEL, domain, domains
+from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..layout.layout import Bundle, Cell, Count, Layout, Values, domains_of
 from ..layout.places import Place
@@ -34,6 +35,7 @@ class Variables:
         self._counts = {count: self._count(count.bundle, count.cell) for count in self.layout.counts}
         self._by_place = {(count.bundle, count.cell): variable for count, variable in self._counts.items()}
         self._ranges = {b: Ranges(self.model, self.layout, b) for b in self.layout.ranged}
+        self._present: dict[tuple[str, str | Cell], Amount] = {}
         self._touched: dict[tuple[Bundle, str, str], Amount] = {}
         self._slots: dict[tuple[Cell, Pool, int], Amount] = {}
 
@@ -118,6 +120,38 @@ class Variables:
         free = self.layout.pool_of[bundle].free
         return sum(free.get(node.rank, 0).bit_count() for node in self.problem.cluster.nodes if domain(node, level) == name)
 
+    def domains(self, level: str) -> Sequence[str | Cell]:
+        """What a rule about domains of a level of the topology goes through: their names, or where the level is the node all cells.
+
+        A cell of several nodes is as good as a domain only where `layout/whereabouts.py` says so.
+        """
+        return self.cells if level == NODE_LEVEL else domains(self.problem.cluster, level)
+
+    def held(self, component: Component, level: str, name: str | Cell) -> Amount:
+        """How many resources the component holds in a domain, how many processes where nodes are its resource."""
+        cells = (name,) if isinstance(name, Cell) else domains_of(self.layout, level)[name]
+        if bundle := self.bundle(component):
+            return total(self.accelerators(bundle, cell) for cell in cells)
+        there = Assignment({component.name: self.layout.on_nodes[component.name]}).processes_on(component.name)
+        return sum(there.get(node.rank, 0) for cell in cells for node in cell.nodes)
+
+    def present(self, component: Component, level: str, name: str | Cell) -> Amount:
+        """1 exactly if some of the component is in a domain, else 0."""
+        bundle = self.bundle(component)
+        if bundle and isinstance(name, str):
+            return self.touches(bundle, level, name)
+        key = (component.name, name)
+        if key not in self._present:
+            held = self.held(component, level, name)
+            if isinstance(held, int) or not bundle:
+                self._present[key] = int(held > 0)
+            else:
+                seen = self._present[key] = self.model.new_bool_var(f"{component.name} is in {name}")
+                free = self.layout.pool_of[bundle].free
+                self.require(held <= sum(free.get(node.rank, 0).bit_count() for node in name.nodes) * seen)
+                self.require(held >= seen)
+        return self._present[key]
+
     # -- where exactly (contiguous bundles)
 
     def starts(self, bundle: Bundle) -> list[tuple[int, int]]:
@@ -135,6 +169,10 @@ class Variables:
     def of_place(self, bundle: Bundle, value: Callable[[Place], int]) -> Amount:
         """What a contiguous bundle's place is worth, given the worth of each."""
         return self._ranges[bundle].worth(value)
+
+    def covers(self, bundle: Bundle, node: int, index: int) -> Amount:
+        """1 exactly if a contiguous bundle holds this resource of the node."""
+        return self._ranges[bundle].covers(node, index)
 
     def first_and_end(self, bundle: Bundle) -> tuple[Amount, Amount]:
         """The first resource rank of a contiguous bundle in its numbering, and the one after its last."""

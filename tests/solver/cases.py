@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from placewright.models.component import (
+    APART,
     COLOCATED,
     COLOCATED_OR_DISJOINT,
     DISJOINT,
     IN_ORDER,
+    NEAR,
     NOT_FEWER,
+    RANK_ALIGNED,
     SUBSET,
+    ZERO_COPY,
     Component,
     Parallel,
     Relation,
@@ -61,7 +65,17 @@ def given(name: str, *runs: Run, **more: Any) -> Component:
     return Component(name, least=size, most=size, runs=runs, **more)
 
 
-KINDS = {"together": COLOCATED, "apart": DISJOINT, "either": COLOCATED_OR_DISJOINT, "within": SUBSET, "not_fewer": NOT_FEWER}
+KINDS = {
+    "together": COLOCATED,
+    "apart": DISJOINT,
+    "either": COLOCATED_OR_DISJOINT,
+    "within": SUBSET,
+    "not_fewer": NOT_FEWER,
+    "away": APART,
+    "near": NEAR,
+    "aligned": RANK_ALIGNED,
+    "in_place": ZERO_COPY,
+}
 
 
 def problem(
@@ -76,14 +90,21 @@ def problem(
     models: dict[str, ModelUse] | None = None,
     **pairs: str,
 ) -> Problem:
-    """A problem. `together`, `apart`, `either`, `within` and `not_fewer` name pairs such as ``"a+b c+d"``, `in_sequence` components."""
-    relations = [Relation(KINDS[word], (pair.split("+")[0], pair.split("+")[1])) for word, text in pairs.items() for pair in text.split()]
+    """A problem. `together`, `apart`, `either`, `within` and `not_fewer`... name pairs such as ``"a+b c+d@rack"``, `in_sequence` components."""
+    relations = [_relation(KINDS[word], pair) for word, text in pairs.items() for pair in text.split()]
     if in_sequence:
         relations.append(Relation(IN_ORDER, tuple(in_sequence.split())))
     can = Capabilities(
         shares_accelerators=shares, nodes_in_order=in_order, groups_may_cross=crossing, processes_may_cross=crossing, whole_replicas=whole
     )
     return Problem(where, Job(components, tuple(relations), can, shares=dealt, models=models or {}))
+
+
+def _relation(kind: str, pair: str) -> Relation:
+    """`a+b`, or `a+b@rack` where the relation is between domains of a level."""
+    names, _, level = pair.partition("@")
+    one, other = names.split("+")
+    return Relation(kind, (one, other), level=level)
 
 
 def heads(count: int, kv_heads: int = 0, assumed: bool = False) -> ModelUse:
