@@ -1,0 +1,152 @@
+"""A first answer near the previous one, without a solver: all that can stays, what is lost goes where room is left."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ..layout.amounts import allowed
+from ..layout.bundle import Bundle
+from ..layout.cell import Cell
+from ..layout.layout import Layout
+from ..layout.places import Place, Places, lengths, whole_places
+from ..layout.pool import Pool
+from ..layout.reach import eligible, within_reach
+from ..layout.values import Count, Values
+from ..objectives.moves import kept_by_place
+from .pieces import Piece, movable, survivors
+
+NODE_WIDE = ""
+"""No level: what is placed needs no company in its domain."""
+
+
+def stay(layout: Layout) -> Values | None:
+    """Decision values that are likely near the previous answer; None where this simple way finds none. Whoever uses them must check them."""
+    if layout.problem.previous is None or any(pool.host is not None for pool in layout.pools):
+        return None
+    values: Values = {}
+    for pool in layout.pools:
+        free = dict(pool.free)
+        for bundle in sorted((each for each in pool.bundles if each.contiguous), key=lambda each: -each.unit * each.least):
+            place = _place(layout, bundle, free)
+            if place is None:
+                return None
+            values[bundle] = place
+            for stretch, first, count in layout.numbering(bundle).pieces(place[0], place[0] + place[1] * bundle.unit):
+                free[stretch.node_rank] &= ~(((1 << count) - 1) << first)
+        if not _Counting(layout, pool, free).count(values):
+            return None
+    return values
+
+
+def _place(layout: Layout, bundle: Bundle, free: dict[int, int]) -> Place | None:
+    """The free place that keeps most, of those the longest, of those the one on the fewest nodes."""
+    places, kept = Places(layout, bundle, within_reach(layout, bundle, free)), kept_by_place(layout, bundle)
+    numbering, longest = layout.numbering(bundle), max(lengths(layout, bundle), default=0)
+    fit = (place for place in whole_places(layout, bundle) if places.is_free(place[0], place[0] + place[1] * bundle.unit))
+
+    def worth(place: Place) -> tuple[int, int, int, int]:
+        nodes = len(numbering.covered(place[0], place[0] + place[1] * bundle.unit))
+        return (longest - place[1], -kept(place), nodes, place[0])
+
+    return min(fit, key=worth, default=None)
+
+
+class _Counting:
+    """The counted bundles of one pool, while they are placed: what is left on every node, and how many are in every cell."""
+
+    def __init__(self, layout: Layout, pool: Pool, free: dict[int, int]) -> None:
+        self.layout, self.free = layout, free
+        self.room = {node: mask.bit_count() for node, mask in free.items()}
+        self.bundles = sorted((each for each in pool.bundles if not each.contiguous), key=lambda each: -each.unit)
+        self.counts: dict[Bundle, dict[Cell, int]] = {bundle: {} for bundle in self.bundles}
+        self.stays: dict[Bundle, list[Piece]] = {}
+
+    def count(self, values: Values) -> bool:
+        """Place all; False where one finds no room."""
+        seen: dict[int, int] = {}
+        wanted: dict[Bundle, int] = {}
+        for bundle in self.bundles:
+            self.stays[bundle] = [piece for piece in self._before(bundle) if not piece[1] & ~self.free.get(piece[0], 0)]
+            amount = self._wanted(bundle)
+            if amount is None:
+                return False
+            wanted[bundle] = amount
+            self.stays[bundle] = [piece for piece in self.stays[bundle] if not piece[1] & seen.get(piece[0], 0)][:amount]
+            for node, mask in self.stays[bundle]:
+                seen[node] = seen.get(node, 0) | mask
+                self._put(bundle, node, 1)
+        if min(self.room.values(), default=0) < 0 or not all(self._complete(bundle, wanted[bundle]) for bundle in self.bundles):
+            return False
+        values.update({Count(b, cell): self.counts[b].get(cell, 0) for b in self.bundles for cell in self.layout.cells})
+        return True
+
+    def _before(self, bundle: Bundle) -> Iterator[Piece]:
+        """What could stay of a bundle, the lowest ranks first."""
+        if bundle.components in movable(self.layout.problem):
+            nodes = self.layout.eligible[bundle]
+            its = survivors(self.layout.problem, bundle.components).at
+            yield from (piece for piece in sorted(its, key=its.__getitem__) if piece[0] in nodes)
+
+    def _wanted(self, bundle: Bundle) -> int | None:
+        """How many units: as many as there may be where a range is asked for, else the fewest."""
+        room = sum(self.free.get(node.rank, 0).bit_count() // bundle.unit for cell in eligible(self.layout, bundle) for node in cell.nodes)
+        fit = allowed(self.layout, bundle, room)
+        return None if not fit else fit[-1] if bundle.bounded else max(fit[0], min(fit[-1], len(self.stays[bundle])))
+
+    def _put(self, bundle: Bundle, node: int, count: int) -> None:
+        self.room[node] -= count * bundle.unit
+        cell = self.layout.cell_of[node]
+        self.counts[bundle][cell] = self.counts[bundle].get(cell, 0) + count
+
+    def _complete(self, bundle: Bundle, wanted: int) -> bool:
+        """Fill up what must be whole in its domain, or give it up there; then place what is missing."""
+        level, block = max(((level, size // bundle.unit) for level, size in bundle.wholes), key=lambda its: its[1], default=(NODE_WIDE, 1))
+        domains: dict[str, list[Cell]] = {}
+        for cell in eligible(self.layout, bundle):
+            domains.setdefault(cell.domain(level) if level else cell.domain("rack"), []).append(cell)
+        missing = wanted - sum(self.counts[bundle].values())
+        for cells in domains.values():
+            odd = sum(self.counts[bundle].get(cell, 0) for cell in cells) % block
+            if odd and missing >= block - odd and self._fill(bundle, cells, block - odd):
+                missing -= block - odd
+            elif odd:
+                self._give_up(bundle, cells, odd)
+                missing += odd
+        while missing > 0:
+            cells = self._best(bundle, domains, block, missing)
+            if not cells or missing < block:
+                return False
+            take = min(missing, self._fit(bundle, cells)) // block * block
+            self._fill(bundle, cells, take)
+            missing -= take
+        return True
+
+    def _best(self, bundle: Bundle, domains: dict[str, list[Cell]], block: int, missing: int) -> list[Cell]:
+        """The domain to go on with: one that the bundle is in before others, one that holds all that is missing before others."""
+        fit = [(cells, min(self._fit(bundle, cells), missing)) for cells in domains.values()]
+        fit = [(cells, room) for cells, room in fit if room >= block]
+        there = [any(self.counts[bundle].get(cell) for cell in cells) for cells, _ in fit]
+        best = max(range(len(fit)), key=lambda number: (there[number], fit[number][1], -number), default=None)
+        return [] if best is None else fit[best][0]
+
+    def _fit(self, bundle: Bundle, cells: list[Cell]) -> int:
+        return sum(self.room[node.rank] // bundle.unit for cell in cells for node in cell.nodes)
+
+    def _fill(self, bundle: Bundle, cells: list[Cell], count: int) -> bool:
+        """Place so many units in these cells, where there is little room first; False, and nothing placed, where they do not fit."""
+        if self._fit(bundle, cells) < count:
+            return False
+        nodes = sorted((node.rank for cell in cells for node in cell.nodes), key=lambda node: (self.room[node], node))
+        for node in nodes:
+            take = min(count, self.room[node] // bundle.unit)
+            if take > 0:
+                self._put(bundle, node, take)
+                count -= take
+        return True
+
+    def _give_up(self, bundle: Bundle, cells: list[Cell], count: int) -> None:
+        """So many units of these cells move elsewhere, those of the highest ranks first."""
+        nodes = {node.rank for cell in cells for node in cell.nodes}
+        for piece in [piece for piece in reversed(self.stays[bundle]) if piece[0] in nodes][:count]:
+            self.stays[bundle].remove(piece)
+            self._put(bundle, piece[0], -1)
