@@ -69,7 +69,7 @@ def _of(before: Problem, component: Component, after: Problem, other: Component)
         yield Difference(name, "has ranks that are given in one of the two only", True)
     else:
         yield from _hints(before, component, after, other)
-    yield from _where(before, component, other)
+    yield from _where(before, component, after, other)
     on_nodes = before.kind(component) == NODE
     for what in ("phase",) if on_nodes else ("memory", "phase", "accelerator_model"):
         if getattr(component, what) != getattr(other, what):
@@ -78,12 +78,13 @@ def _of(before: Problem, component: Component, after: Problem, other: Component)
         yield Difference(name, "has other parallel degrees", component.runs is None)
 
 
-def _where(before: Problem, component: Component, other: Component) -> Iterator[Difference]:
+def _where(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
     """What is demanded of the topology and of the memory of nodes."""
     for what in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory"):
         if getattr(component, what) != getattr(other, what):
             yield Difference(component.name, f"has another {what.replace('_', ' ')}", component.runs is None)
-    if component.traffic != other.traffic and component.name not in before.job.estimated:
+    estimated = component.name in before.job.estimated or other.name in after.job.estimated
+    if component.traffic != other.traffic and not estimated:
         yield Difference(component.name, "has other traffic", component.runs is None)
 
 

@@ -17,6 +17,7 @@ class ModelCard:
     layers : transformer layers.
     vocabulary : tokens, padded as the checkpoint has them.
     experts : routed experts of a layer; 0 also where there are none.
+    parameters : all weights, each counted once.
     assumed : the model is only taken for this one, by the last part of its path.
     """
 
@@ -27,13 +28,14 @@ class ModelCard:
     vocabulary: int = 0
     experts: int = 0
     assumed: bool = False
+    parameters: int = 0
 
     @staticmethod
     def of(name: str, numbers: Mapping[str, int]) -> ModelCard:
         """The card with these numbers; what is not among them is not known."""
-        heads, kv_heads, layers, vocabulary, experts = (numbers.get(number, 0) for number in NUMBERS)
-        return ModelCard(name, heads, kv_heads, layers, vocabulary, experts)
+        heads, kv_heads, layers, vocabulary, experts, parameters = (numbers.get(number, 0) for number in NUMBERS)
+        return ModelCard(name, heads, kv_heads, layers, vocabulary, experts, parameters=parameters)
 
 
-NUMBERS = ("heads", "kv_heads", "layers", "vocabulary", "experts")
+NUMBERS = ("heads", "kv_heads", "layers", "vocabulary", "experts", "parameters")
 """The fields that are numbers."""

@@ -10,13 +10,14 @@ from ..reading import Reading
 from ..roles import ACTOR, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
 from .card import ModelCard
 from .of_block import model_of_block
+from .traffic import with_traffic
 
 POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
 """What runs the model that is trained; the others may run another one."""
 
 
 def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
-    """The reading with the cards of its models. `named` is the one that the user names; it goes before all else.
+    """The reading with the cards of its models, and what these let estimate. `named` is the one that the user names; it goes first.
 
     It and the one that the file describes are the policy. Components have it that name the same model as the first that runs
     the policy, and those that run the policy and name none: the reference may be a teacher.
@@ -34,7 +35,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
         card = described if described and own else _known(use.path)
         models[name] = replace(use, card=card)
     job = replace(problem.job, models=models)
-    return replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told))
+    return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told)))
 
 
 def _known(path: str) -> ModelCard | None:
