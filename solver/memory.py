@@ -6,7 +6,14 @@ from ..models.sharing import Members
 
 
 def peak(members: Members) -> int:
-    """MiB that these components need together at the worst moment: what is always there, and the largest phase."""
-    phases = {component.phase for component in members if component.phase}
+    """MiB that these components need together at the worst moment.
+
+    That is what is always there and, in the worst phase, what its components need and those of other phases keep when they are offloaded.
+    """
     resident = sum(component.memory for component in members if not component.phase)
-    return resident + max((sum(c.memory for c in members if c.phase == phase) for phase in phases), default=0)
+    kept = sum(component.offloaded for component in members if component.phase)
+    rises: dict[str, int] = {}
+    for component in members:
+        if component.phase:
+            rises[component.phase] = rises.get(component.phase, 0) + component.memory - component.offloaded
+    return resident + kept + max(rises.values(), default=0)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Iterable, Iterator, Mapping, TypeVar
 
-from ..models.machines.cluster import Cluster
+from ..models.machines.cluster import Cluster, Node
 from ..models.machines.node_group import NODE
 from ..models.machines.topology import NODE_LEVEL, domain
 from ..models.placements.assignment import Assignment
 from ..models.placements.ranks import without
+from ..models.problem import Problem
+
+T = TypeVar("T")
 
 Found = tuple[str, int, int]
 """(the first of some domains, the first node of the component in it, how many domains there are)."""
@@ -61,24 +64,54 @@ def amounts_in(cluster: Cluster, level: str, assignment: Assignment, component: 
     yield from ((name, amount, 1) for name, amount in found.items())
 
 
+def processes_alike(
+    problem: Problem, assignment: Assignment, names: Iterable[str]
+) -> Iterator[tuple[range, Node, Mapping[str, int]]]:  # fmt: skip
+    """(nodes on end that are alike, the first of them, component -> its processes on each), where there are some of these components.
+
+    A process that lies on several nodes is where its first resource is.
+    """
+    placed: list[tuple[range, tuple[str, int]]] = []
+    for name in names:
+        done = 0
+        for repeat in assignment.repeats(name):
+            # Where there are several runs or nodes, every process lies in one run (see Repeat).
+            count = repeat.each_node if len(repeat) > 1 else repeat.ranks.stop - max(repeat.ranks.start, done)
+            if count > 0:
+                placed.append((repeat.node_ranks, (name, count)))
+            done = max(done, repeat.ranks.stop)
+    for ranks, its in _sweep(placed):
+        counts: dict[str, int] = {}
+        for name, count in its:
+            counts[name] = counts.get(name, 0) + count
+        for alike, part in problem.cluster.alike_among(ranks):
+            yield part, alike.node, counts
+
+
 def _each_node(assignment: Assignment, component: str) -> Iterator[tuple[range, int]]:
     """(nodes on end, how much of the component is on each), ascending."""
-    repeats = assignment.repeats(component)
-    cuts = sorted({end for repeat in repeats for end in (repeat.node_ranks.start, repeat.node_ranks.stop)})
+    for ranks, repeats in _sweep((repeat.node_ranks, repeat) for repeat in assignment.repeats(component)):
+        masks: dict[str, int] = {}
+        processes = 0
+        for run in (run for repeat in repeats for run in repeat.runs):
+            masks[run.kind] = masks.get(run.kind, 0) | run.mask
+            processes += len(run.ranks) if run.kind == NODE else 0
+        yield ranks, processes + sum(mask.bit_count() for mask in masks.values())
+
+
+def _sweep(covered: Iterable[tuple[range, T]]) -> Iterator[tuple[range, list[T]]]:
+    """(nodes on end, what covers each of them), ascending, without those that nothing covers."""
+    items = list(covered)
     begins: dict[int, list[int]] = {}
     ends: dict[int, list[int]] = {}
-    for number, repeat in enumerate(repeats):
-        begins.setdefault(repeat.node_ranks.start, []).append(number)
-        ends.setdefault(repeat.node_ranks.stop, []).append(number)
+    for number, (ranks, _) in enumerate(items):
+        begins.setdefault(ranks.start, []).append(number)
+        ends.setdefault(ranks.stop, []).append(number)
+    cuts = sorted({*begins, *ends})
     there: dict[int, None] = {}
     for start, stop in zip(cuts, cuts[1:]):
         for number in ends.get(start, ()):
             del there[number]
         there.update(dict.fromkeys(begins.get(start, ())))
-        masks: dict[str, int] = {}
-        processes = 0
-        for run in (run for number in there for run in repeats[number].runs):
-            masks[run.kind] = masks.get(run.kind, 0) | run.mask
-            processes += len(run.ranks) if run.kind == NODE else 0
         if there:
-            yield range(start, stop), processes + sum(mask.bit_count() for mask in masks.values())
+            yield range(start, stop), [items[number][1] for number in there]

@@ -11,12 +11,14 @@ from ..models.problem import Problem
 
 
 def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
-    """Memory that nobody stated: of the processes, or of the accelerators that they are on. And CPUs of nodes, where some are reserved."""
-    silent, unknown, without_cpus = [], [], []
+    """Memory that nobody stated: of the processes, or of the accelerators that they are on. And CPUs and memory of nodes, where some is reserved."""
+    silent, unknown, without_cpus, without_memory = [], [], [], []
     for component in problem.components:
         places = [(run.kind, node) for run, node, _ in met(problem.cluster, assignment.repeats(component.name))]
         if component.cpus and any(node.cpus is None for _, node in places):
             without_cpus.append(component.name)
+        if component.host_memory and any(node.memory is None for _, node in places):
+            without_memory.append(component.name)
         nodes = [node for kind, node in places if kind == ACCELERATOR]
         if nodes and not component.memory:
             silent.append(component.name)
@@ -28,6 +30,8 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
         yield Unchecked("PW501", ", ".join(unknown), "the memory of the accelerators is not known")
     if without_cpus:
         yield Unchecked("PW502", ", ".join(without_cpus), "the CPUs of the nodes are not known")
+    if without_memory:
+        yield Unchecked("PW503", ", ".join(without_memory), "the memory of the nodes is not known")
     yield from _models(problem)
 
 

@@ -15,6 +15,7 @@ from .divisibility import Divisibility
 from .even_shares import EvenShares
 from .excluded import Excluded
 from .fits_cpus import FitsCpus
+from .fits_host_memory import FitsHostMemory
 from .fits_memory import FitsMemory
 from .group_in_node import GroupInNode
 from .hardware_kind import HardwareKind
@@ -63,4 +64,5 @@ RULES: tuple[Rule[Any], ...] = (
     NotFewer(),
     FitsMemory(),
     FitsCpus(),
+    FitsHostMemory(),
 )

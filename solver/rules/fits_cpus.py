@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ...models.component import Component
 from ...models.demand import Clause, Demand
 from ...models.findings.finding import Finding, error
+from ...models.machines.node import Node
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ...models.sharing import Members
 from ..wording import listed
+from .per_node import require_fit, short_nodes, total
 
 if TYPE_CHECKING:
-    from ..layout.layout import Cell
-    from ..model.variables import Amount, Variables
+    from ..model.variables import Variables
 
 
 class FitsCpus:
@@ -32,49 +32,20 @@ class FitsCpus:
 
     def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
         """A node whose CPUs could be exceeded is a cell of its own."""
-        for cell in variables.cells:
-            has = cell.nodes[0].cpus
-            if has is not None and len(cell.nodes) == 1:
-                need = variables.total(self._need(members, cell, variables) for members in problem.colocated_sets)
-                variables.require(need <= has, f"the CPUs of {cell.name} are exceeded")
-
-    def _need(self, members: Members, cell: Cell, variables: Variables) -> Amount:
-        """CPUs of a colocated set in a cell of one node."""
-        bundle, known, units = variables.bundle(members[0]), 0, 0
-        for component in members:
-            runs = component.runs if component.runs is not None else variables.layout.on_nodes.get(component.name)
-            if runs is not None:
-                known = max(
-                    known, component.cpus * Assignment({component.name: runs}).processes_on(component.name).get(cell.nodes[0].rank, 0)
-                )
-            elif bundle and bundle.fixed:
-                held = variables.accelerators(bundle, cell)
-                known = max(known, component.cpus * (held // component.per_process if isinstance(held, int) else 0))
-            elif bundle:
-                units = max(units, component.cpus * (bundle.unit // component.per_process))
-        return units * variables.units(bundle, cell) if bundle and units else known
+        require_fit(variables, _need, _has, True, "the number of CPUs")
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
-        need: dict[int, list[tuple[int, int, Component]]] = {}
-        for members in problem.colocated_sets:
-            most: dict[int, tuple[int, int, Component]] = {}
-            for component in members:
-                for node, count in assignment.processes_on(component.name).items() if component.cpus else ():
-                    if count * component.cpus > most.get(node, (0,))[0]:
-                        most[node] = (count * component.cpus, count, component)
-            for node, its in most.items():
-                need.setdefault(node, []).append(its)
-        has = {rank: problem.cluster.nodes[rank].cpus for rank in need}
-        short = [rank for rank, cpus in sorted(has.items()) if cpus is not None and _total(need[rank]) > cpus]
+        short = list(short_nodes(problem, assignment, _need, _has, fused=True))
         if short:
-            rank, bill = short[0], need[short[0]]
+            ranks, has, bill = short[0]
             first, words = bill[0][2], " + ".join(f"{its.name} {count} x {its.cpus}" for _, count, its in bill)
-            more = f" (so do {len(short)} nodes)" if len(short) > 1 else ""
-            message = f"node {rank} has {has[rank]} CPUs, {_total(bill)} are reserved: {words}{more}"
-            fix = first.fix(self.code, f"use a node with {_total(bill)} CPUs, or place fewer processes on it")
+            count = sum(len(nodes) for nodes, _, _ in short)
+            more = f" (so do {count} nodes)" if count > 1 else ""
+            message = f"node {ranks.start} has {has} CPUs, {total(bill)} are reserved: {words}{more}"
+            fix = first.fix(self.code, f"use a node with {total(bill)} CPUs, or place fewer processes on it")
             yield error(
                 self.code, first.name, message, first.span("placement"), help=fix.help, edit=fix.edit, notes=fix.notes,
-                witnesses=(rank,), amount=_total(bill) - (has[rank] or 0),
+                witnesses=(ranks.start,), amount=total(bill) - has,
             )  # fmt: skip
 
     def explain(self, problem: Problem, subject: str) -> Clause:
@@ -85,6 +56,9 @@ class FitsCpus:
         return Clause(f"{text} (the node with the fewest has {fewest})", demands)
 
 
-def _total(bill: Sequence[tuple[int, int, Component]]) -> int:
-    """All CPUs of a bill."""
-    return sum(cpus for cpus, _, _ in bill)
+def _need(component: Component) -> int:
+    return component.cpus
+
+
+def _has(node: Node) -> int | None:
+    return node.cpus

@@ -25,8 +25,8 @@ Meeting = tuple[Members, Members]
 class FitsMemory:
     """What is on an accelerator at the same time fits in its memory.
 
-    Components without a phase are always there; those of different phases take turns. An accelerator whose memory is
-    unknown is not judged.
+    Components without a phase are always there; those of different phases take turns, and keep what they say of themselves as
+    offloaded while another phase runs. An accelerator whose memory is unknown is not judged.
     """
 
     code: ClassVar[str] = "PW501"
@@ -36,7 +36,7 @@ class FitsMemory:
         sets = [members for members in holders(problem) if problem.kind(members[0]) == ACCELERATOR]
         outer = around(problem, holders(problem))
         found = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]
-        return [meeting for meeting in found if any(component.memory for component in meeting[0])]
+        return [meeting for meeting in found if any(component.memory or component.offloaded for component in meeting[0])]
 
     def encode(self, problem: Problem, meeting: Meeting, variables: Variables) -> None:
         """What lies within given parts has only those of their accelerators that suffice; other bundles only such cells."""
@@ -65,7 +65,7 @@ class FitsMemory:
         there: dict[int, list[tuple[int, Component]]] = {}
         for component in (*members, *above):
             for (node, kind), mask in assignment.masks(component.name).items():
-                if kind == ACCELERATOR and component.memory:
+                if kind == ACCELERATOR and (component.memory or component.offloaded):
                     there.setdefault(node, []).append((mask, component))
         for rank, shares in sorted(there.items()):
             has = problem.cluster.nodes[rank].accelerator_memory
@@ -73,18 +73,14 @@ class FitsMemory:
                 here = [component for its, component in shares if its & mask]
                 if names.isdisjoint(component.name for component in here):
                     continue
-                resident = sum(component.memory for component in here if not component.phase)
-                phases: dict[str, int] = {}
-                for component in here:
-                    if component.phase:
-                        phases[component.phase] = phases.get(component.phase, 0) + component.memory
-                need = resident + max(phases.values(), default=0)
+                need, phase = max(((_in_phase(here, its), its) for its in dict.fromkeys(c.phase for c in here)), key=lambda each: each[0])
                 if has is not None and need > has:
-                    bill = " + ".join(f"{c.name} {write_memory(c.memory)}{f' ({c.phase})' if c.phase else ''}" for c in here)
-                    message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed: {bill}"
-                    name, span = here[0].name, here[0].span("memory")
+                    others = any(component.phase not in ("", phase) for component in here)
+                    when = f" while {phase} runs" if others else ""
+                    message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed{when}: {_bill(here, phase)}"
+                    first = next((component for component in here if component.memory and component.phase in ("", phase)), here[0])
                     yield error(
-                        self.code, name, message, span, help="use larger accelerators, less memory, or phases that take turns",
+                        self.code, first.name, message, first.span("memory"), help="use larger accelerators, less memory, or phases that take turns",
                         witnesses=(rank, lowest(mask)), amount=need - has,
                     )  # fmt: skip
                     return
@@ -97,9 +93,31 @@ class FitsMemory:
             for node in problem.cluster.nodes
             if node.accelerators and (node.accelerator_memory is None or node.accelerator_memory >= need)
         )
-        bill = " + ".join(f"{component.name} {write_memory(component.memory)}" for component in members if component.memory)
-        demands = tuple(Demand(c.name, "memory", c.span("memory")) for c in members if c.memory)
+        bill = " + ".join(
+            f"{component.name} {write_memory(component.memory)}{_kept(component)}" for component in members if component.memory
+        )
+        demands = tuple(Demand(c.name, field, c.span(field)) for c in members for field in ("memory", "offloaded") if getattr(c, field))
         return Clause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
+
+
+def _in_phase(members: Iterable[Component], phase: str) -> int:
+    """MiB that these components need while a phase runs."""
+    return sum(c.memory if c.phase in ("", phase) else c.offloaded for c in members)
+
+
+def _bill(members: Iterable[Component], phase: str) -> str:
+    """What is needed while a phase runs, component by component."""
+    parts = []
+    for component in members:
+        awake = component.phase in ("", phase)
+        if need := component.memory if awake else component.offloaded:
+            note = f" ({component.phase})" if awake and component.phase else "" if awake else " (offloaded)"
+            parts.append(f"{component.name} {write_memory(need)}{note}")
+    return " + ".join(parts)
+
+
+def _kept(component: Component) -> str:
+    return f" (offloaded {write_memory(component.offloaded)})" if component.offloaded and component.phase else ""
 
 
 def _pieces(masks: list[int]) -> list[int]:

@@ -40,11 +40,12 @@ def node(
     taken: int = 0,
     robots: int = 0,
     cpus: int | None = None,
+    memory: int | None = None,
 ) -> Node:
     """A node with `count` accelerators of `gib` GiB."""
     devices = accelerators(count, model, None if gib is None else gib * GIB)
     hardware = tuple(Hardware("Franka") for _ in range(robots))
-    return Node(rank, f"node-{rank}", devices, hardware, cpus, topology={"rack": rack} if rack else {}, taken=taken)
+    return Node(rank, f"node-{rank}", devices, hardware, cpus, memory, topology={"rack": rack} if rack else {}, taken=taken)
 
 
 def cluster(*nodes: dict[str, Any], **groups: tuple[int, ...]) -> Cluster:
