@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .models.report import Report
     from .runtime.launch import Launch
     from .solver.explaining.explanation import Explanation
+    from .solver.searching.progress import OnProgress
 
 Machines = Union[str, Path, Cluster, AsDeclared, None]
 Readable = Union[str, Path, Reading]
@@ -75,22 +76,41 @@ def verify(file: Readable, cluster: Machines = None, dialect: str = "auto", **op
 
 
 def solve(
-    file: Union[Readable, Problem], cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, **options: Any
-) -> Answer:
+    file: Union[Readable, Problem], cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, *,
+    sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096, **options: Any,
+) -> Answer:  # fmt: skip
     """A verified Plan for everything that the configuration leaves open, or the reason why there is none.
 
     Other options are those of `load`. Raises UnusableInput, with every Finding, for a configuration that has errors.
+
+    Parameters
+    ----------
+    limit : how long to search, in deterministic time (about seconds).
+    seed : the same configuration and seed give the same plan.
+    sandbox : search in a process of its own, which is stopped where it takes more than it may, and on Ctrl-C; then the answer is the
+        best that was verified until then. Without it the search runs in this process, and a fault of the solver's ends that.
+    on_progress : told of every better answer and bound (`placewright.solver.searching.progress.Progress`).
+    memory : MiB that the search may take in its own process.
     """
     from .models.problem import Problem
-    from .solver.searching.search import solve as search
+    from .solver.searching.progress import silent
+
+    def search(problem: Problem) -> Answer:
+        if sandbox:
+            from .solver.sandbox.solve import solve as searched
+
+            return searched(problem, limit, seed, on_progress or silent, memory)
+        from .solver.searching.search import solve as searched_here
+
+        return searched_here(problem, limit, seed, on_progress or silent)
 
     if isinstance(file, Problem):
-        return search(file, limit, seed)
+        return search(file)
     reading = load(file, cluster, dialect, **options)
     report = _verify(reading)
     if report.errors or reading.problem is None:
         raise UnusableInput(report.errors)
-    answer = search(reading.problem, limit, seed)
+    answer = search(reading.problem)
     return replace(answer, findings=reading.document.environment.concealed(answer.findings))
 
 

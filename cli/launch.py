@@ -112,7 +112,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
         return _refused(file, report.errors, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if report.plan is not None and not report.pending:
         return report.plan
-    from ..solver.searching.search import solve
+    from ..solver.sandbox.solve import solve
 
     answer = solve(reading.problem)
     if answer.plan is None:

@@ -24,6 +24,19 @@ _ALLOW_ENV = "Let interpolations read this environment variable; its text is nev
 DIALECTS = ("auto", "rlinf", "roll", "verl", "native")
 
 
+def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:
+    """The MiB of an option such as `4GiB`: no less than a search needs to begin, no more than any machine has."""
+    from ..models.quantity import read_memory
+
+    try:
+        amount = read_memory(value)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem), ctx, param) from None
+    if not 512 <= amount <= 1 << 30:
+        raise click.BadParameter(f"`{value}` is not between 512MiB and 1024TiB", ctx, param)
+    return amount
+
+
 def read_machines(text: str) -> Cluster | AsDeclared:
     """The machines of a shorthand such as ``2x8xH100`` or ``x8``, or of a cluster file.
 

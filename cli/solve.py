@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING
 
 import click
 
-from ..models.dialects.load import dialect_named, load, read
-from ..models.findings.finding import Finding, UnusableInput, error
-from ..models.findings.span import Edit, apply_edits
+from ..models.dialects.load import load, read
+from ..models.findings.finding import error
 from ..models.model_cards.resolve import with_models
 from ..models.report import UNUSABLE as UNUSABLE_FILE
-from ..models.text.source import Source
 from ..report.terminal import escape, wants_colour
-from .options import cluster_option, composing_options, dialect_option, level_option, model_option
+from .options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option
+from .progress import AUTO, WAYS, shown
 from .show import echo_findings
+from .written import edits_of, save, write_edits
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..models.model_cards import ModelCard
     from ..models.reading import Reading
 
-OK, FINDINGS, UNUSABLE, UNDECIDED = 0, 1, 2, 3
+OK, FINDINGS, UNUSABLE, UNDECIDED, OUR_FAULT = 0, 1, 2, 3, 70
 
 
 @click.command()
@@ -40,18 +40,30 @@ OK, FINDINGS, UNUSABLE, UNDECIDED = 0, 1, 2, 3
     "--limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Deterministic seconds of search."
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same plan.")
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    default="4GiB",
+    show_default=True,
+    callback=memory_mib,
+    help="What the search may take: it runs in a process of its own.",
+)
+@click.option(
+    "--progress", type=click.Choice(WAYS), default=AUTO, show_default=True, help="A line on a terminal, lines for a log, or none."
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
 @level_option
 @model_option
 def solve(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, write: bool, limit: float,
-    seed: int, form: str, placements: bool, level: str, model: ModelCard | None,
+    seed: int, memory_limit: int, progress: str, form: str, placements: bool, level: str, model: ModelCard | None,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
     The answer is proved optimal or comes with its gap, and every answer was verified. What is impossible is said with
-    the sum that shows it.
+    the sum that shows it. The search runs in its own process: Ctrl-C ends it, with the best answer that was verified
+    until then.
 
     \b
     placewright solve train.yaml -o plan.json
@@ -63,17 +75,20 @@ def solve(
     reading, code = _read(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return code
-    from ..solver.searching.search import solve as search
+    from ..solver.sandbox.solve import solve as search
 
-    answer = search(reading.problem, limit, seed)
+    with shown(progress, for_program=form == "json") as told:
+        answer = search(reading.problem, limit, seed, told, memory_limit)
     if answer.plan is None:
         return _no_plan(reading, answer, form)
-    edits, unwritable = _edits(reading, answer, lambda text: read(text, machines, dialect, level, composer))
+    if answer.findings:
+        echo_findings(answer.findings, err=True, texts=reading.document.texts)
+    edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     if output:
-        _save(output, answer)
+        save(output, answer)
     if write and edits:
-        _write(file, reading, edits)
-    code = FINDINGS if write and unwritable else OK
+        write_edits(file, reading, edits)
+    code = OUR_FAULT if _is_our_fault(answer) else FINDINGS if write and unwritable else OK
     if form == "json":
         from ..models.placements.plan_file import plan_to_json
 
@@ -123,46 +138,11 @@ def _no_plan(reading: Reading, answer: Answer, form: str) -> int:
         found = [finding_to_data(finding, file) for finding in findings]
         click.echo(json.dumps({"schema": 1, "file": file, "verdict": answer.verdict, "findings": found}, indent=1))
     click.echo(f"{escape(file)}: {answer.verdict}", err=True)
+    if _is_our_fault(answer):
+        return OUR_FAULT
     return UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
 
 
-def _edits(reading: Reading, answer: Answer, again: Callable[[Source], Reading]) -> tuple[list[Edit], tuple[Finding, ...]]:
-    """What would write the plan into the file, or why it cannot be said there. `again` reads a text as the file was read."""
-    from ..solver.verify import verify
-
-    try:
-        edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment) if answer.plan else []
-    except UnusableInput as problem:
-        return [], problem.findings
-    written = Source(reading.source.name, apply_edits(reading.source.text, edits))
-    if edits and (errors := verify(again(written)).errors):
-        message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
-        return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
-    return edits, ()
-
-
-def _save(output: str, answer: Answer) -> None:
-    from ..models.placements.plan_file import plan_to_json, write_whole
-
-    if answer.plan is not None:
-        try:
-            write_whole(output, plan_to_json(answer.plan))
-        except OSError as problem:
-            raise _not_written(output, problem) from None
-
-
-def _write(file: str, reading: Reading, edits: list[Edit]) -> None:
-    from ..models.placements.plan_file import write_whole
-
-    try:
-        with open(file, "rb") as now:
-            before = now.read()
-        mark = "\ufeff" if before.startswith(b"\xef\xbb\xbf") else ""
-        write_whole(file, mark + apply_edits(reading.source.text, edits))
-    except OSError as problem:
-        raise _not_written(file, problem) from None
-
-
-def _not_written(path: str, problem: OSError) -> UnusableInput:
-    message = f"`{path}` cannot be written: {problem.strerror or problem}"
-    return UnusableInput([error("PW001", "", message, help="name a file in a folder that can be written")])
+def _is_our_fault(answer: Answer) -> bool:
+    """Did the search do what no input excuses? The best verified answer is shown all the same."""
+    return any(finding.code == "PW610" for finding in answer.findings)

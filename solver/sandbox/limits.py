@@ -10,8 +10,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def limit_memory(mib: int) -> None:
-    """No more address space than this for this process; what wants more fails. A crash leaves no core file."""
-    resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
+    """No more address space than this for this process, or than it may have anyway; what wants more fails. A crash leaves no core file."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = mib << 20 if most == resource.RLIM_INFINITY else min(mib << 20, most)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, wanted))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from placewright.cli.solve import _edits
+from placewright.cli.written import edits_of
 from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
@@ -22,8 +22,8 @@ def test_an_answer_that_would_be_refused_where_it_is_written_is_not_written() ->
         seen.append(source.text)
         return read(source, read_shorthand("1x2"))
 
-    edits, why = _edits(reading, answer, on_smaller_machines)
+    edits, why = edits_of(reading, answer, on_smaller_machines)
     assert not edits and seen == [TEXT.replace("1}", "1, component_placement: {actor: 0-3}}")]
     assert [finding.code for finding in why] == ["PW603"] and "(PW102)" in why[0].message
-    edits, why = _edits(reading, answer, lambda source: read(source, MACHINES))
+    edits, why = edits_of(reading, answer, lambda source: read(source, MACHINES))
     assert len(edits) == 1 and not why

@@ -34,6 +34,7 @@ NEEDS_RAY = "needs Ray: tests/scenarios/launch and tests/runtime play it"
 NOT_RUN = {
     "PW008": "the right example makes a plan and launches it, which needs Ray",
     "PW009": "needs a plan that was made before; tests/models/test_plan_file.py changes one",
+    "PW610": "no file makes a solver lie; tests/solver/sandbox/test_liars.py has solvers that do",
     **{code: NEEDS_RAY for code in CODES if code.startswith("PW7")},
 }
 """Codes with a transcript that is not played here, and why."""

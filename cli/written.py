@@ -1,0 +1,58 @@
+"""What `solve` writes: the plan, and the placements in the file itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Callable
+
+from ..models.dialects.load import dialect_named
+from ..models.findings.finding import Finding, UnusableInput, error
+from ..models.findings.span import Edit, apply_edits
+from ..models.text.source import Source
+
+if TYPE_CHECKING:
+    from ..models.answer import Answer
+    from ..models.reading import Reading
+
+
+def edits_of(reading: Reading, answer: Answer, again: Callable[[Source], Reading]) -> tuple[list[Edit], tuple[Finding, ...]]:
+    """What would write the plan into the file, or why it cannot be said there. `again` reads a text as the file was read."""
+    from ..solver.verify import verify
+
+    try:
+        edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment) if answer.plan else []
+    except UnusableInput as problem:
+        return [], problem.findings
+    written = Source(reading.source.name, apply_edits(reading.source.text, edits))
+    if edits and (errors := verify(again(written)).errors):
+        message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
+        return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
+    return edits, ()
+
+
+def save(output: str, answer: Answer) -> None:
+    """Writes the plan to a file. Raises UnusableInput where it cannot be written."""
+    from ..models.placements.plan_file import plan_to_json, write_whole
+
+    if answer.plan is not None:
+        try:
+            write_whole(output, plan_to_json(answer.plan))
+        except OSError as problem:
+            raise _not_written(output, problem) from None
+
+
+def write_edits(file: str, reading: Reading, edits: list[Edit]) -> None:
+    """Makes the edits in the file itself. Raises UnusableInput where it cannot be written."""
+    from ..models.placements.plan_file import write_whole
+
+    try:
+        with open(file, "rb") as now:
+            before = now.read()
+        mark = "\ufeff" if before.startswith(b"\xef\xbb\xbf") else ""
+        write_whole(file, mark + apply_edits(reading.source.text, edits))
+    except OSError as problem:
+        raise _not_written(file, problem) from None
+
+
+def _not_written(path: str, problem: OSError) -> UnusableInput:
+    message = f"`{path}` cannot be written: {problem.strerror or problem}"
+    return UnusableInput([error("PW001", "", message, help="name a file in a folder that can be written")])

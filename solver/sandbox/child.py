@@ -1,0 +1,63 @@
+"""The process that searches: it reads one question, says how it stands, and answers. Whoever started it trusts nothing of that."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from traceback import extract_tb
+from types import TracebackType
+from typing import BinaryIO, Callable
+
+from ...models.answer import Answer
+from ...models.problem import Problem
+from ..searching.progress import OnProgress, Progress
+from ..searching.search import solve
+from .limits import die_with_parent, limit_memory
+from .messages import Done, Failed, Message, Messages, Standing, read_question
+
+Search = Callable[[Problem, float, int, OnProgress], Answer]
+
+
+def main(search: Search = solve) -> None:
+    """Answers the question on standard input. The last argument of the command line is the limit of memory in MiB."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the parent's, who ends this process
+    die_with_parent()
+    limit_memory(int(sys.argv[-1]))
+    output = _own_output()
+    question = read_question(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    messages = Messages(question.problem.cluster)
+
+    def say(message: Message) -> None:
+        output.write(messages.write(message))
+        output.flush()
+
+    def failed(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+        sys.__excepthook__(kind, problem, trace)
+        where = extract_tb(trace)[-1:]
+        place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in where)
+        what = " ".join(f"{kind.__name__}: {problem}".split())[:300] + place
+        say(Failed(what, memory=issubclass(kind, MemoryError)))
+
+    def on_progress(progress: Progress) -> None:
+        say(Standing(progress.plan, progress.proved, progress.seconds))
+
+    sys.excepthook = failed
+    say(Done(search(question.problem, question.limit, question.seed, on_progress)))
+
+
+def _own_output() -> BinaryIO:
+    """Standard output for messages alone: whatever else a library prints goes to standard error."""
+    own = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return own
+
+
+def _end_with_input() -> None:
+    """Ends the process as soon as nobody could read its answer: the parent keeps the input open as long as it lives."""
+    while os.read(0, 1024):
+        pass
+    os._exit(0)

@@ -1,0 +1,119 @@
+"""The search in a process of its own: whatever it does there, the answer here is a verified one, or says what became of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from typing import Sequence
+
+from ...models.answer import UNDECIDED, Answer
+from ...models.findings.finding import Unchecked, error
+from ...models.placements.plan import Plan
+from ...models.problem import Problem
+from ..searching.permission import SearchNeeded, no_search
+from ..searching.progress import OnProgress, Progress, silent
+from ..searching.search import LIMIT, SEED
+from ..searching.search import solve as search
+from ..unchecked import unchecked
+from .codec import NotOurs
+from .messages import Done, Failed, Messages, Question, write_question
+from .process import Child, TooLate, TooMuch
+from .stopped import Stopped, died, interrupted, not_started, out_of_memory, too_late
+from .trust import Lie, OurFault, Trust
+
+MEMORY = 4096
+"""MiB of address space that a search may take."""
+BEGIN = "import sys; sys.path[:] = sys.argv[1:-1]; from placewright.solver.sandbox.child import main; main()"
+"""What the child runs: it finds modules where this process finds them, not where it happens to be started."""
+
+
+def command(memory: int = MEMORY) -> tuple[str, ...]:
+    """The command line of the process that searches, with its limit of memory in MiB."""
+    return (sys.executable, "-c", BEGIN, *sys.path, str(memory))
+
+
+def solve(
+    problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent, memory: int = MEMORY,
+    child: Sequence[str] | None = None,
+) -> Answer:  # fmt: skip
+    """Place everything that is not given. What needs no search is answered at once, in this process.
+
+    Every answer was verified here. A search that crashes, takes more than it may or does not end is stopped; then, and on Ctrl-C, the
+    answer is the best that was verified until then, with a Finding that says why the search ended; ``undecided`` if there is none, never
+    ``impossible``. A search that says what is not so is a fault of ours (PW610).
+
+    Parameters
+    ----------
+    limit, seed, on_progress : as in searching/search.py; `on_progress` is told of verified answers only.
+    memory : MiB of address space that the search may take.
+    child : the command line that starts it.
+    """
+    trust, began = Trust(problem), time.monotonic()
+
+    def told(progress: Progress) -> None:
+        if progress.plan is not None:
+            trust.plan(progress.plan)
+        on_progress(progress)
+
+    try:
+        with no_search():
+            return search(problem, limit, seed, told)
+    except SearchNeeded:
+        if trust.best is None:
+            on_progress(Progress(None, 0, time.monotonic() - began))
+    try:
+        answer = trust.answer(_asked(Question(problem, limit, seed), told, child or command(memory), memory))
+        return replace(answer, plan=_timed(answer.plan, began))
+    except Stopped as why:
+        finding = why.with_answer if trust.best else why.without_answer
+    except OurFault as fault:
+        finding = error("PW610", "", str(fault), help="please report it, with the file")
+    best = _timed(trust.best, began)
+    return (
+        Answer(best.status, best, (finding,), "search", _unchecked(problem, best))
+        if best
+        else Answer(UNDECIDED, None, (finding,), "search")
+    )
+
+
+def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
+    """What the child answers. Raises Stopped, and OurFault."""
+    patience = _patience(question)
+    deadline = time.monotonic() + patience
+    messages = Messages(question.problem.cluster)
+    try:
+        with Child(child, write_question(question)) as process:
+            for line in process.lines(deadline):
+                message = messages.read(line)
+                if isinstance(message, Done):
+                    return message.answer
+                if isinstance(message, Failed):
+                    raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
+                told(Progress(message.plan, message.proved, message.seconds))
+            raise died(*process.ended(deadline), memory)
+    except TooLate:
+        raise too_late(patience) from None
+    except (NotOurs, TooMuch) as problem:
+        raise Lie(f"it does not speak as it should: {problem}") from None
+    except OSError as problem:
+        raise not_started(problem) from None
+    except KeyboardInterrupt:
+        raise interrupted() from None
+
+
+def _patience(question: Question) -> float:
+    """Real seconds until the child is killed: its own limit, in deterministic time, and longer again.
+
+    Only a solver that does not keep to its limit is meant, so there is room for a machine that is busy.
+    """
+    return question.limit + 1.25 * question.limit + 2
+
+
+def _timed(plan: Plan | None, began: float) -> Plan | None:
+    """The plan with the time that all of it took, its own process too."""
+    return plan and replace(plan, seconds=time.monotonic() - began)
+
+
+def _unchecked(problem: Problem, plan: Plan) -> tuple[Unchecked, ...]:
+    return tuple(unchecked(problem, plan.assignment))

@@ -1,0 +1,99 @@
+"""What the process that searches says is believed only as far as it was checked here, against our own problem."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...models.answer import IMPOSSIBLE, Answer
+from ...models.findings.finding import Severity
+from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
+from ...models.placements.sound import must_be_sound
+from ...models.problem import Problem
+from ..check import check
+from ..objectives.tiers import plan_terms, tiers
+from ..refuting.certificate import counting_row
+from ..unchecked import unchecked
+
+
+class OurFault(Exception):
+    """The search did what no input can excuse. The text says what."""
+
+
+class Lie(OurFault):
+    """The search said what is not so. The text says what."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the search gave a wrong answer, which was refused: {what}")
+
+
+class Trust:
+    """The best answer that was verified here, and what nobody can have told truly beside it."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.best: Plan | None = None
+
+    def plan(self, plan: Plan) -> Plan:
+        """The plan, verified, for our own cluster; it is the best from now on if it is better. Raises Lie."""
+        if self.best is None or plan.assignment != self.best.assignment or plan.degrees != self.best.degrees:
+            self._must_hold(plan)
+        self._must_add_up(plan)
+        plan = replace(plan, status=OPTIMAL if plan.bound == plan.objective else FEASIBLE)
+        if self.best is None or (plan.objective, -plan.bound) < (self.best.objective, -self.best.bound):
+            self.best = plan
+        return plan
+
+    def answer(self, answer: Answer) -> Answer:
+        """The answer, its plan verified. Raises Lie."""
+        if answer.plan is not None:
+            plan = self.plan(answer.plan)
+            if not answer.verdict == answer.plan.status == plan.status:
+                raise Lie(f"it says {answer.verdict}, with an objective of {plan.objective} and a bound of {plan.bound}")
+            return replace(answer, plan=plan, unchecked=tuple(unchecked(self.problem, plan.assignment)))
+        if answer.verdict in (OPTIMAL, FEASIBLE) or not answer.findings:
+            raise Lie(f"it says {answer.verdict}, without a plan and without a reason")
+        if answer.verdict == IMPOSSIBLE:
+            self._must_be_impossible(answer)
+        return answer
+
+    def _must_hold(self, plan: Plan) -> None:
+        chosen = self._chosen(plan)
+        runs = plan.assignment.runs
+        if list(runs) != [component.name for component in chosen.components]:
+            raise Lie("its components are others than those that were to be placed")
+        try:
+            must_be_sound(self.problem.cluster, runs)
+        except ValueError as problem:
+            raise Lie(str(problem)) from None
+        for component in chosen.components:
+            if component.runs is not None and tuple(runs[component.name]) != tuple(component.runs):
+                raise Lie(f"{component.name} is not where it was given")
+        faults = [finding for finding in check(chosen, plan.assignment) if finding.severity is Severity.ERROR]
+        if faults:
+            raise Lie("; ".join(f"{fault.code} {fault.message}" for fault in faults[:3]))
+
+    def _must_add_up(self, plan: Plan) -> None:
+        """Every value of the objective is what our own arithmetic gives, and no bound is above what is known to be possible."""
+        chosen = self._chosen(plan)
+        nothing = [[0] * len(tier.members) for tier in tiers(chosen)]
+        found = plan_terms(chosen, plan.assignment, nothing, [0] * len(nothing))
+        if [replace(term, bound=0) for term in plan.terms] != [replace(term, bound=0) for term in found]:
+            raise Lie("its objective is not that of its placements")
+        if any(term.bound > term.value for term in plan.terms) or plan.bound > plan.objective:
+            raise Lie("its bound is above its own objective")
+        if self.best and plan.bound > self.best.objective:
+            raise Lie(f"its bound is {plan.bound}, and an answer of {self.best.objective} is known")
+
+    def _chosen(self, plan: Plan) -> Problem:
+        """The problem with the parallel degrees that the plan chose."""
+        choices = self.problem.job.choices
+        if set(plan.degrees) != set(choices) or any(degrees not in choices[name] for name, degrees in plan.degrees.items()):
+            raise Lie("it chose parallel degrees that were no choice")
+        components = tuple(replace(its, parallel=plan.degrees.get(its.name, its.parallel)) for its in self.problem.components)
+        return replace(self.problem, job=replace(self.problem.job, components=components, choices={}))
+
+    def _must_be_impossible(self, answer: Answer) -> None:
+        if self.best:
+            raise Lie(f"it says impossible, and an answer of {self.best.objective} is known")
+        if answer.how == "counting" and not any(counting_row(each) for each in self.problem.alternatives()):
+            raise Lie("it says that a sum shows it to be impossible, and there is none")
