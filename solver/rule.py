@@ -10,9 +10,8 @@ from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 
 if TYPE_CHECKING:
-    from .layout.layout import Layout
     from .mends import Mend
-    from .model.variables import Amount, Variables
+    from .model.variables import Variables
 
 S = TypeVar("S")
 
@@ -50,26 +49,4 @@ class Mending(Rule[Any], Protocol):
 
     def mends(self, problem: Problem, subject: Any) -> Iterator[Mend]:
         """Changes that might mend it, the nearest first; none is shown before all rules have judged it."""
-        ...
-
-
-class Objective(Protocol):
-    """One term of what is minimised, in two faces that must agree, and a bound that needs no solver."""
-
-    name: ClassVar[str]
-
-    def encode(self, problem: Problem, variables: Variables) -> Amount:
-        """The term as the solver sees it."""
-        ...
-
-    def value(self, problem: Problem, assignment: Assignment) -> int:
-        """The term of an answer."""
-        ...
-
-    def bound(self, layout: Layout) -> int:
-        """What no answer can be below, by counting alone."""
-        ...
-
-    def most(self, problem: Problem) -> int:
-        """What no answer can be above; the same for every choice of parallel degrees."""
         ...

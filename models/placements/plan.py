@@ -16,12 +16,17 @@ VERIFIED, OPTIMAL, FEASIBLE = "verified", "optimal", "feasible"
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One term of the objective: its value, a proved lower bound on it, and the weight it has in the sum."""
+    """One term of the objective: its value, a lower bound on it, and the weight it has in the sum.
+
+    Terms of one tier are weighed against each other; what is proved is that the value cannot be below `bound` unless another
+    term of its tier, or of an earlier one, becomes worse.
+    """
 
     name: str
     value: int
     bound: int
     weight: int
+    tier: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,14 @@ class Plan:
 
     @property
     def gap(self) -> float:
-        """How far the objective may be from the best possible, as a share of it: 0.0 is proved optimal."""
-        return (self.objective - self.bound) / self.objective if self.objective else 0.0
+        """How far the first tier of the objective that is not proved may be from the best possible, as a share of it; 0.0 if all are."""
+        value, bound = self.objective, self.bound
+        for tier in dict.fromkeys(term.tier for term in self.terms):
+            its = sum(term.weight * term.value for term in self.terms if term.tier == tier)
+            if its > bound:
+                return min(1.0, (value - bound) / value)
+            value, bound = value - its, bound - its
+        return 0.0
 
     @property
     def components(self) -> tuple[str, ...]:

@@ -57,6 +57,7 @@ class TermForm(_Strict):
     value: int = Field(description="its value in this plan")
     bound: int = Field(description="a proved lower bound on it")
     weight: int = Field(description="its weight in the sum")
+    tier: int = Field(default=0, description="terms of one tier are weighed against each other, those of a later one decide between equals")
 
 
 class PlanForm(_Strict):
@@ -77,7 +78,7 @@ class PlanForm(_Strict):
 
 def plan_to_json(plan: Plan) -> str:
     """The plan as JSON text."""
-    terms = [{"name": t.name, "value": t.value, "bound": t.bound, "weight": t.weight} for t in plan.terms]
+    terms = [{"name": t.name, "value": t.value, "bound": t.bound, "weight": t.weight, "tier": t.tier} for t in plan.terms]
     rest = {"terms": terms, "bound": plan.bound, "seed": plan.seed, "seconds": round(plan.seconds, 3), "digest": plan.digest}
     return json.dumps({**plan.canonical(), **rest}, indent=1) + "\n"
 
@@ -139,6 +140,6 @@ def _build(form: PlanForm) -> Plan:
             Run(range(*run.ranks), run.node, run.kind, run.first, run.each, run.step, run.pitch, run.node_group) for run in its
         )
     must_be_sound(cluster, runs)
-    terms = tuple(Term(t.name, t.value, t.bound, t.weight) for t in form.terms)
+    terms = tuple(Term(t.name, t.value, t.bound, t.weight, t.tier) for t in form.terms)
     degrees = {name: Parallel(its.tp, its.pp, its.cp, its.ep, its.dp) for name, its in form.degrees.items()}
     return Plan(cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator, degrees)

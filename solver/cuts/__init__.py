@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .cut import Cut
-from .racks_of_subsets import RacksOfSubsets
+from .domains_of_subsets import DomainsOfSubsets
 
-CUTS: tuple[Cut, ...] = (RacksOfSubsets(),)
+CUTS: tuple[Cut, ...] = (DomainsOfSubsets(),)

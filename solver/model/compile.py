@@ -7,21 +7,47 @@ from typing import Any, Iterable
 from ...models.problem import Problem
 from ..cuts import CUTS
 from ..cuts.cut import Cut
-from ..objectives import OBJECTIVES, weights
+from ..objectives.once import once
+from ..objectives.term import Tightened
+from ..objectives.tiers import Tier, tiers
 from ..rule import Rule
 from ..rules import RULES
-from .variables import Variables
+from .variables import Amount, Variables
 
 
 def compile(problem: Problem, rules: Iterable[Rule[Any]] = RULES, minimise: bool = True, cuts: Iterable[Cut] = CUTS) -> Variables:
-    """The model of a problem under some rules; `minimise` adds the objective, and with it the cuts that tighten its bound."""
+    """The model of a problem under some rules; `minimise` adds the objective as one sum, and with it the cuts that tighten its bound.
+
+    The sum is for small problems: where the tiers are many and their amounts large it overflows; the search takes one after the other.
+    """
     variables = Variables(problem)
     for rule in rules:
         for subject in rule.subjects(problem):
             rule.encode(problem, subject, variables)
     if minimise:
-        pairs = zip(OBJECTIVES, weights(problem))
-        for cut in cuts:
-            cut.encode(problem, variables)
-        variables.minimise(variables.total(weight * objective.encode(problem, variables) for objective, weight in pairs))
+        variables.minimise(variables.total(tier.scale * encoded(variables, tier) for tier in tiers(problem)))
+        _cut(variables, cuts)
     return variables
+
+
+def aim(variables: Variables, tier: Tier) -> Amount:
+    """Let the model minimise one tier; what that costs, as the solver sees it."""
+    amount = encoded(variables, tier)
+    once(variables, "cuts", lambda: _cut(variables, CUTS))
+    variables.minimise(amount)
+    return amount
+
+
+def encoded(variables: Variables, tier: Tier) -> Amount:
+    """What a tier costs, as the solver sees it, with the rows that tighten it."""
+    amount = variables.total(cost * term.encode(variables.problem, variables) for term, cost in tier.members)
+    for term, _ in tier.members:
+        if isinstance(term, Tightened):
+            term.rows(variables.problem, variables)
+    return amount
+
+
+def _cut(variables: Variables, cuts: Iterable[Cut]) -> Amount:
+    for cut in cuts:
+        cut.encode(variables.problem, variables)
+    return 0

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from math import ceil, isfinite
+from typing import Callable
 
 from ortools.sat.python import cp_model
 
 from ..layout.layout import Values
 from .variables import Variables
+
+ROUNDING = 1e-6
+"""What a bound on whole numbers may lie above one by mere rounding."""
 
 
 class Status(Enum):
@@ -22,33 +27,65 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run of the solver gave: decision values, objective and proved bound."""
+    """What one run of the solver gave: decision values, objective and proved bound, and the deterministic time that it took."""
 
     status: Status
     values: Values | None = None
     objective: int = 0
-    bound: int = 0
+    bound: int | None = None
+    spent: float = 0.0
+
+
+OnSolution = Callable[[Values, int], None]
+"""Told of every better solution: its decision values and the bound that is proved by then."""
 
 
 class ModelRejected(Exception):
     """CP-SAT called the model invalid: a fault of ours, never of the input."""
 
 
-def run(variables: Variables, limit: float, seed: int, presolve: bool = True) -> Outcome:
-    """Solve a model. `limit` is in CP-SAT's deterministic time, about seconds; twice that in real seconds also ends it."""
+def run(
+    variables: Variables, limit: float, seed: int, presolve: bool = True, *, by_relaxation: bool = True,
+    model: cp_model.CpModel | None = None, on_solution: OnSolution | None = None,
+) -> Outcome:  # fmt: skip
+    """Solve a model.
+
+    Parameters
+    ----------
+    limit : in CP-SAT's deterministic time, about seconds; thrice that in real seconds also ends it, which no answer should need.
+    by_relaxation : branch as the linear relaxation says; else as CP-SAT itself would.
+    model : a narrowed copy of the variables' model, to be solved instead.
+    """
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed
     solver.parameters.linearization_level = 2
-    solver.parameters.search_branching = cp_model.LP_SEARCH
+    solver.parameters.search_branching = cp_model.LP_SEARCH if by_relaxation else cp_model.AUTOMATIC_SEARCH
     solver.parameters.max_deterministic_time = limit
-    solver.parameters.max_time_in_seconds = 2 * limit + 1
+    solver.parameters.max_time_in_seconds = 3 * limit + 5
     solver.parameters.cp_model_presolve = presolve
-    status = solver.solve(variables.model)
+    status = solver.solve(model or variables.model, _Listener(variables, on_solution) if on_solution else None)
     if status == cp_model.MODEL_INVALID:
-        raise ModelRejected(variables.model.validate())
+        raise ModelRejected((model or variables.model).validate())
+    spent = solver.response_proto.deterministic_time
+    bound = _whole(solver.best_objective_bound)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         values = variables.values(lambda variable: solver.value(variable))
         found = Status.OPTIMAL if status == cp_model.OPTIMAL else Status.FEASIBLE
-        return Outcome(found, values, round(solver.objective_value), round(solver.best_objective_bound))
-    return Outcome(Status.INFEASIBLE if status == cp_model.INFEASIBLE else Status.UNKNOWN)
+        return Outcome(found, values, round(solver.objective_value), bound, spent)
+    return Outcome(Status.INFEASIBLE if status == cp_model.INFEASIBLE else Status.UNKNOWN, bound=bound, spent=spent)
+
+
+def _whole(bound: float) -> int | None:
+    """The bound as a whole number; None if nothing is proved."""
+    return ceil(bound - ROUNDING) if isfinite(bound) and abs(bound) < 2**53 else None
+
+
+class _Listener(cp_model.CpSolverSolutionCallback):
+    def __init__(self, variables: Variables, on_solution: OnSolution) -> None:
+        super().__init__()
+        self._variables, self._tell = variables, on_solution
+
+    def on_solution_callback(self) -> None:
+        """Called by CP-SAT."""
+        self._tell(self._variables.values(lambda variable: self.value(variable)), _whole(self.best_objective_bound) or 0)

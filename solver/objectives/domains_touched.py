@@ -1,55 +1,64 @@
-"""Racks that a component is spread over beyond its first: its collectives cross the slower network between them."""
+"""Domains that a component is spread over beyond its first, where nobody said what crosses between them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Iterator
 
-from ...models.machines.node_group import NODE
-from ...models.machines.topology import domain, domains
+from ...models.component import Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from .domains import count_of, domain_rows, fewest
+from .presence import WORDS, held, is_open, several
+from .term import Aggregate
 
 if TYPE_CHECKING:
     from ..layout.layout import Bundle, Layout
     from ..model.variables import Amount, Variables
 
-LEVEL = "rack"
 
-
+@dataclass(frozen=True)
 class DomainsTouched:
-    """Racks beyond the first of each component whose place is searched; those on the same accelerators count once."""
+    """Domains of a level beyond the first of each component whose place is searched; those on the same accelerators count once.
 
-    name: ClassVar[str] = "extra racks"
+    Not of components whose traffic is known, or what they receive: their bytes say better what a further domain costs.
+    """
+
+    level: str
+
+    @property
+    def name(self) -> str:
+        """What is counted, as it is printed."""
+        return f"extra {WORDS[self.level]}"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        searched = variables.layout.searched
-        touched = (variables.touches(bundle, LEVEL, name) for bundle in searched for name in domains(problem.cluster, LEVEL))
-        return variables.total(touched) - len(searched)
+        bundles = self.bundles(problem, variables.layout)
+        return variables.total(count_of(variables, bundle, self.level) for bundle in bundles) - len(bundles)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
-        count = 0
-        for members in problem.colocated_sets:
-            if problem.kind(members[0]) == NODE or any(component.runs is not None for component in members):
-                continue
-            nodes = {run.node for run in assignment.of(members[0].name)}
-            count += len({domain(problem.cluster.nodes[node], LEVEL) for node in nodes}) - 1
-        return count
+        return sum(len(held(problem, assignment, members[0], self.level)) - 1 for members in self._unknown(problem))
 
     def bound(self, layout: Layout) -> int:
-        return sum(self._fewest(layout, bundle) - 1 for bundle in layout.searched)
+        return sum(fewest(layout, bundle, self.level) - 1 for bundle in self.bundles(layout.problem, layout))
 
     def most(self, problem: Problem) -> int:
-        return (len(domains(problem.cluster, LEVEL)) - 1) * len(problem.colocated_sets)
+        return (len(several(problem, self.level)) - 1) * len(self._unknown(problem))
 
-    def _fewest(self, layout: Layout, bundle: Bundle) -> int:
-        """Racks that the least amount needs if the roomiest were all its own."""
-        rooms: dict[str, int] = {}
-        for cell in layout.cells:
-            name = cell.domain(LEVEL)
-            rooms[name] = rooms.get(name, 0) + layout.capacity(cell, layout.pool_of[bundle], bundle.unit)
-        left, count = bundle.least, 0
-        for room in sorted(rooms.values(), reverse=True):
-            if left <= 0:
-                break
-            left, count = left - room, count + 1
-        return count
+    def rows(self, problem: Problem, variables: Variables) -> None:
+        for bundle in self.bundles(problem, variables.layout):
+            domain_rows(variables, bundle, self.level)
+
+    def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
+        for bundle in self.bundles(problem, variables.layout):
+            yield Aggregate(count_of(variables, bundle, self.level), 1)
+
+    def _unknown(self, problem: Problem) -> list[tuple[Component, ...]]:
+        """The sets of components on the same accelerators that are searched, and of which no traffic is known."""
+        if not several(problem, self.level):
+            return []
+        told = {link.target for link in problem.job.links} | {each.name for each in problem.components if each.traffic}
+        return [members for members in problem.colocated_sets if is_open(problem, members[0]) and told.isdisjoint(c.name for c in members)]
+
+    def bundles(self, problem: Problem, layout: Layout) -> list[Bundle]:
+        """What is counted."""
+        return [layout.bundle_of[members[0].name] for members in self._unknown(problem)]

@@ -7,14 +7,20 @@ from ..layout.layout import Bundle, Cell, Count, Layout, Values
 from ..layout.places import Places, lengths
 from ..layout.pools import Masks, Pool
 from ..layout.reach import eligible, within_reach
-from ..objectives.domains_touched import LEVEL
+from ..replanning.stay import stay
+
+LEVEL = "rack"
+"""Its domains are filled one after the other."""
 
 
 def greedy(layout: Layout) -> Values | None:
     """Decision values that are likely good, or None where this simple way finds none. Whoever uses them must check them.
 
     Components with a range of amounts get as much as there is; if then something finds no place, as little as they ask for.
+    Where there is a previous answer, as much as can be stays where it was.
     """
+    if (near := stay(layout)) is not None:
+        return near
     stretched = _values(layout, stretch=True)
     return _values(layout, stretch=False) if stretched is None else stretched
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from placewright.solver.cuts import CUTS, racks_of_subsets
-from placewright.solver.cuts.racks_of_subsets import RacksOfSubsets, rows
+from placewright.solver.cuts import CUTS, domains_of_subsets
+from placewright.solver.cuts.cut import Cut
+from placewright.solver.cuts.domains_of_subsets import DomainsOfSubsets, rows
 from placewright.solver.layout.layout import Layout
 from placewright.solver.rules import RULES
 
@@ -23,20 +24,23 @@ RACKS = problem(
 
 
 @pytest.mark.parametrize("cut", [cut for cut in CUTS if cut.implied], ids=lambda cut: type(cut).__name__)
-def test_an_implied_cut_removes_no_value(cut: racks_of_subsets.RacksOfSubsets) -> None:
+def test_an_implied_cut_removes_no_value(cut: Cut) -> None:
     source = random.Random(11)
     for question in (RACKS, *CASES.values(), *(random_problem(source, most=400) for _ in range(30))):
         assert parity.encoded(question, RULES, [cut]) == parity.encoded(question, RULES)
 
 
 def test_what_must_be_in_several_racks() -> None:
-    names = {("+".join(bundle.name for bundle in members), fewest) for members, fewest in rows(Layout(RACKS))}
-    assert names == set()  # a, b and c need three racks: no more than one each
+    names = {("+".join(bundle.name for bundle in members), fewest) for members, fewest in rows(Layout(RACKS), "rack")}
+    assert names == {("a+b", 2), ("a+c", 2), ("b+c", 2), ("a+b+c", 3)}  # posted only where that is more than one each
     wide = problem(RACKS.cluster, component("a", 3), component("b", 2))
-    assert {("+".join(bundle.name for bundle in members), fewest) for members, fewest in rows(Layout(wide))} == {("a", 2), ("a+b", 3)}
+    assert {("+".join(bundle.name for bundle in members), fewest) for members, fewest in rows(Layout(wide), "rack")} == {
+        ("a", 2),
+        ("a+b", 3),
+    }
 
 
 def test_a_cut_that_is_too_tight_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    fewest = racks_of_subsets._fewest
-    monkeypatch.setattr(racks_of_subsets, "_fewest", lambda rooms, demand: fewest(rooms, demand) + 1)
-    assert parity.encoded(RACKS, RULES, [RacksOfSubsets()]) < parity.encoded(RACKS, RULES)
+    fewest = domains_of_subsets.fewest_of
+    monkeypatch.setattr(domains_of_subsets, "fewest_of", lambda rooms, demand: fewest(rooms, demand) + 1)
+    assert parity.encoded(RACKS, RULES, [DomainsOfSubsets()]) < parity.encoded(RACKS, RULES)

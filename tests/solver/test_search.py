@@ -17,8 +17,8 @@ from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.placements.plan import OPTIMAL, VERIFIED
 from placewright.models.problem import Problem
 from placewright.solver.check import check
-from placewright.solver.objectives import OBJECTIVES, weights
-from placewright.solver.searching import search
+from placewright.solver.objectives.tiers import objective
+from placewright.solver.searching import one_choice, one_tier
 from placewright.solver.searching.search import solve
 
 from . import parity
@@ -29,7 +29,7 @@ from .test_parity import CASES, random_problem
 def brute_force(question: Problem) -> int | None:
     """The best objective of any Assignment that passes every check; None if none does."""
     values = [
-        sum(weight * objective.value(question, assignment) for objective, weight in zip(OBJECTIVES, weights(question)))
+        objective(question, assignment)
         for assignment in parity.assignments(question)
         if not any(errors(question, assignment))
     ]
@@ -85,7 +85,7 @@ def test_groups_stay_in_nodes_and_the_greedy_answer_needs_no_solver() -> None:
 
 
 def test_the_search_agrees_with_greedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "greedy", lambda layout: None)
+    monkeypatch.setattr(one_choice, "greedy", lambda layout: None)
     searched = solve(MISSION)
     assert searched.how == "search"
     assert searched.plan is not None and searched.plan.status == OPTIMAL
@@ -94,7 +94,8 @@ def test_the_search_agrees_with_greedy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_same_digest_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
     script = (
-        "import placewright.solver.searching.search as s; s.greedy = lambda layout: None\n"
+        "import placewright.solver.searching.one_choice as one; one.greedy = lambda layout: None\n"
+        "import placewright.solver.searching.search as s\n"
         "from placewright.models.machines.shorthand import read_shorthand\n"
         "from placewright.models.component import Component, Parallel\n"
         "from placewright.models.job import Job\nfrom placewright.models.problem import Problem\n"
@@ -238,12 +239,12 @@ def test_infeasible_without_a_row_needs_two_searches_that_agree(monkeypatch: pyt
     told = []
     original = engine.run
 
-    def lying(variables: object, limit: float, seed: int, presolve: bool = True) -> engine.Outcome:
+    def lying(variables: object, limit: float, seed: int, presolve: bool = True, **more: object) -> engine.Outcome:
         told.append(presolve)
         return engine.Outcome(engine.Status.INFEASIBLE) if presolve else original(variables, limit, seed, presolve)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(search, "greedy", lambda layout: None)
-    monkeypatch.setattr(engine, "run", lying)
+    monkeypatch.setattr(one_choice, "greedy", lambda layout: None)
+    monkeypatch.setattr(one_tier, "run", lying)
     answer = solve(tight)
     assert told == [True, False]
     assert answer.verdict == "undecided"

@@ -1,0 +1,101 @@
+"""Branch and bound over the linear relaxation, on counts: in how many domains something is, how many of them are uncovered.
+
+Such a count is a sum over all domains. Rounding it up or down moves the relaxation where rounding the indicator of one domain, of which
+there are many alike, does not.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from math import floor
+from typing import Mapping
+
+from .exact import proved_bound
+from .glop import Box, Point, Relaxation
+
+WHOLE = 1e-5
+"""What a count may differ from a whole number by rounding."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the tree: the boxes of the counts there, a proved bound on it, and the optimum of its relaxation."""
+
+    bound: int
+    boxes: Mapping[int, Box]
+    point: Point
+
+
+class Tree:
+    """The parts that are still open, the one with the lowest bound first.
+
+    Parameters
+    ----------
+    counts : variable -> what one more of it costs; those that cost more are branched on first.
+
+    Attributes
+    ----------
+    root : the whole; None where GLOP does not solve it.
+    nodes, work : how many relaxations were solved, and with how many steps: both the same every time.
+    """
+
+    def __init__(self, relaxation: Relaxation, counts: Mapping[int, int]) -> None:
+        self._relaxation, self._counts = relaxation, counts
+        self._heap: list[tuple[int, int, int, Part]] = []
+        self._settled: int | None = None
+        self.nodes, self.work, self._order = 0, 0, 0
+        self.root = self._add({}, None)
+
+    @property
+    def bound(self) -> int | None:
+        """What no solution costs less than that is in a part which is not dropped; None if all are."""
+        found = [part.bound for *_, part in self._heap[:1]]
+        return min(found + ([] if self._settled is None else [self._settled]), default=None)
+
+    @property
+    def is_open(self) -> bool:
+        """Is there anything left to branch on?"""
+        return bool(self._heap)
+
+    def branch(self, upper: int | None) -> Part | None:
+        """Divide the part with the lowest bound; returns it instead where every count is whole, so that there is nothing to divide.
+
+        Parts that cost `upper` or more are dropped: they hold nothing better than what is known.
+        """
+        while self._heap:
+            *_, part = heapq.heappop(self._heap)
+            if upper is not None and part.bound >= upper:
+                continue
+            variable = self._most_fractional(part.point)
+            if variable is None:
+                self._settled = part.bound if self._settled is None else min(self._settled, part.bound)
+                return part
+            low, high = part.boxes.get(variable) or self._relaxation.linear.boxes[variable]
+            middle = floor(part.point.values[variable])
+            for box in ((low, middle), (middle + 1, high)):
+                self._add({**part.boxes, variable: box}, part)
+            return None
+        return None
+
+    def _add(self, boxes: Mapping[int, Box], parent: Part | None) -> Part | None:
+        """Solve a part and keep it. What GLOP calls infeasible is kept if its own proof does not hold."""
+        if any(low > high for low, high in boxes.values()):
+            return None
+        point = self._relaxation.solve(boxes)
+        self.nodes, self.work = self.nodes + 1, self.work + self._relaxation.iterations
+        if point is None:
+            return None
+        bound = proved_bound(self._relaxation.linear, boxes, point.duals)
+        part = Part(bound if parent is None else max(bound, parent.bound), boxes, point)
+        self._order += 1
+        heapq.heappush(self._heap, (part.bound, -len(boxes), -self._order, part))
+        return part
+
+    def _most_fractional(self, point: Point) -> int | None:
+        best, found = WHOLE, None
+        for variable, cost in self._counts.items():
+            fraction = point.values[variable] % 1.0
+            if (weight := cost * min(fraction, 1.0 - fraction)) > best and min(fraction, 1.0 - fraction) > WHOLE:
+                best, found = weight, variable
+        return found

@@ -1,0 +1,61 @@
+"""The linear relaxation of a model, solved by GLOP. What it says is rounded: no bound of it is proof (see exact.py)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Mapping, Sequence
+
+from ortools.linear_solver import pywraplp
+
+from .linear_rows import LinearModel
+
+Box = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Point:
+    """An optimum of the relaxation: the variables, what one more of each would cost, what one more of each row would."""
+
+    value: float
+    values: Sequence[float]
+    reduced: Sequence[float]
+    duals: Sequence[float]
+
+
+class Relaxation:
+    """The relaxation of a linear model, with boxes that may be narrowed between two solutions."""
+
+    def __init__(self, linear: LinearModel) -> None:
+        self.linear = linear
+        self._solver = solver = pywraplp.Solver.CreateSolver("GLOP")
+        self._variables = [solver.NumVar(low, high, "") for low, high in linear.boxes]
+        self._rows, infinity = [], solver.infinity()
+        for row in linear.rows:
+            made = solver.Constraint(-infinity if row.low is None else row.low, infinity if row.high is None else row.high)
+            for variable, coefficient in zip(row.variables, row.coefficients):
+                made.SetCoefficient(self._variables[variable], coefficient)
+            self._rows.append(made)
+        objective = solver.Objective()
+        for variable, cost in linear.costs.items():
+            objective.SetCoefficient(self._variables[variable], cost)
+        objective.SetOffset(linear.offset)
+        objective.SetMinimization()
+        self._narrowed: set[int] = set()
+
+    def solve(self, boxes: Mapping[int, Box]) -> Point | None:
+        """An optimum with these boxes instead of the model's own; None if GLOP finds none."""
+        for variable in sorted(self._narrowed - boxes.keys()):
+            self._variables[variable].SetBounds(*self.linear.boxes[variable])
+        for variable, box in boxes.items():
+            self._variables[variable].SetBounds(*box)
+        self._narrowed = set(boxes)
+        if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
+            return None
+        values = [variable.solution_value() for variable in self._variables]
+        reduced = [variable.reduced_cost() for variable in self._variables]
+        return Point(self._solver.Objective().Value(), values, reduced, [row.dual_value() for row in self._rows])
+
+    @property
+    def iterations(self) -> int:
+        """Steps of the simplex algorithm in the last solution: what measures its work deterministically."""
+        return int(self._solver.iterations())

@@ -1,0 +1,59 @@
+"""What a term of the objective is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Iterator, Protocol, runtime_checkable
+
+from ...models.placements.assignment import Assignment
+from ...models.problem import Problem
+
+if TYPE_CHECKING:
+    from ..layout.layout import Layout
+    from ..model.variables import Amount, Variables
+
+
+class Objective(Protocol):
+    """One term of what is minimised, in two faces that must agree, and a bound that needs no solver."""
+
+    @property
+    def name(self) -> str:
+        """What is counted, as it is printed."""
+        ...
+
+    def encode(self, problem: Problem, variables: Variables) -> Amount:
+        """The term as the solver sees it: never below its value, and equal to it where it is minimised."""
+        ...
+
+    def value(self, problem: Problem, assignment: Assignment) -> int:
+        """The term of an answer."""
+        ...
+
+    def bound(self, layout: Layout) -> int:
+        """What no answer can be below, by counting alone."""
+        ...
+
+    def most(self, problem: Problem) -> int:
+        """What no answer can be above; the same for every choice of parallel degrees. 0 if there is nothing to choose."""
+        ...
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A count that the bound stage branches on, such as the domains of a bundle, and what one more of it costs."""
+
+    count: Amount
+    cost: int
+
+
+@runtime_checkable
+class Tightened(Objective, Protocol):
+    """A term whose linear relaxation is weak without rows of its own."""
+
+    def rows(self, problem: Problem, variables: Variables) -> None:
+        """Post rows that remove no answer: every indicator that carries weight is held by all the load that implies it."""
+        ...
+
+    def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
+        """The counts that its value is made of."""
+        ...

@@ -1,0 +1,89 @@
+"""Terms that are weighed against each other are a tier; a later tier decides only among answers that are best in all earlier ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Sequence
+
+from ...models.placements.assignment import Assignment
+from ...models.placements.plan import Term
+from ...models.preference import WEIGHTED
+from ...models.problem import Problem
+from . import OBJECTIVES
+from .bytes_across import BytesAcross
+from .term import Objective
+
+if TYPE_CHECKING:
+    from ..layout.layout import Layout
+    from ..model.variables import Amount, Variables
+
+
+@dataclass(frozen=True)
+class Tier:
+    """Terms with what one of each costs, and what one of the whole tier weighs in a sum with all later ones."""
+
+    members: tuple[tuple[Objective, int], ...]
+    scale: int
+
+    def value(self, problem: Problem, assignment: Assignment) -> int:
+        """What an answer costs in this tier."""
+        return sum(cost * term.value(problem, assignment) for term, cost in self.members)
+
+
+def tiers(problem: Problem) -> tuple[Tier, ...]:
+    """The tiers that this problem leaves any choice about, the most important first.
+
+    Bytes are weighed together with those of the same level, or all of them if the preference is weighted.
+    """
+    weighed = problem.job.preference.order == WEIGHTED
+    terms = [term for term in OBJECTIVES if term.most(problem)]
+    groups = [list(group) for _, group in groupby(terms, lambda term: _key(term, weighed))]
+    found: list[Tier] = []
+    scale = 1
+    for group in reversed(groups):
+        members = tuple((term, _cost(problem, term, weighed)) for term in group)
+        found.append(Tier(members, scale))
+        scale *= 1 + sum(cost * term.most(problem) for term, cost in members)
+    return tuple(reversed(found))
+
+
+def _key(term: Objective, weighed: bool) -> str:
+    return ("MiB" if weighed else f"MiB {term.level}") if isinstance(term, BytesAcross) else term.name
+
+
+def _cost(problem: Problem, term: Objective, weighed: bool) -> int:
+    return problem.job.preference.weights.get(term.level, 1) if weighed and isinstance(term, BytesAcross) else 1
+
+
+def objective(problem: Problem, assignment: Assignment) -> int:
+    """What an answer costs, all tiers in one number in which no later tier outweighs an earlier one."""
+    return sum(tier.scale * tier.value(problem, assignment) for tier in tiers(problem))
+
+
+def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Sequence[int]], proved: Sequence[int]) -> tuple[Term, ...]:
+    """Every term of an answer.
+
+    Parameters
+    ----------
+    counted : for each tier, the bound that counting gives each of its terms.
+    proved : for each tier, what is proved of its sum. Less the other terms as they are it bounds each term.
+    """
+    found = []
+    for number, (tier, bounds, least) in enumerate(zip(tiers(problem), counted, proved)):
+        values = [term.value(problem, assignment) for term, _ in tier.members]
+        whole = sum(cost * value for (_, cost), value in zip(tier.members, values))
+        for (term, cost), value, bound in zip(tier.members, values, bounds):
+            share = value if least >= whole else -((whole - least - cost * value) // cost)
+            found.append(Term(term.name, value, max(bound, min(value, share)), cost * tier.scale, number))
+    return tuple(found)
+
+
+def counted(problem: Problem, layout: Layout) -> tuple[tuple[int, ...], ...]:
+    """For each tier, the bound that counting gives each of its terms."""
+    return tuple(tuple(term.bound(layout) for term, _ in tier.members) for tier in tiers(problem))
+
+
+def hold(variables: Variables, amount: Amount, value: int) -> None:
+    """A tier that was searched becomes no worse while later ones are."""
+    variables.at_most(amount, value)
