@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from ...text.tree import Mapping
-from .read import KEYS, NAME, read
-from .render import render
-from .write import write
+from typing import TYPE_CHECKING
 
-__all__ = ["NAME", "PROGRAMS", "PLACES", "read", "recognises", "render", "write"]
+from .recognise import KEYS, NAME, recognises
+
+if TYPE_CHECKING:
+    from ...findings.span import Edit
+    from ...placements.assignment import Assignment
+    from ...problem import Problem
+    from ...reading import Reading
+    from ...text.document import Document
+    from ..dialect import Machines, Rendering
+
+__all__ = ["NAME", "PLACES", "PROGRAMS", "read", "recognises", "render", "write"]
 
 PROGRAMS: tuple[str, ...] = ()
 """No program of a script is read by its name alone."""
@@ -16,6 +23,22 @@ PLACES = KEYS
 """The keys whose content is all in the Problem that a file states."""
 
 
-def recognises(root: Mapping) -> bool:
-    """Has it `components:` at its top level?"""
-    return root.get("components") is not None
+def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+    """See `Dialect.read`. What reads is not loaded for files of other dialects."""
+    from .reader import read as found
+
+    return found(document, machines, level)
+
+
+def render(problem: Problem) -> Rendering:
+    """See `Dialect.render`. What writes is not loaded for those who only read."""
+    from .writing.render import render as rendered
+
+    return rendered(problem)
+
+
+def write(reading: Reading, assignment: Assignment) -> list[Edit]:
+    """See `Dialect.write`."""
+    from .writing.write import write as written
+
+    return written(reading, assignment)

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Union
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, Tag, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 
 from ...hints.forms import ComponentForm
 from ...hints.preference import Objective
 from ...hints.relations import LinkForm, RelationForm
 from ...machines.cluster_file import ClusterForm
 from ...machines.shorthand import SHORTHAND_PATTERN
-from ...text.values import Count, OneOf, Word, or_list, several
-from ..dialect import LEVELS, PLACEMENT
+from ...text.values import OneOf, Word, or_list, several
 from .allowed import ALLOWED
+from .sections import WorkForm
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-_Level = Annotated[str, OneOf("level", LEVELS)]
 _Allowed = Annotated[str, OneOf("word", ALLOWED)]
-
-
-class WorkForm(_Strict):
-    """Work that is dealt out to the processes of a component, to each the same share: environments, samples of a batch."""
-
-    component: Word = Field(description="the name of a component such as `env`")
-    what: Word = Field(description="what is dealt out, in the plural, such as `environments`")
-    amount: Count = Field(description="how many in all, such as `512`")
-    multiple: Count = Field(default=1, description="what the share of one process must be a multiple of, such as `8`")
-    required: StrictBool = Field(default=True, description="`false` to be only warned where given ranks do not divide it")
-    level: _Level = Field(default=PLACEMENT, description="`training` to judge it with `--level training` only, else `placement`")
-    reason: Word = Field(default="", description="who demands it, such as `the trainer drops what is left`")
 
 
 _Cluster = Annotated[

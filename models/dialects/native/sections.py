@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Collection, Iterator
+from typing import Annotated, Collection, Iterator
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from ...findings.finding import Finding
 from ...hints.entries import entries, span_in, unknown
 from ...share import Share
 from ...text.tree import Value
-from .form import WorkForm
+from ...text.values import Count, OneOf, Word
+from ..dialect import LEVELS, PLACEMENT
+
+_Level = Annotated[str, OneOf("level", LEVELS)]
+
+
+class WorkForm(BaseModel):
+    """Work that is dealt out to the processes of a component, to each the same share: environments, samples of a batch."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    component: Word = Field(description="the name of a component such as `env`")
+    what: Word = Field(description="what is dealt out, in the plural, such as `environments`")
+    amount: Count = Field(description="how many in all, such as `512`")
+    multiple: Count = Field(default=1, description="what the share of one process must be a multiple of, such as `8`")
+    required: StrictBool = Field(default=True, description="`false` to be only warned where given ranks do not divide it")
+    level: _Level = Field(default=PLACEMENT, description="`training` to judge it with `--level training` only, else `placement`")
+    reason: Word = Field(default="", description="who demands it, such as `the trainer drops what is left`")
 
 
 def read_work(written: Value | None, names: Collection[str], level: str, findings: list[Finding]) -> Iterator[Share]:

@@ -6,6 +6,7 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Entry, Mapping, Scalar
 
+NAME = "rlinf"
 HINTS = "placewright"
 PLACES = "component_placement"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .read import NAME, read
-from .recognise import HINTS, recognises
+from .recognise import HINTS, NAME, recognises
 from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, WORLD_SIZE
 
 if TYPE_CHECKING:
@@ -13,7 +12,8 @@ if TYPE_CHECKING:
     from ...placements.assignment import Assignment
     from ...problem import Problem
     from ...reading import Reading
-    from ..dialect import Rendering
+    from ...text.document import Document
+    from ..dialect import Machines, Rendering
 
 __all__ = ["NAME", "PLACES", "PROGRAMS", "read", "recognises", "render", "write"]
 
@@ -22,6 +22,13 @@ PROGRAMS: tuple[str, ...] = ("roll.",)
 
 PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_BLOCKS for key in (DEVICES, PER_WORKER, WORLD_SIZE)), HINTS)
 """The keys whose content is all in the Problem that a file states."""
+
+
+def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+    """See `Dialect.read`. What reads is not loaded for files of other dialects."""
+    from .reader import read as found
+
+    return found(document, machines, level)
 
 
 def render(problem: Problem) -> Rendering:

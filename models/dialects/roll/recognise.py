@@ -7,6 +7,7 @@ from ...text.tree import Entry, Mapping, Value
 from .roles.known_keys import ALL_BLOCKS, DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
 from .roles.parts import REWARDS, TEACHERS
 
+NAME = "roll"
 HINTS = "placewright"
 _SIGNS = (DEVICES, PER_WORKER, STRATEGY)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .read import NAME, read
-from .recognise import recognises
+from .recognise import NAME, recognises
 
 if TYPE_CHECKING:
     from ...findings.span import Edit
     from ...placements.assignment import Assignment
     from ...problem import Problem
     from ...reading import Reading
-    from ..dialect import Rendering
+    from ...text.document import Document
+    from ..dialect import Machines, Rendering
 
 __all__ = ["NAME", "PLACES", "PROGRAMS", "read", "recognises", "render", "write"]
 
@@ -24,6 +24,13 @@ PLACES = (
     "reward_model.n_gpus_per_node", "resource_pool_spec", "mapping", "topology", "placewright",
 )  # fmt: skip
 """The keys whose content is all in the Problem that a file states."""
+
+
+def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
+    """See `Dialect.read`. What reads is not loaded for files of other dialects."""
+    from .reader import read as found
+
+    return found(document, machines, level)
 
 
 def render(problem: Problem) -> Rendering:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...text.tree import Mapping, Sequence, find
 
+NAME = "verl"
 _MARKS = ("actor_rollout_ref", "trainer.n_gpus_per_node", "trainer.nnodes", "resource_pool_spec")
 
 

@@ -16,7 +16,7 @@ from ....reading import Reading
 from ....text.source import Source
 from ....text.tree import plain
 from ..modes.solid import extent_of
-from ..read import read_with
+from ..reader import read_with
 from .insert import Line, insert_lines
 
 

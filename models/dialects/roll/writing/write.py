@@ -17,7 +17,7 @@ from ....text.splice import line_end, point
 from ....text.tree import Mapping, find, plain
 from ..mapping.ids import Ids
 from ..mapping.written import text_of
-from ..read import read_with
+from ..reader import read_with
 from ..roles.known_keys import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
 from ..workers.strategy import VLLM
 

@@ -18,7 +18,7 @@ from ....text.source import Source
 from ....text.splice import at_line_end, line_end
 from ....text.tree import Mapping, Scalar, find
 from ..hinted import is_open
-from ..read import FRAMEWORK, declared_in, read
+from ..reader import FRAMEWORK, declared_in, read
 
 
 def write(reading: Reading, assignment: Assignment) -> list[Edit]:

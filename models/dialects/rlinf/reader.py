@@ -29,14 +29,14 @@ from .components.component_placement import Context, read_components
 from .components.flow_commas import split_by_commas
 from .components.least import accelerators_per_node
 from .modes import read_mode
-from .recognise import HINTS
+from .recognise import HINTS, NAME
 from .work.batches import batches
 from .work.environments import environments
 from .work.models import models
 from .work.shares import Work
 from .work.sizes import sizes
 
-NAME, FRAMEWORK = "rlinf", "RLinf"
+FRAMEWORK = "RLinf"
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:

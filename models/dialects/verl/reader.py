@@ -24,11 +24,12 @@ from .hinted import is_open, opened, with_hints
 from .misspelt import judge_keys
 from .pools import Declared, pools_of
 from .pools.placed import placed
+from .recognise import NAME
 from .setup import Setup
 from .tried import keep_what_works
 from .work import judge
 
-NAME, FRAMEWORK = "verl", "verl"
+FRAMEWORK = "verl"
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from typing import Sequence
 
-from ...component import Component
-from ...findings.finding import UnusableInput, error
-from ...findings.span import Edit, apply_edits
-from ...notation.runs_list import placement_list
-from ...notation.runs_text import placement_text
-from ...placements.assignment import Assignment, Run, seats
-from ...placements.ranks import merge, write_ranks
-from ...problem import Problem
-from ...reading import Reading
-from ...text.scalar_text import in_flow_map, plain_or_quoted
-from ...text.source import Source
-from ...text.splice import at_line_end, indent_of, line_end, point, quotes_keys
-from ...text.tree import Mapping, find, plain
-from .read import read
+from ....component import Component
+from ....findings.finding import UnusableInput, error
+from ....findings.span import Edit, apply_edits
+from ....notation.runs_list import placement_list
+from ....notation.runs_text import placement_text
+from ....placements.assignment import Assignment, Run, seats
+from ....placements.ranks import merge, write_ranks
+from ....problem import Problem
+from ....reading import Reading
+from ....text.scalar_text import in_flow_map, plain_or_quoted
+from ....text.source import Source
+from ....text.splice import at_line_end, indent_of, line_end, point, quotes_keys
+from ....text.tree import Mapping, find, plain
+from ..reader import read
 
 
 def write(reading: Reading, assignment: Assignment) -> list[Edit]:

@@ -12,7 +12,6 @@ from ...hints.preference import read_preference
 from ...hints.relations import read_links, read_relations
 from ...job import Job
 from ...machines.cluster import Cluster
-from ...machines.cluster_file import ClusterForm
 from ...machines.shorthand import AsDeclared, read_shorthand
 from ...problem import Problem
 from ...reading import Reading
@@ -24,13 +23,10 @@ from ...text.source import Source
 from ...text.tree import Mapping, Scalar, Sequence, Value
 from ..dialect import Machines
 from .allowed import read_allowed
-from .form import NativeForm
 from .listed import listed
 from .placement import placed
+from .recognise import KEYS, NAME
 from .sections import read_work
-
-NAME = "native"
-KEYS = tuple(NativeForm.model_fields)
 
 
 def read(document: Document, machines: Machines, level: str = "placement") -> Reading:
@@ -134,6 +130,8 @@ def _written(value: Value) -> Cluster:
                 [error("PW011", "", message, value.span, help=f"write `cluster: 2{value.text}`", edit=Edit(value.span, f"2{value.text}"))]
             )
         return found
+    from ...machines.cluster_file import ClusterForm
+
     form = fill(ClusterForm, value, "", "the cluster", "PW011")
     try:
         return form.build()

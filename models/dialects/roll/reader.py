@@ -23,7 +23,7 @@ from .capabilities import CAPABILITIES, ENVIRONMENT
 from .machines.counts import devices_per_node, nodes_reserved
 from .machines.reserved import Reserving
 from .modes import read_modes
-from .recognise import HINTS
+from .recognise import HINTS, NAME
 from .roles.defaults import Defaults
 from .roles.hinted import only_roles, with_workers
 from .roles.placed import opened, placed
@@ -34,7 +34,7 @@ from .workers.meant import as_meant
 from .workers.read_roles import read_roles
 from .workers.unused import unused
 
-NAME, FRAMEWORK = "roll", "ROLL"
+FRAMEWORK = "ROLL"
 
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
