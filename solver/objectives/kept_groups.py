@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from functools import reduce
+from math import lcm
+from operator import or_
 from typing import TYPE_CHECKING, Iterator
 
+from ...models.machines.cluster import Node
+from ..layout.cells.room import numa_domains
+from ..layout.masks import bits
 from ..replanning.pieces import Piece
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
     from ..layout.cell import Cell
-    from ..layout.layout import Layout
     from ..layout.pool import Pool
     from ..model.variables import Amount, Variables
 
@@ -22,126 +28,151 @@ Holdings = dict["Bundle", Held]
 def kept_exactly(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) -> Iterator[tuple[Bundle, Amount]]:
     """(bundle, how many of its pieces the cell keeps), with all that this needs.
 
-    On nodes that are told apart the counts decide. Where they are not, the units of each node are counted here: kept ones and others
-    have room on it together. Nodes where nothing is to be kept stay one where group sizes form a chain.
+    On a node that is a cell the counts decide, unless NUMA domains matter. Elsewhere the units of each node are counted here: kept ones
+    and others have room on it together. Nodes where nothing is to be kept stay one where rows over all of them are exact.
     """
-    counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
-    nodes = [node.rank for node in cell.nodes]
-    kept = {node: _on_node(variables, pool, node, {b: its[node] for b, its in holdings.items() if node in its}) for node in nodes}
-    totals = {bundle: variables.total(its[bundle] for its in kept.values() if bundle in its) for bundle in holdings}
-    if len(nodes) == 1:
-        for bundle, amount in totals.items():
-            variables.at_most(amount, variables.units(bundle, cell))
-    else:
-        _spread(variables, pool, cell, counted, kept)
-    yield from totals.items()
-
-
-def _on_node(variables: Variables, pool: Pool, node: int, there: Held | dict[Bundle, list[Piece]]) -> dict[Bundle, Amount]:
-    """Of each bundle, how many of its pieces the node keeps."""
-    its: dict[Bundle, list[Piece]] = there  # type: ignore[assignment]
-    ranged = [bundle for bundle in pool.bundles if bundle.contiguous]
-    if not ranged and not _overlap([piece for pieces in its.values() for piece in pieces]):
-        return {bundle: variables.integer(0, len(pieces), f"{bundle.name} kept on {node}") for bundle, pieces in its.items()}
-    literals = [(bundle, mask, variables.boolean(f"{bundle.name} kept on {node}")) for bundle, pieces in its.items() for _, mask in pieces]
-    every = 0
-    for _, mask, _ in literals:
-        every |= mask
-    for index in range(every.bit_length()):
-        here = [literal for _, mask, literal in literals if mask >> index & 1]
-        if here:
-            variables.at_most(variables.total([*here, *(variables.covers(other, node, index) for other in ranged)]), 1)
-    return {bundle: variables.total(literal for b, _, literal in literals if b is bundle) for bundle in its}
-
-
-def _overlap(pieces: list[Piece]) -> bool:
-    seen = 0
-    for _, mask in pieces:
-        if mask & seen:
-            return True
-        seen |= mask
-    return False
-
-
-def _spread(variables: Variables, pool: Pool, cell: Cell, counted: list[Bundle], kept: dict[int, dict[Bundle, Amount]]) -> None:
-    """The units of the cell lie on its nodes, the kept ones where they were."""
-    ranged = [bundle for bundle in pool.bundles if bundle.contiguous]
-    apart = [node for node, its in kept.items() if its or ranged]
-    together = [node for node, its in kept.items() if not (its or ranged)]
+    counted, alone = _counted(variables, pool, cell), bool(pool.ranged) or _numa(pool)
     parts: dict[Bundle, list[Amount]] = {bundle: [] for bundle in counted}
-    for node in apart:
-        free, load = pool.free.get(node, 0).bit_count(), list[Amount]()
-        for bundle in counted:
-            others = variables.integer(0, free // bundle.unit, f"other {bundle.name} on {node}")
-            there = variables.total([kept[node].get(bundle, 0), others])
-            parts[bundle].append(there)
-            load.append(bundle.unit * there)
-        load += [variables.accelerators_on(bundle, node) for bundle in ranged]
-        variables.at_most(variables.total(load), free)
-    slots = {size: sum(pool.free.get(node, 0).bit_count() // size for node in together) for size in {b.unit for b in counted}}
-    rest = {bundle: variables.integer(0, slots[bundle.unit], f"{bundle.name} elsewhere in {cell.name}") for bundle in counted}
-    for size, room in sorted(slots.items()):
-        load = [bundle.unit // size * rest[bundle] for bundle in counted if bundle.unit >= size]
-        variables.at_most(variables.total(load), room)
-    for bundle in counted:
-        there = variables.total([*parts[bundle], rest[bundle]])
-        variables.require(variables.units(bundle, cell) == there, f"{bundle.name} in {cell.name}")
+    totals: dict[Bundle, list[Amount]] = {bundle: [] for bundle in counted if bundle in holdings}
+    together = []
+    for node in cell.nodes:
+        there = {bundle: its[node.rank] for bundle, its in holdings.items() if node.rank in its and bundle in parts}
+        if len(cell.nodes) > 1 and not there and not alone:
+            together.append(node.rank)
+            continue
+        on_node = _OnNode(variables, pool, node, there)
+        kept, free = on_node.kept(), pool.free.get(node.rank, 0).bit_count()
+        for bundle, amount in kept.items():
+            totals[bundle].append(amount)
+        if len(cell.nodes) == 1:
+            others = {bundle: variables.units(bundle, cell) - kept.get(bundle, 0) for bundle in counted}
+            for amount in others.values():
+                variables.at_most(0, amount)
+        else:
+            others = {b: variables.integer(0, free // b.unit, f"other {b.name} on {node.rank}") for b in counted}
+            for bundle, amount in others.items():
+                parts[bundle].append(variables.total([kept.get(bundle, 0), amount]))
+            load = [bundle.unit * its[-1] for bundle, its in parts.items()]
+            variables.at_most(variables.total([*load, *(variables.accelerators_on(b, node.rank) for b in pool.ranged)]), free)
+        if _numa(pool):
+            on_node.has_room_in_domains(others)
+    if len(cell.nodes) > 1:
+        _are_all(variables, cell, parts, {node: pool.free.get(node, 0).bit_count() for node in together})
+    yield from ((bundle, variables.total(its)) for bundle, its in totals.items())
+
+
+def _are_all(variables: Variables, cell: Cell, parts: dict[Bundle, list[Amount]], room: dict[int, int]) -> None:
+    """The units of the cell are those on these nodes, and some on others that have so much room and keep nothing."""
+    slots = {size: sum(free // size for free in room.values()) for size in sorted({bundle.unit for bundle in parts})}
+    rest = {bundle: variables.integer(0, slots[bundle.unit], f"{bundle.name} elsewhere in {cell.name}") for bundle in parts}
+    for size, free in slots.items():
+        variables.at_most(variables.total(b.unit // size * amount for b, amount in rest.items() if b.unit >= size), free)
+    for bundle, its in parts.items():
+        variables.require(variables.units(bundle, cell) == variables.total([*its, rest[bundle]]), f"{bundle.name} in {cell.name}")
+
+
+def _counted(variables: Variables, pool: Pool, cell: Cell) -> list[Bundle]:
+    """The counted bundles of the pool that may be in the cell."""
+    return [bundle for bundle in pool.counted if not isinstance(variables.units(bundle, cell), int)]
+
+
+def _numa(pool: Pool) -> bool:
+    """Do NUMA domains decide what fits on a node?"""
+    return any(bundle.piece > 1 for bundle in pool.bundles)
+
+
+class _OnNode:
+    """What one node keeps: a number of each bundle's pieces there, or where it matters which ones, each of them or not."""
+
+    def __init__(self, variables: Variables, pool: Pool, node: Node, there: dict[Bundle, list[Piece]]) -> None:
+        self.variables, self.pool, self.node, self.there = variables, pool, node, there
+        self.literals: list[tuple[Bundle, int, Amount]] = []
+        if pool.ranged or _numa(pool) or overlap([piece for pieces in there.values() for piece in pieces]):
+            name = f"kept on {node.rank}"
+            self.literals = [(b, mask, variables.boolean(f"{b.name} {name}")) for b, pieces in there.items() for _, mask in pieces]
+
+    def kept(self) -> dict[Bundle, Amount]:
+        """Of each bundle, how many of its pieces stay."""
+        variables, rank = self.variables, self.node.rank
+        if not self.literals:
+            return {b: variables.integer(0, len(pieces), f"{b.name} kept on {rank}") for b, pieces in self.there.items()}
+        for index in bits(reduce(or_, (mask for _, mask, _ in self.literals))):
+            here = [literal for _, mask, literal in self.literals if mask >> index & 1]
+            variables.at_most(variables.total([*here, *(variables.covers(other, rank, index) for other in self.pool.ranged)]), 1)
+        return {bundle: variables.total(literal for b, _, literal in self.literals if b is bundle) for bundle in self.there}
+
+    def has_room_in_domains(self, others: dict[Bundle, Amount]) -> None:
+        """What is placed anew inside NUMA domains has room there beside what stays and beside the ranges."""
+        variables, rank = self.variables, self.node.rank
+        parts: dict[Bundle, list[Amount]] = {bundle: [] for bundle in others if bundle.piece > 1}
+        for number, domain in enumerate(numa_domains(self.node, self.pool.kind)):
+            free = self.pool.free.get(rank, 0) & domain
+            load = [(mask & domain).bit_count() * literal for _, mask, literal in self.literals]
+            load += [variables.covers(other, rank, index) for other in self.pool.ranged for index in bits(free)]
+            for bundle, its in parts.items():
+                its.append(variables.integer(0, free.bit_count() // bundle.piece, f"pieces of {bundle.name} in {number} of {rank}"))
+                load.append(bundle.piece * its[-1])
+            variables.at_most(variables.total(load), free.bit_count())
+        for bundle, its in parts.items():
+            variables.require(variables.total(its) == bundle.unit // bundle.piece * others[bundle], f"{bundle.name} on {rank}")
+
+
+def overlap(pieces: list[Piece]) -> bool:
+    """Do two of these pieces have a resource in common?"""
+    seen: dict[int, int] = {}
+    for node, mask in pieces:
+        if mask & seen.get(node, 0):
+            return True
+        seen[node] = seen.get(node, 0) | mask
+    return False
 
 
 def kept_at_most(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) -> Iterator[tuple[Bundle, Amount]]:
     """(bundle, no less than what the cell can keep of it): for a cell of several nodes, by counts of the cell alone.
 
-    What is not kept has room in what is left beside all that could be, or in what groups that are given up leave.
+    What is not kept has room in what is left beside all that could be, or in what groups that are given up leave. Where nothing is
+    given up that is exact.
     """
-    counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
-    totals = {bundle: sum(len(its) for its in held.values()) for bundle, held in holdings.items()}
+    counted = _counted(variables, pool, cell)
+    held = {bundle: its for bundle, its in holdings.items() if bundle in counted}
+    totals = {bundle: sum(len(its) for its in nodes.values()) for bundle, nodes in held.items()}
     kept = {bundle: variables.integer(0, total, f"{bundle.name} kept in {cell.name}") for bundle, total in totals.items()}
     for bundle, amount in kept.items():
         variables.at_most(amount, variables.units(bundle, cell))
-    left = _left(pool, cell, holdings)
+    left = _left(pool, cell, held)
     for size in sorted({bundle.unit for bundle in counted}):
         others = [b.unit // size * (variables.units(b, cell) - kept.get(b, 0)) for b in counted if b.unit >= size]
-        # Every figure times `scale`, so that the shares of a slot that small groups leave are whole numbers.
-        gains = {bundle: _gain(bundle.unit, size, left, held) for bundle, held in holdings.items()}
-        scale = 1
-        for _, of in gains.values():
-            scale *= of // _common(scale, of)
-        free = sum(room // size for room in left.values() if room > 0)
-        given_up = [scale * gain // of * (totals[b] - kept[b]) for b, (gain, of) in gains.items() if gain]
+        gains = {bundle: _gain(bundle.unit, size, left, its) for bundle, its in held.items()}
+        scale = lcm(*(gain.denominator for gain in gains.values()))  # so that the shares of a slot are whole numbers
+        free = sum(room // size for room in left.values())
+        given_up = [int(scale * gain) * (totals[b] - kept[b]) for b, gain in gains.items()]
         variables.at_most(scale * variables.total(others), variables.total([scale * free, *given_up]))
     yield from kept.items()
 
 
-def _left(pool: Pool, cell: Cell, holdings: Holdings) -> dict[int, int]:
+def _left(pool: Pool, cell: Cell, held: Holdings) -> dict[int, int]:
     """Node -> resources that are free there beside all pieces that could be kept."""
     left = {node.rank: pool.free.get(node.rank, 0).bit_count() for node in cell.nodes}
-    for bundle, held in holdings.items():
-        for node, its in held.items():
+    for bundle, nodes in held.items():
+        for node, its in nodes.items():
             left[node] -= bundle.unit * len(its)
     return left
 
 
-def _gain(unit: int, size: int, left: dict[int, int], held: Held) -> tuple[int, int]:
-    """(numerator, denominator): how many slots of `size` a piece of `unit` resources leaves at most, as a share.
+def _gain(unit: int, size: int, left: dict[int, int], held: Held) -> Fraction:
+    """How many slots of `size` a piece of `unit` resources leaves at most.
 
     A larger one leaves its whole multiple. A smaller one completes at most one, and only together with what is left on its node:
     `size - left % size` resources are missing for the next one, of which it brings `unit`.
     """
     if unit >= size:
-        return unit // size, 1
+        return Fraction(unit // size)
     missing = min((size - left[node] % size for node in held), default=size)
-    return (1, 1) if unit >= missing else (unit, missing)
+    return min(Fraction(1), Fraction(unit, missing))
 
 
-def _common(one: int, other: int) -> int:
-    while other:
-        one, other = other, one % other
-    return one
-
-
-def loose(layout: Layout, pool: Pool, cell: Cell, holdings: Holdings) -> bool:
-    """Can a cell be counted as a whole: several nodes, no ranges among them, and no two pieces on the same resources?"""
-    if len(cell.nodes) == 1 or any(bundle.contiguous for bundle in pool.bundles):
+def loose(pool: Pool, cell: Cell, holdings: Holdings) -> bool:
+    """Can a cell be counted as a whole: several nodes, nothing on them but counts, and no two pieces on the same resources?"""
+    if len(cell.nodes) == 1 or pool.ranged or _numa(pool):
         return False
-    nodes = sorted({node for held in holdings.values() for node in held})
-    return not any(_overlap([piece for held in holdings.values() for piece in held.get(node, ())]) for node in nodes)
+    return not overlap([piece for held in holdings.values() for its in held.values() for piece in its])

@@ -43,7 +43,7 @@ class Moves:
     def _kept(
         self, variables: Variables, pool: Pool, cell: Cell, its: Holdings, exact: AbstractSet[int]
     ) -> Iterator[tuple[Bundle, Amount]]:
-        counted = kept_at_most if cell.index not in exact and loose(variables.layout, pool, cell, its) else kept_exactly
+        counted = kept_at_most if cell.index not in exact and loose(pool, cell, its) else kept_exactly
         return counted(variables, pool, cell, its)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
@@ -91,11 +91,12 @@ def holdings(layout: Layout) -> Iterator[tuple[Pool, Cell, Holdings]]:
     those = set(map(id, (component for members in movable(problem) for component in members)))
     for pool in layout.pools:
         found: dict[int, Holdings] = {}
-        for bundle in pool.bundles if pool.host is None else ():
-            if bundle.contiguous or id(bundle.components[0]) not in those:
+        for bundle in pool.counted if pool.host is None else ():
+            if id(bundle.components[0]) not in those:
                 continue
             for node, its in by_node(survivors(problem, bundle.components)):
-                if free := [piece for piece in its if not piece[1] & ~pool.free.get(node, 0)]:
+                free = [piece for piece in its if not piece[1] & ~pool.free.get(node, 0)]
+                if free and node in layout.eligible[bundle]:
                     found.setdefault(layout.cell_of[node].index, {}).setdefault(bundle, {})[node] = free
         for index in sorted(found):
             yield pool, layout.cells[index], found[index]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from math import lcm
-from typing import TYPE_CHECKING, Sequence
+from typing import Mapping, Sequence
 
-from ...models.locality import EP, REPLICA
-from ...models.machines.topology import domain
+from ...models.locality import WHOLE
+from ...models.machines.topology import LEVELS, domain
 from ...models.placements.assignment import Seat
+from ..layout.bundle import Bundle
+from ..layout.grain import size_of
+from ..layout.layout import Layout
+from ..layout.masks import bits
+from ..layout.rank_order import in_rank_order
 from .pieces import Pieces, survivors
-
-if TYPE_CHECKING:
-    from ..layout.bundle import Bundle
-    from ..layout.layout import Layout
 
 Unit = tuple[Seat, ...]
 Place = tuple[str, ...]
@@ -24,28 +25,40 @@ def were_ranked(layout: Layout, bundle: Bundle) -> bool:
     return layout.problem.previous is not None and not (bundle.fixed or bundle.contiguous)
 
 
-def in_ranks(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> list[Seat]:
-    """The resources of a bundle, unit by unit, in the order of ranks.
+def in_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
+    """The resources of a bundle, unit by unit, in the order of ranks; `held` are they node by node, as bit masks.
 
-    `held` are they unit by unit, in any order of the units. A unit that stayed keeps its number, and the order inside it, where what must
-    lie in one domain still does; the others fill the numbers that are left. Where nodes must ascend with the ranks, the nodes decide.
+    A unit that stayed keeps its number where what must lie in one domain still does; the others fill the numbers that are left. Where
+    nodes must ascend with the ranks, or where groups should be kept together that need not, the nodes decide as they do without a
+    previous answer: then units keep their resources, but not their numbers.
     """
-    old = survivors(layout.problem, bundle.components)
-    units = sorted(tuple(held[start : start + bundle.unit]) for start in range(0, len(held), bundle.unit))
-    numbered = [(_number(old, unit), unit) for unit in units]
-    if layout.problem.job.capabilities.nodes_in_order:
-        return [seat for known, unit in numbered for seat in (known[1] if known else unit)]
+    units = _units(bundle, held, survivors(layout.problem, bundle.components))
+    wishes = any(not keep.required and keep.what != WHOLE for component in bundle.components for keep in component.keep)
+    if layout.problem.job.capabilities.nodes_in_order or wishes:
+        there: dict[int, list[Seat]] = {}
+        for _, unit in units:
+            there.setdefault(unit[0][0], []).extend(unit)
+        return [there[node].pop(0) for node, _ in in_rank_order(layout, bundle, held)]
     block, levels = _blocks(layout, bundle)
-    return [seat for unit in _filled(layout, numbered, block, levels) for seat in unit]
+    return [seat for unit in _filled(layout, units, block, levels) for seat in unit]
 
 
-def _number(old: Pieces, unit: Unit) -> tuple[int, Unit] | None:
-    """The number that it had, with its resources in the order that they had."""
-    mask = 0
-    for _, index in unit:
-        mask |= 1 << index
-    piece = (unit[0][0], mask)
-    return (old.at[piece], tuple(old.seats(piece))) if piece in old.at else None
+def _units(bundle: Bundle, held: Mapping[int, int], old: Pieces) -> list[tuple[int | None, Unit]]:
+    """(its number before if it stayed, its resources), node by node, those that stayed first."""
+    stayed: dict[int, list[tuple[int, int]]] = {}
+    for (node, mask), number in old.at.items():
+        if not mask & ~held.get(node, 0):
+            stayed.setdefault(node, []).append((number, mask))
+    found: list[tuple[int | None, Unit]] = []
+    alone = len(bundle.components) == 1
+    for node, mask in sorted(held.items()):
+        for number, its in sorted(stayed.get(node, ())):
+            # Components on the same resources have an order of their own inside a unit.
+            found.append((number, tuple(old.seats((node, its)) if alone else ((node, index) for index in bits(its)))))
+            mask &= ~its
+        left = [(node, index) for index in bits(mask)]
+        found += [(None, tuple(left[start : start + bundle.unit])) for start in range(0, len(left), bundle.unit)]
+    return found
 
 
 def _blocks(layout: Layout, bundle: Bundle) -> tuple[int, tuple[str, ...]]:
@@ -53,37 +66,33 @@ def _blocks(layout: Layout, bundle: Bundle) -> tuple[int, tuple[str, ...]]:
     sizes, levels = [bundle.unit], list[str]()
     for component in bundle.components:
         for keep in component.keep:
-            if keep.required and keep.what in (EP, REPLICA):
-                parallel = component.parallel
-                sizes.append(parallel.replica if keep.what == REPLICA else parallel.tp * parallel.ep)
+            if keep.required and keep.what != WHOLE and keep.level in LEVELS:
+                sizes.append(size_of(component, keep))
                 levels.append(keep.level)
     return lcm(*sizes) // bundle.unit, tuple(dict.fromkeys(levels))
 
 
-def _filled(
-    layout: Layout, numbered: Sequence[tuple[tuple[int, Unit] | None, Unit]], block: int, levels: tuple[str, ...]
-) -> list[Unit]:  # fmt: skip
+def _filled(layout: Layout, units: Sequence[tuple[int | None, Unit]], block: int, levels: tuple[str, ...]) -> list[Unit]:
     """All units in rank order, block by block."""
-    nodes = layout.problem.cluster.nodes
+    nodes, count = layout.problem.cluster.nodes, len(units)
 
     def place(unit: Unit) -> Place:
         return tuple(domain(nodes[unit[0][0]], level) for level in levels)
 
-    count = len(numbered)
     fixed: list[Unit | None] = [None] * count
     free: dict[Place, list[Unit]] = {}
-    for known, unit in numbered:
-        if known is not None and known[0] < count:
-            fixed[known[0]] = known[1]
+    for number, unit in units:
+        if number is not None and number < count:
+            fixed[number] = unit
         else:
-            free.setdefault(place(unit), []).append(known[1] if known else unit)
+            free.setdefault(place(unit), []).append(unit)
     whole: list[tuple[int, Place | None]] = []
     for start in range(0, count, block):
         places = [place(unit) for unit in fixed[start : start + block] if unit is not None]
         best = max(sorted(set(places)), key=places.count, default=None)
-        for position, unit in enumerate(fixed[start : start + block], start):
-            if unit is not None and place(unit) != best:
-                free.setdefault(place(unit), []).append(unit)
+        for position, its in enumerate(fixed[start : start + block], start):
+            if its is not None and place(its) != best:
+                free.setdefault(place(its), []).append(its)
                 fixed[position] = None
         whole.append((start, best))
     # The blocks that lack least come first, so that as few as possible are taken apart.
@@ -94,7 +103,7 @@ def _filled(
             size = min(block, count - start)
             _complete(fixed, start, size, next((its for its, units in free.items() if len(units) >= size), None), free)
     left = iter([unit for units in free.values() for unit in units])
-    return [next(left) if unit is None else unit for unit in fixed]
+    return [next(left) if its is None else its for its in fixed]
 
 
 def _lack(units: Sequence[Unit | None]) -> int:

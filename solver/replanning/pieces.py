@@ -13,6 +13,7 @@ from ...models.placements.assignment import Assignment, Run, Seat
 from ...models.problem import Problem
 from ...models.sharing import around
 from ..layout.grain import unit
+from ..layout.masks import bits
 
 Members = tuple[Component, ...]
 Piece = tuple[int, int]
@@ -37,15 +38,7 @@ class Pieces:
     def seats(self, piece: Piece) -> list[Seat]:
         """Its resources in rank order."""
         node, mask = piece
-        return [(node, index) for index in self.orders.get(piece) or indices(mask)]
-
-
-def indices(mask: int) -> Iterator[int]:
-    """The local resources of a bit mask, ascending."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
+        return [(node, index) for index in self.orders.get(piece) or bits(mask)]
 
 
 def movable(problem: Problem) -> tuple[Members, ...]:

@@ -11,7 +11,7 @@ from ..layout.layout import Layout
 from ..layout.places import Place, Places, lengths, whole_places
 from ..layout.pool import Pool
 from ..layout.reach import eligible, within_reach
-from ..layout.values import Count, Values
+from ..layout.values import Values
 from ..objectives.moves import kept_by_place
 from .pieces import Piece, movable, survivors
 
@@ -77,7 +77,7 @@ class _Counting:
                 self._put(bundle, node, 1)
         if min(self.room.values(), default=0) < 0 or not all(self._complete(bundle, wanted[bundle]) for bundle in self.bundles):
             return False
-        values.update({Count(b, cell): self.counts[b].get(cell, 0) for b in self.bundles for cell in self.layout.cells})
+        values.update({each: self.counts[each.bundle].get(each.cell, 0) for each in self.layout.counts if each.bundle in self.counts})
         return True
 
     def _before(self, bundle: Bundle) -> Iterator[Piece]:
