@@ -56,7 +56,7 @@ class _Counting:
 
     def __init__(self, layout: Layout, pool: Pool, free: dict[int, int]) -> None:
         self.layout, self.free = layout, free
-        self.room = {node: mask.bit_count() for node, mask in free.items()}
+        self.room = {node.rank: free.get(node.rank, 0).bit_count() for node in layout.problem.cluster.nodes}
         self.bundles = sorted((each for each in pool.bundles if not each.contiguous), key=lambda each: -each.unit)
         self.counts: dict[Bundle, dict[Cell, int]] = {bundle: {} for bundle in self.bundles}
         self.stays: dict[Bundle, list[Piece]] = {}

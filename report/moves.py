@@ -1,0 +1,53 @@
+"""What a re-placement moved: group by group of each component, and what that costs."""
+
+from __future__ import annotations
+
+from ..models.placements.moves import Moves
+from ..models.placements.plan import Plan
+from .table import table
+
+
+def render(moves: Moves, plan: Plan) -> str:
+    """The moved groups of each component, whether fewer would do, and the objective before and after."""
+    rows = [["component", "groups of", "before", "now", "kept", "moved", "lost", "ended", "new ranks"]]
+    for part in moves.parts:
+        figures = (part.size, part.before, part.now, part.kept, part.moved, part.lost, part.ended, part.renumbered)
+        rows.append([part.name, *map(str, figures)])
+    blocks = [summary(moves), table(rows, right=tuple(range(1, len(rows[0]))))]
+    costs = [["objective", "before", "now"]]
+    before = dict(moves.before)
+    costs += [[t.name, str(before.get(t.name, "-")), str(t.value)] for t in plan.terms if t.name in before]
+    if len(costs) > 1:
+        blocks.append(table(costs, right=(1, 2)))
+    if moves.trade:
+        more = moves.trade.moves - moves.moved
+        blocks.append(f"{_groups(more)} more moved would save {moves.trade.saved} of: {moves.trade.term}")
+    elif moves.no_trade:
+        blocks.append("moving more would save nothing")
+    return "\n\n".join(blocks)
+
+
+def summary(moves: Moves) -> str:
+    """`lost 5 groups, moved 2 more (proved fewest), kept 113`."""
+    how = "proved fewest" if moves.proved else f"at least {moves.bound} must move"
+    text = f"lost {_groups(moves.lost)}, moved {moves.moved} more ({how}), kept {moves.kept}"
+    return text + (f"; {_groups(moves.renumbered)} kept with new ranks" if moves.renumbered else "")
+
+
+def _groups(count: int) -> str:
+    return f"{count} group" if count == 1 else f"{count} groups"
+
+
+def to_data(moves: Moves) -> dict[str, object]:
+    """The same as JSON data."""
+    names = ("name", "size", "before", "now", "kept", "moved", "lost", "ended", "renumbered")
+    data: dict[str, object] = {
+        "lost": moves.lost, "moved": moves.moved, "kept": moves.kept, "renumbered": moves.renumbered, "bound": moves.bound,
+        "proved": moves.proved, "components": [{name: getattr(part, name) for name in names} for part in moves.parts],
+        "terms_before": dict(moves.before),
+    }  # fmt: skip
+    if moves.trade:
+        data["trade"] = {"moves": moves.trade.moves, "term": moves.trade.term, "saved": moves.trade.saved}
+    elif moves.no_trade:
+        data["trade"] = None
+    return data

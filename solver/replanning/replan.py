@@ -1,0 +1,72 @@
+"""A plan after the cluster or the job has changed: as near the one before as can be, and what that took."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...models.answer import Answer
+from ...models.placements.carried import carried
+from ...models.placements.moves import Moved, Moves
+from ...models.placements.plan import Plan
+from ...models.problem import Problem
+from ..objectives.moves import Moves as MovesTerm
+from ..searching.progress import OnProgress, silent
+from ..searching.search import LIMIT, SEED, solve
+from .pieces import Members, Pieces, movable, piece_size, pieces, remaining
+
+
+def after(problem: Problem, before: Plan) -> Problem:
+    """The question, to be answered near a plan that was made for another cluster or job; nodes are matched by their names.
+
+    Of a component whose degrees the plan chose otherwise than they are now nothing can be kept, so it has no place before.
+    """
+    placed = carried(before, problem.cluster)
+    names = {component.name for component in problem.components}
+    chosen = before.degrees
+    kept = {
+        name: runs
+        for name, runs in placed.runs.items()
+        if name in names and (name in problem.job.choices or chosen.get(name, problem[name].parallel) == problem[name].parallel)
+    }
+    return replace(problem, previous=replace(placed, runs=kept))
+
+
+def replan(
+    problem: Problem, before: Plan, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent
+) -> tuple[Answer, Moves | None]:  # fmt: skip
+    """The answer with the fewest moved groups, of those the cheapest; and what moved, if there is an answer.
+
+    Parameters
+    ----------
+    before : the plan that runs now, made for the old cluster; nodes are matched by their names.
+    limit, seed, on_progress : as in searching/search.py.
+    """
+    question = after(problem, before)
+    answer = solve(question, limit, seed, on_progress)
+    return answer, moves(question, before, answer.plan) if answer.plan else None
+
+
+def moves(question: Problem, before: Plan, now: Plan) -> Moves:
+    """What became of the groups of a plan in an answer to a question that was asked near it (see `after`)."""
+    chosen = _chosen(question, now)
+    parts = tuple(part for members in movable(chosen) if (part := _moved(chosen, members, before, now)).before)
+    bound = next((term.bound for term in now.terms if term.name == MovesTerm.name), 0)
+    return Moves(parts, bound, tuple((term.name, term.value) for term in before.terms))
+
+
+def _chosen(question: Problem, plan: Plan) -> Problem:
+    """The question with the degrees that the plan chose."""
+    components = tuple(replace(each, parallel=plan.degrees.get(each.name, each.parallel)) for each in question.components)
+    return replace(question, job=replace(question.job, components=components, choices={}))
+
+
+def _moved(problem: Problem, members: Members, before: Plan, now: Plan) -> Moved:
+    size = piece_size(problem, members)
+    then = pieces(problem, members, before.assignment)
+    old = pieces(problem, members, problem.previous) if problem.previous else Pieces({}, {}, 0)
+    stayed, new = remaining(problem, members, old).at, pieces(problem, members, now.assignment).at
+    kept = [piece for piece in stayed if piece in new]
+    amount = max(now.assignment.amount(component.name) for component in members) // size
+    name = "+".join(component.name for component in members)
+    renumbered = sum(stayed[piece] != new[piece] for piece in kept)
+    return Moved(name, size, then.count, amount, then.count - len(stayed), len(kept), renumbered)
