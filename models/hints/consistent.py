@@ -36,6 +36,8 @@ def consistent(
         if any(fault.severity is Severity.ERROR for fault in faults):
             relations.remove(relation)
             wrong.append(relation)
+        elif relation.kind == ZERO_COPY and _turned(*_tensor_parallel(relation, by_name, choices)):
+            relations[relations.index(relation)] = replace(relation, components=relation.components[::-1])
     sizes = _sized(components, relations)
     for component in components:
         sized = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
@@ -90,19 +92,30 @@ def _relation(
         components = [by_name[each] for each in relation.components]
         yield from _comparable(relation, components, said, cluster)
         if relation.kind == ZERO_COPY:
-            degrees = [choices.get(each.name, (each.parallel,)) for each in components]
-            yield from _zero_copy(relation, *([each.tp for each in its] for its in degrees))
+            yield from _zero_copy(relation, *_tensor_parallel(relation, by_name, choices))
 
 
 def _zero_copy(relation: Relation, mine: Sequence[int], theirs: Sequence[int]) -> Iterator[Finding]:
     """Rank a of the first lies on rank floor(a x tp of the second / tp of the first): as many on each only if the one divides the other."""
-    if any(tp % other == 0 for tp in mine for other in theirs):
+    if any(tp % other == 0 or other % tp == 0 for tp in mine for other in theirs):
         return
     one, other = relation.components
-    message = f"tp {' or '.join(map(str, mine))} of `{one}` is no multiple of tp {' or '.join(map(str, theirs))} of `{other}`"
-    turned = any(tp % other == 0 for tp in theirs for other in mine)
-    help_text = f"say it of `{other}`: `zero_copy_with: {one}`" if turned else "make one a multiple of the other"
-    yield error("PW121", one, f"{message}, so that not every rank finds its part at home", relation.span, help=help_text)
+    message = f"tp {' or '.join(map(str, mine))} of `{one}` and tp {' or '.join(map(str, theirs))} of `{other}` do not divide each other"
+    yield error(
+        "PW121", one, f"{message}, so that not every rank finds its part at home", relation.span, help="make one a multiple of the other"
+    )
+
+
+def _tensor_parallel(
+    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]]
+) -> tuple[list[int], ...]:
+    """The tensor parallel sizes that each of the components may have."""
+    return tuple([each.tp for each in choices.get(name, (by_name[name].parallel,))] for name in relation.components)
+
+
+def _turned(mine: Sequence[int], theirs: Sequence[int]) -> bool:
+    """Has the first too few ranks for the second, and not the other way round? Users name them in any order."""
+    return not any(tp % other == 0 for tp in mine for other in theirs)
 
 
 def _comparable(relation: Relation, components: Sequence[Component], said: str, cluster: Cluster) -> Iterator[Finding]:

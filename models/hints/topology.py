@@ -44,11 +44,11 @@ def _pin(component: Component, position: int, pin: Pin, members: frozenset[int])
     if component.most < UNBOUNDED and component.runs is None and pin.ranks.stop > processes:
         message = f"rank {pin.ranks.stop - 1} of `{name}` is pinned, but it has at most {processes} processes"
         yield error("PW102", name, message, pin.span, label=f"ranks 0-{processes - 1} exist", help="pin ranks that it has")
-    ranks = f"rank{'s' * (len(pin.ranks) > 1)} {write_range(pin.ranks)} of `{name}`"
+    ranks = f"rank{'s' * (len(pin.ranks) > 1)} {write_range(pin.ranks)} of `{name}` {'are' if len(pin.ranks) > 1 else 'is'}"
     if not members.intersection(pin.nodes):
-        yield error("PW121", name, f"{ranks} are pinned outside its node groups", pin.span, help="pin them to a node of its groups")
+        yield error("PW121", name, f"{ranks} pinned outside its node groups", pin.span, help="pin them to a node of its groups")
     elif set(pin.nodes).issubset(component.excluded):
-        yield error("PW121", name, f"{ranks} are pinned to nodes that are excluded", pin.span, help="drop the pin, or leave the node")
+        yield error("PW121", name, f"{ranks} pinned to nodes that are excluded", pin.span, help="drop the pin, or leave the node")
     for other in component.pins[:position]:
         both = range(max(pin.ranks.start, other.ranks.start), min(pin.ranks.stop, other.ranks.stop))
         if both and not set(pin.nodes) & set(other.nodes):

@@ -40,6 +40,12 @@ GOOD = [
         "{within: [b], accelerators: 1}", "{placement: 0-7}", "{placement: 3}", '{placement: "0-3:0-7,8"}', "{placement: [{ranks: 0-3, node: 0, accelerators: [3, 2, 1, 0]}]}",
         "{placement: [{ranks: 0, node: node-0, accelerators: all}]}", "{placement: [{ranks: 0, node: 0, accelerators: [0-1, 6]}]}", "{placement: [{ranks: 0-1, node: 0-1}]}",
         "{placement: [{ranks: 0, node: 0, accelerators: 0, node_group: cluster}]}", "{accelerators: '${components.b.placement}1'}", "{accelerators: 8, contiguous: '${x.y}'}",
+        "{accelerators: 8, keep: {tp: node, ep: [numa], replica: {level: node, required: false}, component: {level: node, domains: 2}}}",
+        "{accelerators: 8, spread: node}", "{accelerators: 8, spread: {level: node, domains: 2, percent: 60}}", "{accelerators: 8, spread: [node, {percent: '100', domains: 1}]}",
+        "{accelerators: 8, pin: [{ranks: 0-7, nodes: 1}]}", "{accelerators: 8, pin: {ranks: 0, nodes: [node-0, 1]}}", "{accelerators: 8, pin: [], exclude: node-0}",
+        "{accelerators: 8, exclude: [0]}", "{accelerators: 8, traffic: 14GiB, host_memory: 100}", "{accelerators: 8, memory: 4, phase: x, offloaded: 2GiB}",
+        "{accelerators: 8, rank_aligned_with: b}", "{accelerators: 8, zero_copy_with: [b]}", "{accelerators: 8, apart_from: {component: b, level: node}}",
+        "{accelerators: 8, near: [{component: b, level: node}]}",
     )
 ] + [
     COMPONENTS + text
@@ -47,6 +53,8 @@ GOOD = [
         "allow: overlap\n", "allow: [overlap, groups_across_nodes]\n", "allow: []\n", "relations: []\nwork: []\n", "relations: [{kind: disjoint, components: [a, b]}]\n",
         "relations: [{kind: in order, components: [a, b], reason: why}]\n", "work: [{component: a, what: samples, amount: 64}]\n",
         'work: [{component: a, what: samples, amount: "64", multiple: 8, required: false, level: training, reason: why}]\n',
+        "relations: [{kind: apart, components: [a, b], level: node}]\n", "relations: [{kind: zero copy, components: [a, b]}]\n", "links: []\n",
+        "links: [{from: a, to: b, weights: 16GiB, stream: 1, ratio: '4'}]\n", "objective: weighted\n", "objective: {order: weighted, weights: {rack: 10, zone: '3', nvlink_domain: 0}}\n",
     )
 ] + [
     f"cluster: {text}\ncomponents: {{}}\n"
@@ -55,6 +63,7 @@ GOOD = [
         "{nodes: [{name: a, repeat: 2, accelerators: {count: 2, model: 'NV_GPU:H100', memory: 80GiB, ids: [a, 1], taken: [1]}, cpus: 96, memory: 1TiB, "
         "labels: {zone: a, row: 1}, topology: {rack: r, nvlink_domain: 3}, hardware: [{type: Franka, robot_ip: 10.0.0.1, port: 1}]}]}",
         "{nodes: [{}], node_groups: [{label: g, node_ranks: 0, kind: node, env_configs: [{node_ranks: 0, env_vars: {A: b, C: 1}, python_interpreter_path: /x}]}]}",
+        "{nodes: [{accelerators: {count: 8, numa: 2}, topology: {zone: a}}]}",
         "{nodes: [{name: ~, accelerators: {count: '8', memory: ~}}]}",
     )
 ]  # fmt: skip
@@ -69,12 +78,14 @@ BAD = [
         "{accelerators: 8, node_group: []}", "{accelerators: 8, node_group: ~}", "{accelerators: 8, accelerator: 'H 100'}", "{accelerators: 8, contiguous: 1}", "{accelerators: 8, contiguous: 'true'}",
         "{accelerators: 8, stride: -2}", "{accelerators: 8, colocate_with: {b: 1}}", "{accelerators: 8, disjoint_from: [[b]]}", "{placement: []}", "{placement: {a: 1}}", "{placement: true}",
         "{placement: [{ranks: 0}]}", "{placement: [{ranks: 0, node: 0, gpus: 0}]}", "{placement: [{ranks: 0, node: 0, accelerators: []}]}", "{placement: [{ranks: [0], node: 0}]}", "{placement: [0]}",
-        "[8]", "8", "~",
+        "[8]", "8", "~", "{accelerators: 8, keep: rack}", "{accelerators: 8, keep: {tp: rak}}", "{accelerators: 8, keep: {tp: {level: node, domain: 2}}}", "{accelerators: 8, spread: numa}",
+        "{accelerators: 8, spread: {percent: 101}}", "{accelerators: 8, spread: ~}", "{accelerators: 8, pin: [{ranks: 0}]}", "{accelerators: 8, pin: 0}", "{accelerators: 8, exclude: []}",
+        "{accelerators: 8, exclude: {a: 1}}", "{accelerators: 8, traffic: many}", "{accelerators: 8, near: {level: rack}}", "{accelerators: 8, apart_from: {component: b, level: numa}}",
     )
 ] + [
     COMPONENTS + text
     for text in (
-        "allow: overlaps\n", "allow: {overlap: true}\n", "relations: {}\n", "relations: ~\n", "relations: [{kind: apart, components: [a, b]}]\n", "relations: [{kind: disjoint, components: a}]\n",
+        "allow: overlaps\n", "allow: {overlap: true}\n", "relations: {}\n", "relations: ~\n", "relations: [{kind: beside, components: [a, b]}]\n", "links: [{from: a}]\n", "links: {}\n", "links: [{from: a, to: b, ratio: 0}]\n", "objective: best\n", "objective: {weights: {node: 1}}\n", "objective: [weighted]\n", "relations: [{kind: disjoint, components: a}]\n",
         "relations: [{kind: disjoint, components: [a]}]\n", "relations: [{components: [a, b]}]\n", "relations: [a]\n", "work: [{component: a, amount: 4}]\n", "work: [{component: a, what: s, amount: 0}]\n",
         "work: [{component: a, what: s, amount: 4, level: all}]\n", "work: [{component: a, what: s, amount: 4, required: 1}]\n", "work: 4\n", "extra: 1\n",
     )
@@ -84,7 +95,7 @@ BAD = [
     f"cluster: {text}\ncomponents: {{}}\n"
     for text in (
         "2y8", "x8", "8", "~", "[2x8]", "2x8x", "{}", "{nodes: []}", "{nodes: x}", "{nodes: 8}", "{nodes: [{accelerators: 8}]}", "{nodes: [{accelerators: {}}]}", "{nodes: [{accelerators: {count: 1025}}]}",
-        "{nodes: [{repeat: 0}]}", "{nodes: [{repeat: 200000}]}", "{nodes: [{name: 'a b'}]}", "{nodes: [{hardware: [{robot_ip: 1}]}]}", "{nodes: [{topology: {row: a}}]}", "{nodes: [{labels: {a: [1]}}]}",
+        "{nodes: [{repeat: 0}]}", "{nodes: [{repeat: 200000}]}", "{nodes: [{name: 'a b'}]}", "{nodes: [{hardware: [{robot_ip: 1}]}]}", "{nodes: [{topology: {row: a}}]}", "{nodes: [{accelerators: {count: 8, numa: 0}}]}", "{nodes: [{labels: {a: [1]}}]}",
         "{nodes: [{}], node_groups: [{label: g}]}", "{nodes: [{}], node_groups: {label: g}}", "{nodes: [{}], groups: []}", "{nodes: [{cpus: true}]}",
     )
 ]  # fmt: skip

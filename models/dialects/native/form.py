@@ -40,7 +40,9 @@ class NativeForm(_Strict):
     )
     components: dict[Word, ComponentForm] = Field(description="name -> what it asks for, or where it is")
     relations: tuple[RelationForm, ...] = Field(default=(), description="what must hold between components")
-    links: tuple[LinkForm, ...] = Field(default=(), description="what components send to each other in every step")
+    links: tuple[LinkForm, ...] = Field(
+        default=(), description="what components send to each other in every step, such as `[{from: actor, to: rollout, weights: 16GiB}]`"
+    )
     objective: Objective | None = Field(
         default=None,
         description="`lexicographic` (bytes across the widest level of the topology first), `weighted`, or `{order: weighted, weights: {rack: 10}}`",

@@ -91,9 +91,9 @@ def test_work_of_the_level_training_is_judged_there_only() -> None:
     [
         ("relations: {kind: disjoint}\n", "PW105", "`relations` is a map, not a list", "write `relations: [{kind"),
         (
-            "relations: [{kind: apart, components: [actor, rollout]}]\n",
+            "relations: [{kind: beside, components: [actor, rollout]}]\n",
             "PW105",
-            "`apart` is no kind of relation",
+            "`beside` is no kind of relation",
             "write one of `colocated`",
         ),
         ("relations: [{kind: disjoint, components: [actor, rolout]}]\n", "PW121", "`rolout`, which is no component", "write `rollout`"),
