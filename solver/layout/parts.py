@@ -12,6 +12,7 @@ from ...models.problem import Problem
 from ...models.sharing import around
 from . import grain
 from .bundle import Bundle
+from .dealing import Dealt, dealt
 from .spread import spread_over_nodes
 
 
@@ -27,6 +28,9 @@ class Parts:
         self.fixed = {bundle: self._masks(bundle) for bundle in self.bundles if bundle.fixed}
         self.free = self._free()
         self.hosts = self._hosts()
+        self.dealt: dict[str, Dealt] = {}
+        self.dealt = {each.bundle.name: each for each in dealt(self)}
+        self.on_nodes = {name: runs for name, runs in self.on_nodes.items() if name not in self.dealt}
 
     def _bundle(self, members: tuple[Component, ...]) -> Bundle:
         problem = self.problem
@@ -55,7 +59,7 @@ class Parts:
         return self.problem.cluster.numbering(bundle.solid_in or bundle.components[0].node_groups)
 
     def _on_nodes(self) -> dict[str, Sequence[Run]]:
-        """The components that nodes are the resource of: there is nothing to search, they are spread evenly."""
+        """The components that nodes are the resource of: they are spread evenly, and only where that matters is there something to search."""
         members = [c for c in self.problem.components if self.problem.kind(c) == NODE]
         return {c.name: c.runs if c.runs is not None else self._spread(c) for c in members}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...models.machines.topology import LEVELS
 from .collectives import Collectives
 from .domains_touched import DomainsTouched
+from .fullest_nodes import FullestNodes
 from .idle import Idle
 from .moves import Moves
 from .nodes_of_ranges import NodesOfRanges
@@ -18,4 +19,5 @@ OBJECTIVES: tuple[Objective, ...] = (
     *(term(level) for level in LEVELS for term in (Collectives, WeightSync, Streams)),
     *(DomainsTouched(level) for level in LEVELS),
     NodesOfRanges(),
+    FullestNodes(),
 )

@@ -27,10 +27,10 @@ class AllPlaced:
         return problem.components
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        if bundle := variables.bundle(component):
-            placed = variables.accelerators(bundle)
-            variables.require(placed >= component.least, f"{component.name} is incomplete")
-            variables.require(placed <= component.most, f"{component.name} is too large")
+        bundle = variables.bundle(component)
+        placed = variables.accelerators(bundle) if bundle else variables.processes(component)
+        variables.require(placed >= component.least, f"{component.name} is incomplete")
+        variables.require(placed <= component.most, f"{component.name} is too large")
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         span = component.span(AMOUNT)

@@ -47,6 +47,9 @@ def _reserved(members: Members, need: Need, cell: Cell, variables: Variables) ->
         if runs is not None:
             count = Assignment({component.name: runs}).processes_on(component.name).get(cell.nodes[0].rank, 0)
             known = max(known, need(component) * count)
+        elif component.name in variables.layout.dealt:
+            units = max(units, need(component))
+            bundle = variables.layout.dealt[component.name].bundle
         elif bundle and bundle.fixed:
             held = variables.accelerators(bundle, cell)
             known = max(known, need(component) * (held // component.per_process if isinstance(held, int) else 0))

@@ -8,6 +8,7 @@ from ...models.component import Component
 from ...models.demand import Clause, Demand
 from ...models.findings.finding import Finding, error
 from ...models.machines.node_group import NODE
+from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment
 from ...models.placements.ranks import merge, write_range, write_ranks
 from ...models.placements.run import Repeat
@@ -18,7 +19,7 @@ from ..layout.seating import of_given
 from ..wording import plural
 
 if TYPE_CHECKING:
-    from ..layout.layout import Bundle
+    from ..layout.layout import Bundle, Cell
     from ..model.variables import Amount, Variables
 
 
@@ -36,10 +37,9 @@ class Pinned:
         bundle, why = variables.bundle(component), f"ranks of {component.name} are not where they are pinned"
         last = max((pin.ranks.stop for pin in component.pins), default=0)
         variables.require(variables.processes(component) >= last, why)
-        if component.runs is not None or bundle is None:
-            runs = component.runs if component.runs is not None else variables.layout.on_nodes[component.name]
-            there = [(rank, run.node) for run in runs for rank in run.ranks]
-            variables.require(all(node in pin.nodes for rank, node in there for pin in component.pins if rank in pin.ranks), why)
+        if component.runs is not None:
+            ranks = [(rank, run.node) for run in component.runs for rank in run.ranks]
+            variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks), why)
             return
         line = line_of(problem, component)
         pieces = in_blocks(problem, line)
@@ -47,35 +47,36 @@ class Pinned:
             return
         in_order, given = problem.job.capabilities.nodes_in_order, any(each.runs is not None for each in line)
         solid = any(each.contiguous and not each.any_order for each in line)
-        if bundle.contiguous and not bundle.fixed:
+        if bundle and bundle.contiguous and not bundle.fixed:
             variables.start_among(bundle, list(_starts(variables, bundle, line, solid or in_order)))
-        elif bundle.fixed and (given or solid or in_order):
-            nodes = [node for node, _ in (of_given(variables.layout, bundle) or {}).get(component.name, ())]
-            variables.require(_kept(nodes, pieces[0], unit(problem, line)), why)
+        elif bundle and bundle.fixed and (given or solid or in_order):
+            there = [node for node, _ in (of_given(variables.layout, bundle) or {}).get(component.name, ())]
+            variables.require(_kept(there, pieces[0], unit(problem, line)), why)
         elif in_order:
-            self._in_order(pieces[0], unit(problem, line), bundle, variables)
+            self._in_order(component, pieces[0], unit(problem, line), variables)
         else:
             for level, name, need in pieces[1]:
-                variables.require(variables.accelerators_in(bundle, level, name) >= need, why)
+                variables.require(variables.held(component, level, name) >= need, why)
             for nodes, need in needs_of(pieces[0]).items():
-                held = variables.total(variables.accelerators(bundle, cell) for cell in variables.cells if cell.nodes[0].rank in nodes)
+                held = variables.total(_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank in nodes)
                 variables.require(held >= need * unit(problem, line), why)
 
-    def _in_order(self, groups: Groups, size: int, bundle: Bundle, variables: Variables) -> None:
+    def _in_order(self, component: Component, groups: Groups, size: int, variables: Variables) -> None:
         """Ranks ascend with the nodes: no node between others, that a pinned piece must not be on, holds a piece of its number."""
-        total, room = len(variables.problem.cluster.nodes), variables.problem.cluster.total(bundle.kind)
+        total = len(variables.problem.cluster.nodes)
+        room = max(variables.problem.cluster.total(variables.problem.kind(component)), component.most)
         for numbers, nodes in groups:
             for gap in gaps(nodes, total):
-                before, behind = (self._below(bundle, node, variables) for node in (gap.start, gap.stop))
-                either = [variables.boolean(f"{bundle.name} around nodes {write_range(gap)}") for _ in range(3)]
+                before, behind = (self._below(component, node, variables) for node in (gap.start, gap.stop))
+                either = [variables.boolean(f"{component.name} around nodes {write_range(gap)}") for _ in range(3)]
                 variables.require(variables.total(either) >= 1)
                 variables.require(behind <= numbers.start * size + room * (1 - either[0]))
                 variables.require(before >= numbers.stop * size * either[1])
                 variables.require(behind - before <= room * (1 - either[2]))
 
-    def _below(self, bundle: Bundle, node: int, variables: Variables) -> Amount:
-        """How much of the bundle is on nodes below this one."""
-        return variables.total(variables.accelerators(bundle, cell) for cell in variables.cells if cell.nodes[0].rank < node)
+    def _below(self, component: Component, node: int, variables: Variables) -> Amount:
+        """How much of the component is on nodes below this one."""
+        return variables.total(_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank < node)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         size = assignment.world_size(component.name)
@@ -106,6 +107,10 @@ class Pinned:
             parts.append(f"ranks {write_range(pin.ranks)} on {plural('node', len(nodes))} {_listed(pin.nodes)}{own}")
             demands.append(Demand(component.name, f"pins {write_range(pin.ranks)}", pin.span or component.span("pins")))
         return Clause(f"{component.name} has {', '.join(parts)}", tuple(demands))
+
+
+def _held(component: Component, cell: Cell, variables: Variables) -> Amount:
+    return variables.held(component, NODE_LEVEL, cell)
 
 
 def _starts(variables: Variables, bundle: Bundle, line: Sequence[Component], in_order: bool) -> Iterator[tuple[int, int]]:

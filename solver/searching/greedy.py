@@ -8,6 +8,7 @@ from ..layout.places import Places, lengths
 from ..layout.pools import Masks, Pool
 from ..layout.reach import eligible, within_reach
 from ..replanning.stay import stay
+from .dealing import deal
 
 LEVEL = "rack"
 """Its domains are filled one after the other."""
@@ -31,6 +32,7 @@ def _values(layout: Layout, stretch: bool) -> Values | None:
         free = dict(pool.free if pool.host is None else _held(layout, pool.host, values))
         if not _place_pool(layout, pool, free, stretch, values):
             return None
+    deal(layout, values)
     return values
 
 

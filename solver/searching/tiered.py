@@ -43,7 +43,7 @@ def _search(standing: Standing, limit: float) -> float:
 
 def translated(layout: Layout, values: Values) -> Values:
     """The same decisions in another layout of the same problem."""
-    bundles = {bundle.name: bundle for bundle in layout.bundles}
+    bundles = {bundle.name: bundle for bundle in (*layout.bundles, *(dealt.bundle for dealt in layout.dealt.values()))}
     found: Values = {}
     for key, value in values.items():
         if isinstance(key, Count):

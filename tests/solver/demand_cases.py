@@ -160,4 +160,40 @@ DEMAND_CASES: dict[str, Problem] = {
     "host memory that always suffices": problem(
         cluster({"count": 2, "memory": 4}, {"count": 2, "memory": 4}), component("a", 1, 3, host_memory=2), component("b", 1, host_memory=1)
     ),
+    "on nodes, apart from accelerators": problem(
+        ALIKE, component("agent", 2, node_groups=("node",)), component("a", 2, 3), away="agent+a@node"
+    ),
+    "on nodes, apart in racks": problem(RACKS, component("agent", 2, node_groups=("node",)), component("a", 2, 3), away="a+agent@rack"),
+    "on nodes, near accelerators": problem(ALIKE, component("agent", 2, node_groups=("node",)), component("a", 1, 2), near="agent+a@node"),
+    "on nodes, accelerators near them": problem(
+        RACKS, component("agent", 1, node_groups=("node",)), component("a", 1, 2), near="a+agent@rack"
+    ),
+    "on nodes, near robots": problem(
+        ROBOTS, component("agent", 2, node_groups=("node",)), component("env", 1, node_groups=("robots",)), near="agent+env@node"
+    ),
+    "on nodes, apart from given": problem(
+        ALIKE, component("agent", 2, node_groups=("node",)), given("a", Run(range(1), 0)), component("b", 1), away="agent+a@node"
+    ),
+    "on nodes, two apart": problem(
+        ALIKE, component("agent", 2, node_groups=("node",)), component("tool", 1, node_groups=("node",)), component("a", 1), away="agent+tool@node"
+    ),
+    "on nodes, pinned": problem(ALIKE, component("agent", 3, node_groups=("node",), pins=pins(("1", (0,)), ("0", (1, 2)))), component("a", 1)),
+    "on nodes, pinned in order": problem(
+        ALIKE, component("agent", 3, node_groups=("node",), pins=pins(("1", (1,)))), component("a", 1), in_order=True
+    ),
+    "on nodes, spread": problem(RACKS, component("agent", 3, node_groups=("node",), spread=(Spread("rack", 2, 50),)), component("a", 1)),
+    "on nodes, spread over nodes": problem(
+        ALIKE, component("agent", 3, node_groups=("node",), excluded=(2,), spread=(Spread("node", 2, 60),)), component("a", 1)
+    ),
+    "on nodes, excluded all": problem(ROBOTS, component("agent", 2, node_groups=("node",), excluded=(0, 1)), component("a", 1)),
+    "on nodes, unequal CPUs": problem(
+        cluster({"count": 1, "cpus": 1}, {"count": 1, "cpus": 4}), component("agent", 3, node_groups=("node",), cpus=1), component("a", 1, 2, cpus=1)
+    ),
+    "on nodes, CPUs beside accelerators": problem(
+        cluster({"count": 2, "cpus": 3}, {"count": 2, "cpus": 3}), component("agent", 2, node_groups=("node",), cpus=2), component("a", 1, 4, cpus=1)
+    ),
+    "on nodes, host memory": problem(
+        cluster({"count": 1, "memory": 3}, {"count": 1, "memory": 3}), component("agent", 2, node_groups=("node",), host_memory=2),
+        component("a", 1, 2, host_memory=2),
+    ),
 }  # fmt: skip

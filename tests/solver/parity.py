@@ -7,12 +7,12 @@ ones apart, too few or too many. So a fault in a rule, in the layout or in the v
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, combinations_with_replacement, product
-from math import comb
+from itertools import combinations, combinations_with_replacement, permutations, product
+from math import comb, perm
 from typing import Any, Iterable, Iterator
 
 from ortools.sat.python import cp_model
-from placewright.models.component import Component
+from placewright.models.component import RANK_ALIGNED, ZERO_COPY, Component
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, Run, compress
@@ -22,6 +22,7 @@ from placewright.solver.check import check
 from placewright.solver.cuts.cut import Cut
 from placewright.solver.layout.layout import Layout, Values
 from placewright.solver.model import compile as compile_module
+from placewright.solver.objectives import tiers
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
 from placewright.solver.searching import expand as expand_module
@@ -29,6 +30,8 @@ from placewright.solver.searching import project as project_module
 
 PACKING = tuple(rule for rule in RULES if rule.packs)
 COUNTING = tuple(rule for rule in RULES if not rule.packs)
+REACH = tuple(rule for rule in RULES if rule.code in ("PW301", "PW302", "PW303"))
+"""Rules that say on which nodes a component may be at all: cells hold nodes together on which they let nothing meet that others count."""
 SHAPE = {"PW202", "PW203", "PW204", "PW214"}
 """Rules that the shape of the variables holds: what they refuse of a searched component, no values can say."""
 
@@ -82,14 +85,33 @@ def options(problem: Problem, component: Component, surplus: bool) -> list[tuple
         return [component.runs]
     kind = problem.kind(component)
     if kind == NODE:
-        return [Layout(problem).on_nodes[component.name]]
+        return _processes(problem, component)
     seats = [(node.rank, index) for node in problem.cluster.nodes for index in range(node.count(kind))]
     size, found = component.group_size, []
+    ways = list(permutations(seats, size) if _ordered(problem, component) else combinations(seats, size))
     for count in range(_most(problem, component, surplus) // size + 1):
-        for groups in combinations_with_replacement(list(combinations(seats, size)), count):
+        for groups in product(ways, repeat=count) if _ordered(problem, component) else combinations_with_replacement(ways, count):
             held = [group[start : start + component.per_process] for group in groups for start in range(0, size, component.per_process)]
             found.append(compress(enumerate(held), kind, component.node_groups[0]))
     return found
+
+
+def _processes(problem: Problem, component: Component) -> list[tuple[Run, ...]]:
+    """Processes without accelerators: evenly over their nodes, or where that is searched on any nodes."""
+    layout = Layout(problem)
+    if component.name not in layout.dealt:
+        return [tuple(layout.on_nodes[component.name])]
+    count, found = layout.dealt[component.name].processes, []
+    for nodes in product([node.rank for node in problem.cluster.nodes], repeat=count):
+        if component.pins or list(nodes) == sorted(nodes):
+            found.append(tuple(Run(range(rank, rank + 1), node, NODE, each=0, pitch=0) for rank, node in enumerate(nodes)))
+    return found
+
+
+def _ordered(problem: Problem, component: Component) -> bool:
+    """Does something depend on the order of its ranks, so that every order is to be tried?"""
+    related = any(component.name in relation.components for kind in (RANK_ALIGNED, ZERO_COPY) for relation in problem.related(kind))
+    return related or bool(component.pins)
 
 
 def _most(problem: Problem, component: Component, surplus: bool) -> int:
@@ -107,10 +129,12 @@ def space(problem: Problem, surplus: bool = False) -> int:
         kind = problem.kind(component)
         if component.runs is None and kind != NODE:
             seats, size = problem.cluster.total(kind), component.group_size
+            counts = range(_most(problem, component, surplus) // size + 1)
+            if _ordered(problem, component):
+                result *= sum(perm(seats, size) ** count for count in counts)
+                continue
             groups = comb(seats, size)
-            result *= sum(
-                comb(groups + count - 1, count) if groups else count == 0 for count in range(_most(problem, component, surplus) // size + 1)
-            )
+            result *= sum(comb(groups + count - 1, count) if groups else count == 0 for count in counts)
     return result
 
 
@@ -135,12 +159,14 @@ def compare(problem: Problem) -> Counter[str]:
         # 1: what every check accepts can be said; what a rule of shape refuses cannot.
         assert values is not None or refused, ("accepted by every check, but no values say it", assignment)
         assert values is None or not _shape(problem, refused), ("refused by a rule of shape, but values say it", assignment, refused)
-    # 2: the packing rules together; 3: each counting rule on top of them; 4: all rules.
+    # 2: the packing rules together; 3: each counting rule on top of them, and of those of reach; 4: all rules.
     packing = _agree(problem, verdicts, PACKING, "packing rules")
+    reach = _agree(problem, verdicts, (*PACKING, *REACH), "packing rules and reach")
     for rule in COUNTING:
         if list(rule.subjects(problem)):
-            with_rule = _agree(problem, verdicts, (*PACKING, rule), rule.code)
-            counts[f"{rule.code} alone"] += len(packing - with_rule)
+            without_rule = packing if rule in REACH else reach
+            with_rule = _agree(problem, verdicts, (*PACKING, *(() if rule in REACH else REACH), rule), rule.code)
+            counts[f"{rule.code} alone"] += len(without_rule - with_rule)
             counts["comparisons"] += 1
     whole = _agree(problem, verdicts, RULES, "all rules")
     counts["accepted"] += len(whole)
@@ -188,11 +214,11 @@ def _round_trip(problem: Problem, values: Values) -> None:
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     assert solver.solve(variables.model) == cp_model.OPTIMAL
-    pairs = zip(objectives_module.OBJECTIVES, objectives_module.weights(problem))
-    value = sum(weight * objective.value(problem, answer) for objective, weight in pairs)
+    value = tiers.objective(problem, answer)
     assert round(solver.objective_value) == value, ("objective", solver.objective_value, value)
-    bound = sum(w * o.bound(variables.layout) for o, w in zip(objectives_module.OBJECTIVES, objectives_module.weights(problem)))
-    assert bound <= value, ("bound above a value", bound, value)
+    for term in objectives_module.OBJECTIVES:
+        least, most = term.bound(variables.layout), term.most(problem)
+        assert least <= term.value(problem, answer) <= most, ("bound of a term above its value", term.name, least, most)
 
 
 def _keys(variables: Any) -> list[Any]:

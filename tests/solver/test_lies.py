@@ -15,7 +15,7 @@ from placewright.solver.layout.pools import Pool
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import Idle
-from placewright.solver.rules import fits_memory
+from placewright.solver.rules import fits_memory, per_node
 from placewright.solver.rules.all_placed import AllPlaced
 from placewright.solver.rules.colocated import Colocated
 from placewright.solver.rules.colocated_or_disjoint import ColocatedOrDisjoint
@@ -89,7 +89,7 @@ def proved(original: Any) -> Any:
 
 def each_for_itself(original: Any) -> Any:
     """CPUs of colocated components as if each had processes of its own."""
-    return lambda self, members, cell, variables: variables.total(original(self, (each,), cell, variables) for each in members)
+    return lambda members, fused: original(members, False)
 
 
 def with_severity(severity: Severity) -> Callable[[Any], Any]:
@@ -143,7 +143,7 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "CPUs never end": (FitsCpus, "encode", instead(silent), "CPUs"),
     "CPUs pass whatever they are": (FitsCpus, "check", instead(silent), "CPUs"),
     "nodes differ in no CPUs": (Layout, "_may_lack_cpus", instead(lambda *arguments: False), "CPUs"),
-    "fused processes reserve for each": (FitsCpus, "_need", each_for_itself, "CPUs of fused processes"),
+    "fused processes reserve for each": (per_node, "_processes", each_for_itself, "CPUs of fused processes"),
     "any degree divides a model": (ModelDivides, "encode", instead(silent), "heads of a model"),
     "any degree passes": (ModelDivides, "check", instead(silent), "heads of a model"),
     "what is assumed of a model is an error": (ModelDivides, "check", all_errors, "heads of a model that is assumed"),

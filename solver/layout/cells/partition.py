@@ -8,11 +8,12 @@ from ....models.machines.cluster import Node
 from ....models.machines.topology import path
 from ..bundle import Bundle
 from ..cell import Cell
+from ..neighbours import Neighbours
 from ..parts import Parts
 from ..pool import Pool
 from ..whereabouts import alone, told_apart
 from .exactness import is_exact
-from .reserved import Reserved
+from .reserved import reservations
 from .room import Room
 
 Eligible = Mapping[Bundle, frozenset[int]]
@@ -26,10 +27,7 @@ def cells_of(parts: Parts, pools: Sequence[Pool], eligible: Eligible) -> tuple[C
     where a rule counts on it alone, or where rows over several nodes would not be exact.
     """
     single = alone(parts.problem)
-    reserved = (
-        Reserved(parts, lambda component: component.cpus, lambda node: node.cpus, max),
-        Reserved(parts, lambda component: component.host_memory, lambda node: node.memory, sum),
-    )
+    reserved = reservations(parts)
     found: list[tuple[Node, ...]] = []
     for nodes in _alike(parts):
         together: list[Node] = []
@@ -51,12 +49,24 @@ def _alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
     groups = sorted({component.node_groups for component in problem.components})
     members = [*(problem.cluster.members(labels) for labels in groups), *told_apart(problem)]
     sets = [its for its in dict.fromkeys(members) if len(its) < len(problem.cluster.nodes)]
+    in_order = list(_stretches(parts))
     keyed: dict[tuple[object, ...], list[Node]] = {}
     for node in problem.cluster.nodes:
         belongs = tuple(node.rank in its for its in sets)
-        key = (path(node), node.accelerator_model, node.accelerator_memory, len(node.accelerators) > 0, belongs)
+        turns = tuple(number[node.rank] for number in in_order)
+        key = (path(node), node.accelerator_model, node.accelerator_memory, len(node.accelerators) > 0, belongs, turns)
         keyed.setdefault(key, []).append(node)
     yield from map(tuple, keyed.values())
+
+
+def _stretches(parts: Parts) -> Iterator[list[int]]:
+    """For each level whose domains take turns where ranks must follow the nodes and are kept together in them: the turn of every node."""
+    if not parts.problem.job.capabilities.nodes_in_order:
+        return
+    neighbours = Neighbours(parts.problem.cluster)
+    for level in dict.fromkeys(level for bundle in parts.counted for level, _ in bundle.wholes):
+        turns = [ranks for _, ranks in neighbours.stretches(level)]
+        yield [number for number, ranks in enumerate(turns) for _ in ranks]
 
 
 def _is_exact(pool: Pool, nodes: Sequence[Node], eligible: Eligible) -> bool:

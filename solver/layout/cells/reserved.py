@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Callable, Iterable, Iterator
 
 from ....models.component import Component
 from ....models.machines.cluster import Node
 from ....models.placements.assignment import Assignment
-from ..parts import Parts
+
+if TYPE_CHECKING:
+    from ..parts import Parts
 
 
 class Reserved:
@@ -49,8 +51,19 @@ class Reserved:
         for members in self._parts.problem.colocated_sets:
             its = [component for component in members if self._need(component)]
             known += self._together([self._need(c) * self._known[c.name].get(node.rank, 0) for c in its if c.name in self._known] or [0])
-            each = [Fraction(self._need(c), c.per_process) for c in its if c.name not in self._known]
+            dealt = [self._need(c) * self._parts.dealt[c.name].processes for c in its if c.name in self._parts.dealt]
+            known += self._together(dealt or [0])  # all of them could be on one node
+            open_ = [c for c in its if c.name not in self._known and c.name not in self._parts.dealt]
+            each = [Fraction(self._need(c), c.per_process) for c in open_]
             densest.setdefault(self._parts.problem.kind(members[0]), []).append(self._together(each or [Fraction(0)]))  # type: ignore[arg-type]
         # An accelerator is held by one of these sets, or by one and those that lie within it.
         most = [node.count(kind) * (sum(its) if self._nested else max(its)) for kind, its in densest.items()]
         return known + sum(most) > has
+
+
+def reservations(parts: Parts) -> tuple[Reserved, Reserved]:
+    """CPUs, which components on the same accelerators share, and host memory, which adds up."""
+    return (
+        Reserved(parts, lambda component: component.cpus, lambda node: node.cpus, max),
+        Reserved(parts, lambda component: component.host_memory, lambda node: node.memory, sum),
+    )

@@ -1,0 +1,63 @@
+"""Processes that need no accelerator and whose nodes are searched, as something depends on which these are.
+
+All others are spread evenly over their nodes by arithmetic, and nothing is searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Iterator, Sequence
+
+from ...models.component import BETWEEN_DOMAINS, Component
+from ...models.machines.node_group import NODE
+from ...models.placements.assignment import Run
+from ...models.problem import Problem
+from .bundle import Bundle
+from .cells.reserved import reservations
+
+if TYPE_CHECKING:
+    from .parts import Parts
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """A component whose processes are dealt out to nodes.
+
+    Attributes
+    ----------
+    bundle : what its processes are counted as, one a unit.
+    processes : how many there are.
+    nodes : the ranks of the nodes that its groups and what is excluded leave it.
+    even : its runs if nothing else mattered.
+    """
+
+    bundle: Bundle
+    processes: int
+    nodes: frozenset[int]
+    even: Sequence[Run]
+
+
+def dealt(parts: Parts) -> Iterator[Dealt]:
+    """The components whose processes are dealt out: those that are pinned, spread, or compared with others by their domains.
+
+    And those that reserve something of their nodes of which the even share might be too much.
+    """
+    problem = parts.problem
+    for component in (c for c in problem.hinted if problem.kind(c) == NODE):
+        even = parts.on_nodes[component.name]
+        nodes = problem.cluster.members(component.node_groups).difference(component.excluded)
+        if even and (depends(problem, component) or _may_be_short(parts, component, nodes)):
+            yield Dealt(Bundle((component,), NODE), sum(len(run.ranks) for run in even), nodes, even)
+
+
+def depends(problem: Problem, component: Component) -> bool:
+    """Is something asked of the nodes of the component themselves?"""
+    compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
+    return bool(component.pins or component.spread) or any(compared)
+
+
+def _may_be_short(parts: Parts, component: Component, nodes: frozenset[int]) -> bool:
+    if not component.cpus and not component.host_memory:
+        return False
+    reserved = reservations(parts)
+    return any(each.may_be_short(parts.problem.cluster.nodes[node]) for each in reserved for node in sorted(nodes))

@@ -1,0 +1,46 @@
+"""Processes without accelerators that are searched lie as evenly on their nodes as may be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from ...models.machines.node_group import NODE
+from ...models.machines.topology import NODE_LEVEL
+from ...models.placements.assignment import Assignment
+from ...models.problem import Problem
+from ..layout.parts import Parts
+
+if TYPE_CHECKING:
+    from ..layout.layout import Layout
+    from ..model.variables import Amount, Variables
+
+
+class FullestNodes:
+    """Processes of each component without accelerators on the node that has most of them, where its nodes are searched.
+
+    Where they are not, they are spread evenly by arithmetic.
+    """
+
+    name: ClassVar[str] = "processes on the fullest nodes"
+
+    def encode(self, problem: Problem, variables: Variables) -> Amount:
+        """Expansion spreads what is in a cell evenly over its nodes."""
+        fullest: list[Amount] = []
+        for name, dealt in variables.layout.dealt.items():
+            most = variables.integer(0, dealt.processes, f"{name} on its fullest node")
+            for cell in variables.cells:
+                variables.at_most(variables.held(problem[name], NODE_LEVEL, cell), len(cell.nodes) * most)
+            fullest.append(most)
+        return variables.total(fullest)
+
+    def value(self, problem: Problem, assignment: Assignment) -> int:
+        names = [component.name for component in problem.hinted if problem.kind(component) == NODE]
+        dealt = Parts(problem).dealt if names else {}
+        return sum(max(assignment.processes_on(name).values(), default=0) for name in names if name in dealt)
+
+    def bound(self, layout: Layout) -> int:
+        return sum(-(-dealt.processes // len(dealt.nodes)) for dealt in layout.dealt.values())
+
+    def most(self, problem: Problem) -> int:
+        names = [component.name for component in problem.hinted if problem.kind(component) == NODE]
+        return sum(dealt.processes for dealt in Parts(problem).dealt.values()) if names else 0
