@@ -9,6 +9,7 @@ from .cell import Cell
 from .cells.allowed_nodes import eligible_nodes
 from .cells.partition import cells_of
 from .cells.room import Room
+from .neighbours import Neighbours
 from .parts import Parts
 from .pool import Masks, Pool
 from .pools import pools
@@ -25,7 +26,8 @@ class Layout(Parts):
     pools : what is competed for; `pool_of` says for which of them a searched bundle does.
     eligible : searched bundle -> the ranks of the nodes where it may be, by its groups, models, memory and what is excluded.
     cells : nodes that are interchangeable; `cell_of` finds that of a node by its rank.
-    counts : the decisions on counted bundles. Where a bundle may not be, and its size would make rows inexact, there is none: it is 0.
+    neighbours : which nodes are in the same domains of the topology.
+    counts : the decisions on counted bundles, and on processes that are dealt out to nodes. Where a bundle may not be, and its size would make rows inexact, there is none: it is 0.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -35,7 +37,11 @@ class Layout(Parts):
         self.eligible = {bundle: eligible_nodes(self, bundle) for bundle in self.searched}
         self.cells = cells_of(self, self.pools, self.eligible)
         self.cell_of = {node.rank: cell for cell in self.cells for node in cell.nodes}
-        self.counts = tuple(Count(bundle, cell) for bundle in self.counted for cell in self.cells if self._is_open(bundle, cell))
+        counted = (Count(bundle, cell) for bundle in self.counted for cell in self.cells if self._is_open(bundle, cell))
+        dealt = (Count(its.bundle, cell) for its in self.dealt.values() for cell in self.cells if cell.nodes[0].rank in its.nodes)
+        self.counts = (*counted, *dealt)
+        self.neighbours = Neighbours(problem.cluster)
+        self._domains: dict[str, dict[str, tuple[Cell, ...]]] = {}
         self._rooms: dict[tuple[Cell, Pool], Room] = {}
 
     def _is_open(self, bundle: Bundle, cell: Cell) -> bool:
@@ -52,12 +58,18 @@ class Layout(Parts):
         """How many pieces of `size` resources of the pool the cell's nodes have, each piece on one node."""
         return self.room(cell, pool).pieces(size)
 
+    def domains(self, level: str) -> dict[str, tuple[Cell, ...]]:
+        """The cells in each domain of a topology level above the node. Raises ValueError for another level."""
+        if level not in LEVELS:
+            raise ValueError(f"{level} is not a level of the topology")
+        if level not in self._domains:
+            found: dict[str, list[Cell]] = {}
+            for cell in self.cells:
+                found.setdefault(cell.domain(level), []).append(cell)
+            self._domains[level] = {name: tuple(cells) for name, cells in found.items()}
+        return self._domains[level]
+
 
 def domains_of(layout: Layout, level: str) -> dict[str, tuple[Cell, ...]]:
-    """The cells in each domain of a topology level."""
-    if level not in LEVELS:
-        raise ValueError(f"{level} is not a level of the topology")
-    found: dict[str, list[Cell]] = {}
-    for cell in layout.cells:
-        found.setdefault(cell.domain(level), []).append(cell)
-    return {name: tuple(cells) for name, cells in found.items()}
+    """The cells in each domain of a topology level above the node. Raises ValueError for another level."""
+    return layout.domains(level)

@@ -5,41 +5,48 @@ An amount is an expression, or an int where the value is known, so that given pa
 
 from __future__ import annotations
 
-from typing import Callable, Iterable, Sequence, Union
+from typing import Callable, Iterable, Sequence
 
 from ortools.sat.python import cp_model
 
 from ...models.component import Component
-from ...models.machines.topology import NODE_LEVEL, domain, domains
-from ...models.placements.assignment import Assignment
+from ...models.machines.topology import NODE_LEVEL, domains
+from ...models.placements.assignment import Assignment, Seat
 from ...models.problem import Problem
 from ..layout.layout import Bundle, Cell, Count, Layout, Values, domains_of
 from ..layout.places import Place
 from ..layout.pools import Pool
+from ..layout.rank_order import in_rank_order
 from ..layout.seating import can_be_seated
+from .amount import Amount, Condition, total
 from .ranges import Ranges
+from .saying import Saying
+from .slots import Slots
 
-Amount = Union[cp_model.LinearExpr, int]
-Condition = Union[cp_model.BoundedLinearExpression, bool]
+__all__ = ["Amount", "Condition", "Variables", "total"]
 
 
-class Variables:
+class Variables(Saying):
     """The decision variables of a problem and the amounts that rules and objectives are made of."""
 
     def __init__(self, problem: Problem) -> None:
+        super().__init__()
         self.problem = problem
         self.layout = Layout(problem)
-        self.model = cp_model.CpModel()
         self.bundles, self.cells = self.layout.bundles, self.layout.cells
-        self.impossible: list[str] = []
         self._counts = {count: self._count(count.bundle, count.cell) for count in self.layout.counts}
         self._by_place = {(count.bundle, count.cell): variable for count, variable in self._counts.items()}
         self._ranges = {b: Ranges(self.model, self.layout, b) for b in self.layout.ranged}
+        for dealt in self.layout.dealt.values():
+            self.require(total(self.units(dealt.bundle, cell) for cell in self.cells) == dealt.processes)
         self._present: dict[tuple[str, str | Cell], Amount] = {}
         self._touched: dict[tuple[Bundle, str, str], Amount] = {}
-        self._slots: dict[tuple[Cell, Pool, int], Amount] = {}
+        self._slots = Slots(self, self.layout, self._ranges)
+        self._wholes: dict[tuple[Bundle, str, str], Amount] = {}
 
     def _count(self, bundle: Bundle, cell: Cell) -> cp_model.IntVar:
+        if dealt := self.layout.dealt.get(bundle.name):
+            return self.model.new_int_var(0, dealt.processes, f"processes of {bundle.name} in {cell.name}")
         room = self.layout.capacity(cell, self.layout.pool_of[bundle], 1) // bundle.unit
         return self.model.new_int_var(0, room, f"units of {bundle.name} in {cell.name}")
 
@@ -51,10 +58,10 @@ class Variables:
 
     def units(self, bundle: Bundle, cell: Cell | None = None) -> Amount:
         """How many units of a searched bundle are in the cell, or everywhere."""
+        if bundle in self._ranges:
+            return self._ranges[bundle].units(cell)
         if cell is None:
             return total(self.units(bundle, each) for each in self.cells)
-        if bundle in self._ranges:
-            return total(self._ranges[bundle].units_on(node.rank) for node in cell.nodes)
         return self._by_place.get((bundle, cell), 0)
 
     def accelerators(self, bundle: Bundle, cell: Cell | None = None) -> Amount:
@@ -63,6 +70,8 @@ class Variables:
             inside = None if cell is None else {node.rank for node in cell.nodes}
             masks = self.layout.fixed[bundle].items()
             return sum(mask.bit_count() for node, mask in masks if inside is None or node in inside)
+        if bundle in self._ranges and cell is not None:
+            return self._ranges[bundle].held(cell)
         return bundle.unit * self.units(bundle, cell)
 
     def accelerators_on(self, bundle: Bundle, node: int) -> Amount:
@@ -74,7 +83,7 @@ class Variables:
         if bundle in self.layout.fixed:
             return self.layout.fixed[bundle].get(node, 0).bit_count()
         if bundle in self._ranges:
-            return bundle.unit * self._ranges[bundle].units_on(node)
+            return self._ranges[bundle].held_on(node)
         cell = self.layout.cell_of[node]
         if len(cell.nodes) > 1:
             raise ValueError(f"{bundle.name} is not counted on node {node} alone")
@@ -86,6 +95,10 @@ class Variables:
             return total(self.accelerators_on(bundle, node.rank) for node in self.problem.cluster.nodes if node.name == name)
         return total(self.accelerators(bundle, cell) for cell in domains_of(self.layout, level)[name])
 
+    def given_in_order(self, bundle: Bundle) -> list[Seat]:
+        """The resources of a given bundle in the order in which the ranks of its searched members take them."""
+        return in_rank_order(self.layout, bundle, self.layout.fixed[bundle])
+
     def can_be_seated(self, bundle: Bundle) -> bool:
         """Is there an order of ranks for every component of the bundle that keeps strides and relations between ranks?"""
         return can_be_seated(self.layout, bundle)
@@ -95,6 +108,8 @@ class Variables:
         runs = self.layout.on_nodes.get(component.name) if component.runs is None else component.runs
         if runs is not None:
             return max((run.ranks.stop for run in runs), default=0)
+        if dealt := self.layout.dealt.get(component.name):
+            return dealt.processes
         bundle = self.layout.bundle_of[component.name]
         if bundle in self.layout.fixed:
             return sum(mask.bit_count() for mask in self.layout.fixed[bundle].values()) // component.per_process
@@ -105,7 +120,9 @@ class Variables:
         key = (bundle, level, name)
         if key not in self._touched:
             held = self.accelerators_in(bundle, level, name)
-            if isinstance(held, int):
+            if bundle in self._ranges and level != NODE_LEVEL:
+                self._touched[key] = self._ranges[bundle].touches(domains_of(self.layout, level)[name])
+            elif isinstance(held, int):
                 self._touched[key] = int(held > 0)
             else:
                 room = self.room(bundle, level, name)
@@ -117,8 +134,22 @@ class Variables:
 
     def room(self, bundle: Bundle, level: str, name: str) -> int:
         """How many free resources a searched bundle could at most hold in a domain of a level of the topology."""
-        free = self.layout.pool_of[bundle].free
-        return sum(free.get(node.rank, 0).bit_count() for node in self.problem.cluster.nodes if domain(node, level) == name)
+        pool = self.layout.pool_of[bundle]
+        if level == NODE_LEVEL:
+            return sum(pool.free.get(node.rank, 0).bit_count() for node in self.problem.cluster.nodes if node.name == name)
+        return sum(self.layout.capacity(cell, pool, 1) for cell in domains_of(self.layout, level)[name])
+
+    def wholes(self, bundle: Bundle, level: str, name: str) -> Amount:
+        """How many groups of a searched bundle are in a domain of a level above the node that holds them whole: of `bundle.whole(level)` each."""
+        key = (bundle, level, name)
+        if key not in self._wholes:
+            size, held = bundle.whole(level), self.accelerators_in(bundle, level, name)
+            count: Amount = 0
+            if not isinstance(held, int):
+                count = self.integer(0, self.room(bundle, level, name) // size, f"groups of {bundle.name} in {name or level}")
+            self.require(held == size * count)
+            self._wholes[key] = count
+        return self._wholes[key]
 
     def domains(self, level: str) -> Sequence[str | Cell]:
         """What a rule about domains of a level of the topology goes through: their names, or where the level is the node all cells.
@@ -129,11 +160,16 @@ class Variables:
 
     def held(self, component: Component, level: str, name: str | Cell) -> Amount:
         """How many resources the component holds in a domain, how many processes where nodes are its resource."""
-        cells = (name,) if isinstance(name, Cell) else domains_of(self.layout, level)[name]
+        cells = self._cells_in(level, name)
         if bundle := self.bundle(component):
             return total(self.accelerators(bundle, cell) for cell in cells)
+        if dealt := self.layout.dealt.get(component.name):
+            return total(self.units(dealt.bundle, cell) for cell in cells)
         there = Assignment({component.name: self.layout.on_nodes[component.name]}).processes_on(component.name)
         return sum(there.get(node.rank, 0) for cell in cells for node in cell.nodes)
+
+    def _cells_in(self, level: str, name: str | Cell) -> tuple[Cell, ...]:
+        return (name,) if isinstance(name, Cell) else domains_of(self.layout, level)[name]
 
     def present(self, component: Component, level: str, name: str | Cell) -> Amount:
         """1 exactly if some of the component is in a domain, else 0."""
@@ -143,12 +179,15 @@ class Variables:
         key = (component.name, name)
         if key not in self._present:
             held = self.held(component, level, name)
-            if isinstance(held, int) or not bundle:
+            if isinstance(held, int):
                 self._present[key] = int(held > 0)
             else:
-                seen = self._present[key] = self.model.new_bool_var(f"{component.name} is in {name}")
-                free = self.layout.pool_of[bundle].free
-                self.require(held <= sum(free.get(node.rank, 0).bit_count() for node in name.nodes) * seen)
+                seen = self._present[key] = self.boolean(f"{component.name} is in {name}")
+                dealt = self.layout.dealt.get(component.name)
+                pool = self.layout.pool_of[bundle] if bundle else None
+                cells = self._cells_in(level, name)
+                room = dealt.processes if dealt else sum(self.layout.capacity(cell, pool, 1) for cell in cells if pool)
+                self.require(held <= room * seen)
                 self.require(held >= seen)
         return self._present[key]
 
@@ -176,24 +215,28 @@ class Variables:
 
     def first_and_end(self, bundle: Bundle) -> tuple[Amount, Amount]:
         """The first resource rank of a contiguous bundle in its numbering, and the one after its last."""
-        return self.of_place(bundle, lambda place: place[0]), self.of_place(bundle, lambda place: place[0] + place[1] * bundle.unit)
+        return self._ranges[bundle].first_and_end()
 
-    def slots(self, cell: Cell, pool: Pool, size: int) -> Amount:
-        """How many pieces of `size` fit in the cell beside the pool's contiguous bundles: the sum of floor(left / size) over its nodes."""
-        key = (cell, pool, size)
-        if key not in self._slots:
-            self._slots[key] = total(self._slots_on(node.rank, pool, size) for node in cell.nodes)
-        return self._slots[key]
+    # -- what fits
 
-    def _slots_on(self, node: int, pool: Pool, size: int) -> Amount:
-        free = pool.free.get(node, 0).bit_count()
-        there = [(b, self._ranges[b].units_on(node)) for b in pool.bundles if b in self._ranges]
-        there = [(b, units) for b, units in there if not isinstance(units, int)]
-        if all(bundle.unit % size == 0 for bundle, _ in there):
-            return free // size - total(bundle.unit // size * units for bundle, units in there)
-        left = self.model.new_int_var(0, free // size, f"slots of {size} on node {node}")
-        self.require(size * left + total(bundle.unit * units for bundle, units in there) <= free)
-        return left
+    def may_hold(self, bundle: Bundle, cell: Cell) -> bool:
+        """Is there a decision how many units of a counted bundle are in the cell? Else it has none there."""
+        return (bundle, cell) in self._by_place
+
+    def slots(self, cell: Cell, pool: Pool, size: int, inside_numa: bool = False) -> Amount:
+        """How many pieces of `size` fit in the cell beside the pool's contiguous bundles: the sum of floor(left / size) over its nodes.
+
+        With `inside_numa` over their NUMA domains.
+        """
+        return self._slots.slots(cell, pool, size, inside_numa)
+
+    def left_in_domains(self, cell: Cell, pool: Pool) -> list[Amount]:
+        """What is left beside the pool's contiguous bundles in each NUMA domain of a cell of one node."""
+        return self._slots.left_in_domains(cell.nodes[0], pool)
+
+    def pieces_by_domain(self, bundle: Bundle, cell: Cell) -> list[Amount]:
+        """How many pieces of a counted bundle are in each NUMA domain of a cell of one node."""
+        return self._slots.pieces_by_domain(bundle, cell.nodes[0], self.units(bundle, cell))
 
     def apart(self, one: Bundle, other: Bundle) -> None:
         """Two contiguous bundles hold no resource in common, whatever their numberings."""
@@ -213,53 +256,6 @@ class Variables:
         else:
             times = self.model.new_int_var(0, self.problem.cluster.total(bundle.kind) // step, "times")
             self.require(held == step * times)
-
-    def among(self, amount: Amount, values: Iterable[int], why: str = "") -> None:
-        """The amount is one of these."""
-        possible = list(values)
-        if isinstance(amount, int) or not possible:
-            self.require(amount in possible if isinstance(amount, int) else False, why)
-        else:
-            self.model.add_linear_expression_in_domain(amount, cp_model.Domain.from_values(possible))
-
-    def equal_or_none(self, amount: Amount, other: Amount) -> None:
-        """The amount is the other one, or nothing."""
-        equal = self.model.new_bool_var("equal")
-        self.model.add(amount == other).only_enforce_if(equal)
-        self.model.add(amount == 0).only_enforce_if(~equal)
-
-    def total(self, amounts: Iterable[Amount]) -> Amount:
-        """The sum of amounts."""
-        return total(amounts)
-
-    # -- variables of a rule or an objective's own
-
-    def boolean(self, name: str) -> cp_model.IntVar:
-        """A new 0 or 1; the name is for logs."""
-        return self.model.new_bool_var(name)
-
-    def integer(self, low: int, high: int, name: str) -> cp_model.IntVar:
-        """A new whole number from `low` to `high`; the name is for logs."""
-        return self.model.new_int_var(low, high, name)
-
-    # -- saying it
-
-    def at_most(self, amount: Amount, most: Amount, why: str = "") -> None:
-        """The first amount is not above the second; `why` says what fails where both are known."""
-        self.require(amount <= most, why)
-
-    def require(self, condition: Condition, why: str = "") -> None:
-        """The condition holds. A condition that is already known to fail makes the model infeasible, with its reason."""
-        if isinstance(condition, bool):
-            if not condition:
-                self.impossible.append(why)
-                self.model.add_bool_or([])
-        else:
-            self.model.add(condition)
-
-    def minimise(self, amount: Amount) -> None:
-        """Smaller is better."""
-        self.model.minimize(amount)
 
     # -- reading it
 
@@ -284,14 +280,3 @@ class Variables:
                 self.require(self._by_place[key.bundle, key.cell] == value)
             elif isinstance(key, Bundle) and isinstance(value, tuple):
                 self._ranges[key].only({value})
-
-
-def total(amounts: Iterable[Amount]) -> Amount:
-    """The sum of amounts; an int if all of them are known."""
-    known, open_amounts = 0, []
-    for amount in amounts:
-        if isinstance(amount, int):
-            known += amount
-        else:
-            open_amounts.append(amount)
-    return cp_model.LinearExpr.sum(open_amounts) + known if open_amounts else known

@@ -20,6 +20,7 @@ from .fits_memory import FitsMemory
 from .group_in_node import GroupInNode
 from .hardware_kind import HardwareKind
 from .in_order import InOrder
+from .kept_together import KeptTogether
 from .model_divides import ModelDivides
 from .near import Near
 from .no_overlap import NoOverlap
@@ -42,6 +43,7 @@ RULES: tuple[Rule[Any], ...] = (
     NoOverlap(),
     ProcessOnOneNode(),
     GroupInNode(),
+    KeptTogether(),
     ReplicaOnWholeNodes(),
     Colocated(),
     RankAligned(),

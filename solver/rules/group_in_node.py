@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ...models.component import Component
 from ...models.demand import Clause, Demand
 from ...models.findings.finding import Finding, error, warning
+from ...models.locality import TP
 from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Assignment
 from ...models.placements.run import Repeat
@@ -28,7 +29,9 @@ class GroupInNode:
     packs: ClassVar[bool] = True
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
-        return [c for c in problem.components if c.parallel.tp > 1 and problem.kind(c) != NODE]
+        """Not those of which it is said otherwise: PW218 is about them."""
+        default = [c for c in problem.components if not any(keep.what == TP for keep in c.keep)]
+        return [component for component in default if component.parallel.tp > 1 and problem.kind(component) != NODE]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         """A unit is counted in one cell and taken from one node, and no start cuts one: only given parts can break it."""

@@ -13,11 +13,13 @@ from ...models.placements.assignment import Assignment, met
 from ...models.placements.ranks import merge, write_ranks
 from ...models.problem import Problem
 from ...models.sharing import around, holders
+from ..layout.cells.exactness import is_chain
 from ..wording import lowest
 
 if TYPE_CHECKING:
-    from ..layout.layout import Cell
-    from ..layout.pools import Pool
+    from ..layout.bundle import Bundle
+    from ..layout.cell import Cell
+    from ..layout.pool import Pool
     from ..model.variables import Variables
 
 Holder = tuple[str, str, int]
@@ -44,28 +46,33 @@ class NoOverlap:
                 self._counts(pool, cell, variables)
 
     def _ranges(self, pool: Pool, variables: Variables) -> None:
-        ranged = [bundle for bundle in pool.bundles if bundle.contiguous]
-        for bundle in ranged:
-            numbering, fit = variables.layout.numbering(bundle), []
-            for start, units in variables.starts(bundle):
-                pieces = numbering.pieces(start, start + units * bundle.unit)
-                if not any(((1 << count) - 1) << first & ~pool.free.get(stretch.node_rank, 0) for stretch, first, count in pieces):
-                    fit.append((start, units))
-            variables.start_among(bundle, fit)
-        for one, other in combinations(ranged, 2):
+        """No place of a contiguous bundle has something that is not free; two of them are apart."""
+        for one, other in combinations(pool.ranged, 2):
             variables.apart(one, other)
 
     def _counts(self, pool: Pool, cell: Cell, variables: Variables) -> None:
-        counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
         if pool.host is not None:
             # Where the host is searched each cell is one node.
             load = variables.total(variables.accelerators(bundle, cell) for bundle in pool.bundles)
             variables.require(load <= variables.accelerators(pool.host, cell))
             return
+        counted = [bundle for bundle in pool.counted if variables.may_hold(bundle, cell)]
         # On a single node the plain sum is exact whatever the sizes are; on several, one row per size is.
         for size in [1] if len(cell.nodes) == 1 else sorted({bundle.unit for bundle in counted}):
             load = variables.total(b.unit // size * variables.units(b, cell) for b in counted if b.unit >= size)
             variables.require(load <= variables.slots(cell, pool, size))
+        self._in_numa(pool, cell, [bundle for bundle in counted if bundle.piece > 1], variables)
+
+    def _in_numa(self, pool: Pool, cell: Cell, bound: list[Bundle], variables: Variables) -> None:
+        """Pieces that lie inside NUMA domains: one row per size too; where sizes are no chain, each cell is one node, and its domains are counted."""
+        if is_chain(bundle.piece for bundle in bound):
+            for size in sorted({bundle.piece for bundle in bound}):
+                load = variables.total(b.unit // size * variables.units(b, cell) for b in bound if b.piece >= size)
+                variables.require(load <= variables.slots(cell, pool, size, inside_numa=True))
+            return
+        in_domain = {bundle: variables.pieces_by_domain(bundle, cell) for bundle in bound}
+        for number, left in enumerate(variables.left_in_domains(cell, pool)):
+            variables.require(variables.total(bundle.piece * its[number] for bundle, its in in_domain.items()) <= left)
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
         sets = holders(problem)

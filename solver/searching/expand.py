@@ -1,86 +1,63 @@
-"""Decision values become an Assignment: ranges first, then the largest units first. By the divisor chain it never fails."""
+"""Decision values become an Assignment: ranges first, then what is counted, then the order of ranks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import Iterator, Sequence
+from typing import Iterator, Mapping, Sequence
 
 from ...models.component import Component
 from ...models.machines.node_group import CLUSTER_LABEL
 from ...models.placements.assignment import Assignment, Run, Seat, compress
-from ..layout.layout import Bundle, Count, Layout, Values
-from ..layout.pools import Pool
+from ..layout.layout import Bundle, Cell, Count, Layout, Values
+from ..layout.rank_order import in_rank_order
+from ..layout.seating import seated
+from ..replanning.in_ranks import in_ranks, were_ranked
+from ..replanning.keep import keep, rest
+from .count_out import ExpansionFailed, Held, count_out
+from .dealing import dealt_out
+from .pinning import in_pinned_order
 
-
-class ExpansionFailed(Exception):
-    """Values were accepted that no node can hold: a fault of ours, never of the input."""
+__all__ = ["ExpansionFailed", "expand"]
 
 
 def expand(layout: Layout, values: Values) -> Assignment:
     """The Assignment that the values say. Lower node ranks and lower indices are taken first."""
-    held: dict[Bundle, list[Seat]] = {bundle: [] for bundle in layout.bundles}
+    held: dict[Bundle, Held] = {bundle: {} for bundle in layout.bundles}
+    counts: dict[Bundle, list[tuple[Cell, int]]] = {}
+    for key, value in values.items():
+        if isinstance(key, Count) and isinstance(value, int) and value:
+            counts.setdefault(key.bundle, []).append((key.cell, value))
     for pool in layout.pools:
-        free = dict(pool.free) if pool.host is None else _masks(held[pool.host])
-        for bundle in pool.bundles:
+        free = dict(pool.free if pool.host is None else held[pool.host])
+        for bundle in pool.ranged:
             value = values.get(bundle)
             if isinstance(value, tuple):
-                held[bundle] = _range_seats(layout, bundle, *value)
-                for rank, index in held[bundle]:
-                    free[rank] &= ~(1 << index)
-        _count_out(pool, values, free, held)
+                held[bundle] = _range(layout, bundle, *value)
+                for rank, mask in held[bundle].items():
+                    free[rank] = free.get(rank, 0) & ~mask
+        asked = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}
+        if layout.problem.previous is not None and pool.host is None:
+            kept = keep(layout, pool, values, free)
+            for bundle, node, mask in ((bundle, *piece) for bundle, its in kept.items() for piece in its):
+                held[bundle][node] = held[bundle].get(node, 0) | mask
+                free[node] &= ~mask
+            asked = rest(asked, kept, layout)
+        count_out(layout, pool, asked, free, held)
     for bundle, masks in layout.fixed.items():
-        held[bundle] = [(node, i) for node, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1]
-    return _assemble(layout, held)
+        held[bundle] = dict(masks)
+    return _assemble(layout, held, {**layout.on_nodes, **dealt_out(layout, values)})
 
 
-def _count_out(pool: Pool, values: Values, free: dict[int, int], held: dict[Bundle, list[Seat]]) -> None:
-    """Give every counted bundle of the pool its seats, the largest units first."""
-    counts = [(key.bundle, key.cell, value) for key, value in values.items() if isinstance(key, Count) and isinstance(value, int)]
-    order = {bundle: position for position, bundle in enumerate(pool.bundles)}
-    counts = [each for each in counts if each[0] in order]
-    for bundle, cell, count in sorted(counts, key=lambda each: (-each[0].unit, each[1].index, order[each[0]])):
-        left = count
-        for solid in (True, False):  # a text can say a process on solid ranges alone; the sizes are a chain, so any order of nodes will do
-            for node in cell.nodes:
-                while left and (taken := _unit(free.get(node.rank, 0), bundle, solid)):
-                    free[node.rank] &= ~taken
-                    held[bundle] += [(node.rank, index) for index in range(taken.bit_length()) if taken >> index & 1]
-                    left -= 1
-        if left:
-            raise ExpansionFailed(f"{left} units of {bundle.name} have no place in {cell.name}")
-
-
-def _unit(free: int, bundle: Bundle, solid: bool) -> int:
-    """The lowest free resources of a node for one unit, with `solid` in one range for each process; 0 if there are none."""
-    each = max(component.per_process for component in bundle.components) if solid else 1
-    taken = _range(free, bundle.unit) if solid else 0
-    while taken.bit_count() < bundle.unit and (piece := _range(free & ~taken, each)):
-        taken |= piece
-    return taken if taken.bit_count() == bundle.unit else 0
-
-
-def _range(free: int, size: int) -> int:
-    """The lowest solid range of so many free resources; 0 if there is none."""
-    starts = free
-    for offset in range(1, size):
-        starts &= free >> offset
-    return (starts & -starts) * ((1 << size) - 1)
-
-
-def _masks(seats: list[Seat]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for node, index in seats:
-        found[node] = found.get(node, 0) | 1 << index
+def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> Held:
+    pieces = layout.numbering(bundle).pieces(start, start + units * bundle.unit)
+    found: Held = {}
+    for stretch, first, count in pieces:
+        found[stretch.node_rank] = found.get(stretch.node_rank, 0) | ((1 << count) - 1) << first
     return found
 
 
-def _range_seats(layout: Layout, bundle: Bundle, start: int, units: int) -> list[Seat]:
-    pieces = layout.numbering(bundle).pieces(start, start + units * bundle.unit)
-    return [(stretch.node_rank, first + i) for stretch, first, count in pieces for i in range(count)]
-
-
-def _assemble(layout: Layout, held: dict[Bundle, list[Seat]]) -> Assignment:
+def _assemble(layout: Layout, held: dict[Bundle, Held], on_nodes: Mapping[str, Sequence[Run]]) -> Assignment:
     """Every component of a bundle cuts the bundle's resources into its own groups and processes."""
     runs: dict[str, Sequence[Run]] = {}
     for component in layout.problem.components:
@@ -88,17 +65,19 @@ def _assemble(layout: Layout, held: dict[Bundle, list[Seat]]) -> Assignment:
         if component.runs is not None:
             runs[component.name] = component.runs
         elif bundle is None:
-            runs[component.name] = layout.on_nodes[component.name]
+            runs[component.name] = on_nodes[component.name]
         else:
             runs[component.name] = _component_runs(layout, component, bundle, held[bundle])
     return Assignment(runs)
 
 
-def _component_runs(layout: Layout, component: Component, bundle: Bundle, held: list[Seat]) -> tuple[Run, ...]:
-    first = layout.numbering(bundle).first if bundle.contiguous else {}
-    ordered = sorted(held, key=lambda seat: (first.get(seat[0], seat[0]), seat))
+def _component_runs(layout: Layout, component: Component, bundle: Bundle, held: Held) -> tuple[Run, ...]:
+    ordered = (in_ranks if were_ranked(layout, bundle) else in_rank_order)(layout, bundle, held)
     labels = _labels(layout, component)
-    runs = compress(_processes(component, ordered), bundle.kind)
+    seats = seated(layout, bundle, ordered)
+    if seats is None:
+        raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
+    runs = compress(_processes(component, in_pinned_order(layout.problem, component, seats[component.name])), bundle.kind)
     met = [labels.get(run.node, component.node_groups[0]) for run in runs]
     if _interleaves(layout, met):
         met = [CLUSTER_LABEL] * len(runs)
@@ -121,13 +100,7 @@ def _interleaves(layout: Layout, labels: list[str]) -> bool:
     return again and groups[CLUSTER_LABEL].kind == groups[order[0]].kind and not any(groups[label].env_configs for label in order)
 
 
-def _processes(component: Component, held: list[Seat]) -> Iterator[tuple[int, list[Seat]]]:
-    """(rank, its resources): groups one after the other, interleaved in blocks where the component has a stride."""
-    rank, size = 0, component.group_size
-    stride = component.unit // size
-    for block in range(0, len(held), component.unit):
-        for position in range(stride):
-            group = held[block : block + component.unit][position::stride]
-            for start in range(0, size, component.per_process):
-                yield rank, group[start : start + component.per_process]
-                rank += 1
+def _processes(component: Component, held: Sequence[Seat]) -> Iterator[tuple[int, Sequence[Seat]]]:
+    """(rank, its resources), from the component's resources in the order of its ranks."""
+    size = component.per_process
+    return ((rank, held[rank * size : (rank + 1) * size]) for rank in range(len(held) // size))

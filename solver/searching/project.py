@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from ...models.component import Component
+from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment, seats
-from ..layout.layout import Bundle, Count, Layout, Values
+from ..layout.grain import whole_in
+from ..layout.layout import Bundle, Cell, Layout, Values
 from ..layout.places import lengths
+from .dealing import counts_of
 
 
 def project(layout: Layout, assignment: Assignment) -> Values | None:
     """The values of the decision variables that say this assignment; None if none do.
 
     None exactly where the shape of the variables excludes it: members of a bundle apart, a group or process over two
-    nodes, a contiguous bundle that is not one range of as many whole units as were asked for, one that is outside what it
+    nodes, a counted bundle where it may not be at all, a contiguous bundle that is not one range of as many whole units as were asked for, one that is outside what it
     lies within.
     """
     values: Values = {}
@@ -38,6 +41,11 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
         if found is None:
             return None
         values.update(found)
+    for dealt in layout.dealt.values():
+        counts_of_it = counts_of(layout, dealt, assignment)
+        if counts_of_it is None:
+            return None
+        values.update(counts_of_it)
     return values
 
 
@@ -53,20 +61,20 @@ def _amounts(assignment: Assignment, component: Component) -> dict[int, int]:
 
 
 def _is_cut(layout: Layout, assignment: Assignment, component: Component) -> bool:
-    """Is some group of the component, some process, or some replica that must be whole, on two nodes?"""
+    """Is something of the component on two nodes that must be on one: a process, or a group or a replica where that is asked?"""
     held = [node for _, its in seats(assignment.of(component.name)) for (node, _), _, _ in its]
-    sizes = (component.group_size, layout.problem.whole_replica(component))
-    return any(len(set(held[start : start + size])) > 1 for size in sizes for start in range(0, len(held), size))
+    size = whole_in(layout.problem, component, NODE_LEVEL)
+    return any(len(set(held[start : start + size])) > 1 for start in range(0, len(held), size))
 
 
-def _counts(layout: Layout, bundle: Bundle, counts: dict[int, int]) -> Values:
-    values: Values = {Count(bundle, cell): 0 for cell in layout.cells}
-    per_cell = {cell.index: 0 for cell in layout.cells}
+def _counts(layout: Layout, bundle: Bundle, counts: dict[int, int]) -> Values | None:
+    """None if some of it is in a cell where it may not be."""
+    per_cell: dict[Cell, int] = {}
     for node, count in counts.items():
-        per_cell[layout.cell_of[node].index] += count // bundle.unit
-    for cell in layout.cells:
-        values[Count(bundle, cell)] = per_cell[cell.index]
-    return values
+        cell = layout.cell_of[node]
+        per_cell[cell] = per_cell.get(cell, 0) + count // bundle.unit
+    values: Values = {count: per_cell.pop(count.cell, 0) for count in layout.counts if count.bundle is bundle}
+    return None if any(per_cell.values()) else values
 
 
 def _range(layout: Layout, bundle: Bundle, masks: dict[int, int]) -> Values | None:

@@ -1,0 +1,71 @@
+"""How something is said to CP-SAT: a condition, a domain, a minimum; variables that a rule or an objective makes for itself."""
+
+from __future__ import annotations
+
+from typing import Iterable
+
+from ortools.sat.python import cp_model
+
+from .amount import Amount, Condition, total
+
+
+class Saying:
+    """A CP-SAT model, and the words to say something to it.
+
+    Attributes
+    ----------
+    impossible : why the model is infeasible, where a condition was known to fail when it was said.
+    """
+
+    def __init__(self) -> None:
+        self.model = cp_model.CpModel()
+        self.impossible: list[str] = []
+
+    # -- saying it
+
+    def at_most(self, amount: Amount, most: Amount, why: str = "") -> None:
+        """The first amount is not above the second; `why` says what fails where both are known."""
+        self.require(amount <= most, why)
+
+    def require(self, condition: Condition, why: str = "") -> None:
+        """The condition holds. A condition that is already known to fail makes the model infeasible, with its reason."""
+        if isinstance(condition, bool):
+            if not condition:
+                self.impossible.append(why)
+                self.model.add_bool_or([])
+        else:
+            self.model.add(condition)
+
+    def minimise(self, amount: Amount) -> None:
+        """Smaller is better."""
+        self.model.minimize(amount)
+
+    def among(self, amount: Amount, values: Iterable[int], why: str = "") -> None:
+        """The amount is one of these."""
+        possible = list(values)
+        if isinstance(amount, int) or not possible:
+            self.require(amount in possible if isinstance(amount, int) else False, why)
+        else:
+            self.model.add_linear_expression_in_domain(amount, cp_model.Domain.from_values(possible))
+
+    def equal_or_none(self, amount: Amount, other: Amount) -> None:
+        """The amount is the other one, or nothing."""
+        equal = self.model.new_bool_var("equal")
+        self.model.add(amount == other).only_enforce_if(equal)
+        self.model.add(amount == 0).only_enforce_if(~equal)
+
+    # -- computing
+
+    def total(self, amounts: Iterable[Amount]) -> Amount:
+        """The sum of amounts."""
+        return total(amounts)
+
+    # -- variables of its own
+
+    def boolean(self, name: str) -> cp_model.IntVar:
+        """A new 0 or 1; the name is for logs."""
+        return self.model.new_bool_var(name)
+
+    def integer(self, low: int, high: int, name: str) -> cp_model.IntVar:
+        """A new whole number from `low` to `high`; the name is for logs."""
+        return self.model.new_int_var(low, high, name)
