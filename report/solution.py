@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Sequence
 
 from ..models.answer import Answer
 from ..models.findings.finding import Finding
 from ..models.findings.span import Edit
+from ..models.placements.moves import Moves
 from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ..models.reading import Reading
 from .diff import diff
 from .grid import grid
+from .moves import render as render_moves
+from .moves import to_data
 from .table import components_table, placements_table, table
 from .terminal import escape, paint
 from .text import render_unchecked
@@ -27,10 +31,11 @@ def render(
     written: bool,
     output: str,
     colour: bool = False,
+    moves: Moves | None = None,
 ) -> str:
     """Everything about one answer that has a plan.
 
-    `written` and `output` say what was done with it, `unwritable` why the file cannot say it.
+    `written` and `output` say what was done with it, `unwritable` why the file cannot say it, `moves` what became of a plan before it.
     """
     plan = answer.plan
     if plan is None:
@@ -41,12 +46,21 @@ def render(
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
     if plan.status != VERIFIED:
         blocks.append(_terms(plan) if plan.terms else "objective: nothing to weigh, every placement that holds is as good")
+    blocks += [render_moves(moves, plan)] if moves else []
     if edits:
         blocks.append(f"{escape(reading.source.name)}: written" if written else diff(reading.source, edits, colour))
     blocks += [_note(finding, colour) for finding in unwritable]
     blocks += [render_unchecked(answer.unchecked)] if answer.unchecked else []
     blocks.append(_verdict(reading, answer, plan, output, colour))
     return "\n\n".join(blocks)
+
+
+def to_json(plan: Plan, moves: Moves | None = None) -> str:
+    """The plan as JSON text, with what became of a plan before it where there was one."""
+    from ..models.placements.plan_file import plan_to_json
+
+    text = plan_to_json(plan)
+    return json.dumps({**json.loads(text), "moves": to_data(moves)}, indent=1) + "\n" if moves else text
 
 
 def _note(finding: Finding, colour: bool) -> str:

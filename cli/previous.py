@@ -1,0 +1,73 @@
+"""`--previous` and `--lose`: a placement near the one that runs now, after the cluster or the job has changed."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+
+import click
+
+from ..models.findings.finding import UnusableInput, error
+
+if TYPE_CHECKING:
+    from ..models.findings.finding import Finding
+    from ..models.findings.span import Edit
+    from ..models.placements.moves import Moves
+    from ..models.placements.plan import Plan
+    from ..models.problem import Problem
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+_PREVIOUS = "The plan that runs now: as few groups as possible move from it. Nodes are matched by their names."
+_LOSE = "These nodes are gone, by name or by rank."
+
+
+def previous_options(verb: Verb) -> Verb:
+    """Adds `--previous` and `--lose` to a verb, as its argument `previous`: a Previous."""
+
+    @wraps(verb)
+    def near(*arguments: Any, previous: str | None, lost: tuple[str, ...], **others: Any) -> Any:
+        return verb(*arguments, previous=Previous(previous, lost), **others)
+
+    lose = click.option("--lose", "lost", multiple=True, metavar="NODE,...", help=_LOSE)
+    return click.option("--previous", metavar="PLAN", help=_PREVIOUS)(lose(cast(Verb, near)))
+
+
+class Previous:
+    """What was there before, as the command line says it: the file of a plan, and nodes that are gone."""
+
+    def __init__(self, file: str | None, lost: tuple[str, ...]) -> None:
+        self._words = [word.strip() for text in lost for word in text.split(",") if word.strip()]
+        self._file = file
+        self._plan: Plan | None = None
+
+    def asked(self, problem: Problem) -> Problem:
+        """The question on what is left of the cluster, near the plan. Raises UnusableInput for a plan or nodes that are none."""
+        if self._words:
+            from ..solver.pricing.machines import without_named
+
+            left = without_named(problem, self._words)
+            if isinstance(left, tuple):
+                raise UnusableInput(left)
+            problem = left
+        if self._file is not None:
+            from ..models.placements.plan_file import read_plan
+            from ..solver.replanning.replan import after
+
+            self._plan = read_plan(self._file)
+            problem = after(problem, self._plan)
+        return problem
+
+    def moves(self, question: Problem, plan: Plan) -> Moves | None:
+        """What a plan moves; None where nothing was there before."""
+        if self._plan is None:
+            return None
+        from ..solver.replanning.replan import moves
+
+        return moves(question, self._plan, plan)
+
+    def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:
+        """The edits of the file, unless its ranks count nodes that are gone: then why not."""
+        if not self._words or not edits:
+            return edits, unwritable
+        message = "the answer cannot be written into this file: its ranks still count the nodes that are gone"
+        return [], (*unwritable, error("PW603", "", message, help="change the cluster there first, or use the plan itself"))
