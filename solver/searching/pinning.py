@@ -26,6 +26,8 @@ def in_pinned_order(problem: Problem, component: Component, held: Sequence[Seat]
     order of the nodes, or of a range. Raises PinsBroken where no order keeps the pins.
     """
     line = line_of(problem, component)
+    if not any(each.pins for each in line):
+        return list(held)
     if problem.job.capabilities.nodes_in_order or not all(may_be_renumbered(each) for each in line):
         return list(held)
     found = in_blocks(problem, line)
