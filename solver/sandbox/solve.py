@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ...models.answer import UNDECIDED, Answer
-from ...models.findings.finding import Unchecked, error
+from ...models.findings.finding import error
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..searching.permission import SearchNeeded, no_search
@@ -49,7 +49,7 @@ def solve(
     memory : MiB of address space that the search may take.
     child : the command line that starts it.
     """
-    trust, began = Trust(problem), time.monotonic()
+    trust, began = Trust(problem, seed), time.monotonic()
 
     def told(progress: Progress) -> None:
         if progress.plan is not None:
@@ -62,19 +62,18 @@ def solve(
     except SearchNeeded:
         if trust.best is None:
             on_progress(Progress(None, 0, time.monotonic() - began))
+    trust.begin()
     try:
         answer = trust.answer(_asked(Question(problem, limit, seed), told, child or command(memory), memory))
         return replace(answer, plan=_timed(answer.plan, began))
     except Stopped as why:
-        finding = why.with_answer if trust.best else why.without_answer
+        best, finding = trust.best, why.with_answer if trust.best else why.without_answer
     except OurFault as fault:
-        finding = error("PW610", "", str(fault), help="please report it, with the file")
-    best = _timed(trust.best, began)
-    return (
-        Answer(best.status, best, (finding,), "search", _unchecked(problem, best))
-        if best
-        else Answer(UNDECIDED, None, (finding,), "search")
-    )
+        best, finding = trust.believed(), error("PW610", "", str(fault), help="please report it, with the file")
+    plan = _timed(best, began)
+    if plan is None:
+        return Answer(UNDECIDED, None, (finding,), "search")
+    return Answer(plan.status, plan, (finding,), "search", tuple(unchecked(problem, plan.assignment)))
 
 
 def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
@@ -113,7 +112,3 @@ def _patience(question: Question) -> float:
 def _timed(plan: Plan | None, began: float) -> Plan | None:
     """The plan with the time that all of it took, its own process too."""
     return plan and replace(plan, seconds=time.monotonic() - began)
-
-
-def _unchecked(problem: Problem, plan: Plan) -> tuple[Unchecked, ...]:
-    return tuple(unchecked(problem, plan.assignment))

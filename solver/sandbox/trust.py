@@ -29,19 +29,31 @@ class Lie(OurFault):
 class Trust:
     """The best answer that was verified here, and what nobody can have told truly beside it."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self.problem, self.seed = problem, seed
         self.best: Plan | None = None
+        self._own_bound = 0
 
     def plan(self, plan: Plan) -> Plan:
         """The plan, verified, for our own cluster; it is the best from now on if it is better. Raises Lie."""
         if self.best is None or plan.assignment != self.best.assignment or plan.degrees != self.best.degrees:
             self._must_hold(plan)
         self._must_add_up(plan)
-        plan = replace(plan, status=OPTIMAL if plan.bound == plan.objective else FEASIBLE)
+        plan = replace(plan, status=_status(plan.objective, plan.bound))
         if self.best is None or (plan.objective, -plan.bound) < (self.best.objective, -self.best.bound):
             self.best = plan
         return plan
+
+    def begin(self) -> None:
+        """From now on it is another process that tells."""
+        self._own_bound = self.best.bound if self.best else 0
+
+    def believed(self) -> Plan | None:
+        """The best answer, with what was proved in this process alone: for where the other one was caught."""
+        if self.best is None:
+            return None
+        terms = tuple(replace(term, bound=0) for term in self.best.terms)
+        return replace(self.best, terms=terms, bound=self._own_bound, status=_status(self.best.objective, self._own_bound))
 
     def answer(self, answer: Answer) -> Answer:
         """The answer, its plan verified. Raises Lie."""
@@ -74,6 +86,8 @@ class Trust:
 
     def _must_add_up(self, plan: Plan) -> None:
         """Every value of the objective is what our own arithmetic gives, and no bound is above what is known to be possible."""
+        if plan.seed != self.seed:
+            raise Lie("its seed is another")
         chosen = self._chosen(plan)
         nothing = [[0] * len(tier.members) for tier in tiers(chosen)]
         found = plan_terms(chosen, plan.assignment, nothing, [0] * len(nothing))
@@ -97,3 +111,7 @@ class Trust:
             raise Lie(f"it says impossible, and an answer of {self.best.objective} is known")
         if answer.how == "counting" and not any(counting_row(each) for each in self.problem.alternatives()):
             raise Lie("it says that a sum shows it to be impossible, and there is none")
+
+
+def _status(objective: int, bound: int) -> str:
+    return OPTIMAL if bound >= objective else FEASIBLE
