@@ -1,0 +1,107 @@
+"""The block `placewright:` says the same in a file of every framework: demands, relations, links and the objective."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.component import APART, NEAR
+from placewright.models.dialects.load import dialect_named, read
+from placewright.models.findings.finding import Finding
+from placewright.models.link import Link
+from placewright.models.locality import Keep, Pin, Spread
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.cluster_source import cluster_of
+from placewright.models.preference import WEIGHTED, Preference
+from placewright.models.reading import Reading
+from placewright.models.text.source import Source
+
+MACHINES = (
+    "nodes: [{repeat: 2, accelerators: {count: 8}, topology: {rack: r0}}, {repeat: 2, accelerators: {count: 8}, topology: {rack: r1}}]"
+)
+ROLES = "rewards: {math: {world_size: 1, tag_included: [m]}}\n"
+FILES = {
+    "rlinf": ("cluster: {num_nodes: 4}\n", "actor", "rollout"),
+    "roll": (
+        "pretrain: models/own\nactor_train: {strategy_args: {strategy_name: megatron_train}}\n"
+        f"actor_infer: {{strategy_args: {{strategy_name: vllm}}}}\n{ROLES}",
+        "actor_train",
+        "actor_infer",
+    ),
+    "verl": (
+        "trainer: {n_gpus_per_node: 8}\ndata: {train_batch_size: 512}\nactor_rollout_ref:\n  model: {path: models/own}\n"
+        "  actor: {ppo_mini_batch_size: 128, ppo_micro_batch_size_per_gpu: 4}\n  rollout: {name: vllm, log_prob_micro_batch_size_per_gpu: 4}\n",
+        "actor",
+        "rollout",
+    ),
+}
+SAID = """placewright:
+  components:
+    TRAIN: {accelerators: 16, keep: {replica: rack}, spread: {level: node, percent: 60}, pin: {ranks: 0-7, nodes: 2}, exclude: 1, host_memory: 10GiB}
+  relations: [{kind: near, components: [TRAIN, INFER]}]
+  links: [{from: TRAIN, to: INFER, weights: 14GiB}]
+  objective: {weights: {rack: 10}}
+"""
+
+
+def reading(dialect: str, block: str, machines: Cluster | None = None) -> Reading:
+    text, train, infer = FILES[dialect]
+    return read(
+        Source("run.yaml", text + block.replace("TRAIN", train).replace("INFER", infer)), machines or cluster_of(Source("c", MACHINES))
+    )
+
+
+@pytest.mark.parametrize("dialect", FILES)
+def test_all_words_reach_the_problem(dialect: str) -> None:
+    block = SAID if dialect == "verl" else SAID.replace("  relations", "    INFER: {accelerators: 16}\n  relations")
+    found = reading(dialect, block)
+    assert found.dialect == dialect
+    assert found.problem is not None
+    _, train, infer = FILES[dialect]
+    its, job = found.problem[train], found.problem.job
+    assert (its.keep, its.spread) == ((Keep("replica", "rack"),), (Spread("node", 1, 60),))
+    assert (its.pins, its.excluded, its.host_memory) == ((Pin(range(8), (2,)),), (1,), 10240)
+    assert [(r.kind, r.components, r.level) for r in job.relations if r.kind in (APART, NEAR)] == [(NEAR, (train, infer), "rack")]
+    assert job.links == (Link(train, infer, 14336),)
+    assert job.preference == Preference(WEIGHTED, {"rack": 10})
+
+
+@pytest.mark.parametrize("dialect", FILES)
+@pytest.mark.parametrize(
+    ("block", "code", "message"),
+    [
+        ("placewright: {links: [{from: TRAIN, to: nobody, weights: 1GiB}]}\n", "PW121", "`placewright.links` names `nobody`"),
+        ("placewright: {objective: best}\n", "PW105", "`order` of `placewright.objective`: `best` is no order"),
+        ("placewright: {relations: [{kind: near}]}\n", "PW101", "`components` of `placewright.relations.0` is missing"),
+        ("placewright: {components: {TRAIN: {accelerators: 8, spread: rak}}}\n", "PW105", "`rak` is no level"),
+        ("placewright: {component: {TRAIN: {accelerators: 8}}, links: []}\n", "PW104", "`component` is no key of the block"),
+    ],
+)
+def test_faults_of_the_block(dialect: str, block: str, code: str, message: str) -> None:
+    found = [finding for finding in reading(dialect, block).findings if finding.code == code and message in finding.message]
+    assert found
+    assert all(finding.help and finding.span for finding in found)
+
+
+def test_a_near_key_is_an_edit() -> None:
+    findings: tuple[Finding, ...] = reading("rlinf", "placewright: {component: {actor: {accelerators: 8}}, links: []}\n").findings
+    (finding,) = [each for each in findings if each.code == "PW104"]
+    assert finding.edit is not None
+    assert finding.edit.text == "components"
+
+
+@pytest.mark.parametrize("dialect", ["rlinf", "roll"])
+def test_a_framework_file_made_from_a_native_one_says_all_of_it(dialect: str) -> None:
+    text = f"cluster: {{{MACHINES}}}\ncomponents:\n  actor: {{accelerators: 16, spread: rack, exclude: 3}}\n"
+    text += "  rollout: {accelerators: 8, apart_from: {component: actor, level: node}}\n"
+    if dialect == "roll":
+        text += "  reward: {node_group: node, processes: 1}\n"
+    text += "relations: [{kind: not fewer, components: [actor, rollout]}]\nlinks: [{from: actor, to: rollout, weights: 1GiB}]\nobjective: weighted\n"
+    native = read(Source("job.yaml", text)).problem
+    assert native is not None
+    rendering = dialect_named(dialect).render(native)
+    again = read(Source("run.yaml", rendering.text), native.cluster, dialect).problem
+    assert again is not None
+    names = rendering.names
+    assert again.job.links == (Link(names["actor"], names["rollout"], 1024),)
+    assert again.job.preference == Preference(WEIGHTED)
+    assert again[names["actor"]].excluded == (3,)
+    assert ("not fewer", (names["actor"], names["rollout"])) in [(relation.kind, relation.components) for relation in again.job.relations]
