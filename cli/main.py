@@ -22,6 +22,7 @@ INTERRUPTED, BROKEN_PIPE = 130, 141
 VERBS = {
     "verify": "Check the placements of configuration files.",
     "solve": "Find placements where a file gives hints instead of ranks.",
+    "whatif": "Say what each demand, machine or setting costs: solve again without it.",
     "explain": "Say what a file needs and how its numbers come about, or what a code such as PW102 means.",
     "convert": "Write a configuration in another dialect.",
     "launch": "Start the workers of a file or a plan on Ray.",

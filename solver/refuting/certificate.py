@@ -2,109 +2,88 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Mapping
+from typing import Callable, Iterable, Iterator, Mapping
 
 from ...models.component import Component
 from ...models.machines.node_group import ACCELERATOR
 from ...models.problem import Problem
-from ..layout.layout import Bundle, Cell, Layout
+from ..layout.layout import Bundle, Layout
 from ..layout.pools import Pool
 from ..layout.reach import eligible
 from ..wording import listed, plural
-from .cpu_row import cpu_row
-from .own_rows import amount_row, memory_row, node_row, range_row
-from .relation_rows import relation_row
-from .row import Row
+from .rows.census import Census
+from .rows.hall import shortage
+from .rows.node_rows import cpu_row, host_memory_row
+from .rows.own_rows import amount_row, memory_row, node_row, range_row
+from .rows.piece_rows import domain_piece_row, node_piece_row, spread_row, whole_row
+from .rows.pin_rows import pin_row
+from .rows.question import Question
+from .rows.relation_rows import relation_row
+from .rows.row import Row
+
+Alone = Callable[[Question, Bundle], "Row | None"]
+_ALONE: tuple[Alone, ...] = (amount_row, memory_row)
+_IN_PLACE: tuple[Alone, ...] = (pin_row, whole_row, spread_row, cpu_row, host_memory_row)
 
 
-def counting_row(problem: Problem) -> Row | None:
+def counting_row(problem: Problem, census: Census | None = None) -> Row | None:
     """A sum that proves the problem impossible, or None if no such sum does.
 
-    For every size of piece: what each bundle needs flows to the nodes that it may use. What cannot flow is short, and the
-    minimal cut names the bundles and the nodes (Hall's condition).
+    For every size of piece: what each bundle needs flows to the nodes that it may use. What cannot flow is short, and Hall's
+    condition names the bundles and the nodes. `census` saves counting the nodes again where several questions are asked about
+    one cluster.
     """
-    layout = Layout(problem)
-    for bundle in layout.bundles:
-        if row := amount_row(layout, bundle):
-            return row
-    for bundle in layout.bundles:
-        if row := memory_row(layout, bundle):
-            return row
-    for bundle in layout.ranged:
-        if row := range_row(layout, bundle):
-            return row
-    for name in layout.on_nodes:
-        if row := node_row(layout, problem[name]):
-            return row
-    if row := relation_row(layout):
-        return row
-    for pool in layout.pools:
-        may = {bundle: frozenset(eligible(layout, bundle)) for bundle in pool.bundles}
+    return next(_rows(Question(problem, census or Census(problem))), None)
+
+
+def _rows(question: Question) -> Iterator[Row]:
+    problem = question.problem
+    for alone in _ALONE:
+        yield from filter(None, (alone(question, bundle) for bundle in question.bundles))
+    ranged = [bundle for bundle in question.bundles if bundle.contiguous and not bundle.fixed]
+    yield from filter(None, (range_row(question, bundle) for bundle in ranged))
+    on_nodes = (component for component in problem.hinted if any(share.component == component.name for share in problem.shares))
+    yield from filter(None, (node_row(question, component) for component in on_nodes if component.name not in _placed(question)))
+    yield from filter(None, (relation_row(question), node_piece_row(question), domain_piece_row(question)))
+    if question.nested:
+        yield from _inside(question.layout)
+    for place in _IN_PLACE:
+        yield from filter(None, (place(question, bundle) for bundle in question.open))
+
+
+def _placed(question: Question) -> set[str]:
+    return {component.name for bundle in question.bundles for component in bundle.components}
+
+
+def _inside(layout: Layout) -> Iterator[Row]:
+    """What lies within given parts, or within what is itself searched, and has no room there."""
+    for pool in (pool for pool in layout.pools if pool.hosts):
+        may = {bundle: sum(1 << cell.index for cell in eligible(layout, bundle)) for bundle in pool.bundles}
         for size in sorted({bundle.unit for bundle in may} | {1}):
-            # Only pieces that this size divides can be counted in it.
             needs = {bundle: bundle.unit // size * bundle.least for bundle in may if bundle.unit % size == 0}
-            if row := _shortage(layout, pool, size, needs, may):
-                return row
-    return next(filter(None, (cpu_row(layout, bundle) for bundle in layout.searched)), None)
+            rooms = [layout.capacity(cell, pool, size) for cell in layout.cells]
+
+            def have(mask: int, rooms: list[int] = rooms) -> int:
+                return sum(room for index, room in enumerate(rooms) if mask >> index & 1)
+
+            if short := shortage(needs, may, have):
+                yield _inner_row(layout, pool, short, size, needs, have(_union(may[bundle] for bundle in short)))
 
 
-def _shortage(layout: Layout, pool: Pool, size: int, needs: Mapping[Bundle, int], may: Mapping[Bundle, frozenset[Cell]]) -> Row | None:
-    room = {cell: layout.capacity(cell, pool, size) for cell in layout.cells}
-
-    def short(bundles: Iterable[Bundle]) -> int:
-        chosen = tuple(bundles)
-        cells = frozenset[Cell]().union(*(may[bundle] for bundle in chosen))
-        return sum(needs[bundle] for bundle in chosen) - sum(room[cell] for cell in cells)
-
-    # Most often one bundle alone is too large, or all together are: then no flow is needed to see it.
-    members = next(([bundle] for bundle in needs if short([bundle]) > 0), [])
-    if not members:
-        members = _cut(needs, may, room)
-    for bundle in list(members):
-        rest = [other for other in members if other is not bundle]
-        if rest and short(rest) > 0:
-            members = rest
-    if not members:
-        return None
-    need = sum(needs[bundle] for bundle in members)
-    have = need - short(members)
-    components = tuple(component for bundle in members for component in bundle.components)
-    nodes = sum(len(cell.nodes) for cell in frozenset[Cell]().union(*(may[bundle] for bundle in members)))
-    return Row(components, need, have, _sentence(layout, pool, components, size, (need, have), nodes))
+def _union(masks: Iterable[int]) -> int:
+    union = 0
+    for mask in masks:
+        union |= mask
+    return union
 
 
-def _cut(needs: Mapping[Bundle, int], may: Mapping[Bundle, frozenset[Cell]], room: Mapping[Cell, int]) -> list[Bundle]:
-    """The bundles that together need more than the nodes that any of them may use have; none if everything can flow."""
-    import networkx
-
-    alike: dict[frozenset[Bundle], int] = {}
-    for cell, pieces in room.items():
-        users = frozenset(bundle for bundle in needs if cell in may[bundle])
-        alike[users] = alike.get(users, 0) + pieces
-    graph = networkx.DiGraph()
-    graph.add_nodes_from(("need", "have"))
-    for bundle, need in needs.items():
-        graph.add_edge("need", bundle, capacity=need)
-    for users, pieces in alike.items():
-        graph.add_edge(users, "have", capacity=pieces)
-        for bundle in users:
-            graph.add_edge(bundle, users)
-    flow, (reached, _) = networkx.minimum_cut(graph, "need", "have")
-    return [bundle for bundle in needs if bundle in reached] if flow < sum(needs.values()) else []
-
-
-def _sentence(layout: Layout, pool: Pool, members: tuple[Component, ...], size: int, sums: tuple[int, int], nodes: int) -> str:
-    need, have = sums
-    what = "accelerator" if pool.kind == ACCELERATOR else pool.kind
+def _inner_row(layout: Layout, pool: Pool, short: list[Bundle], size: int, needs: Mapping[Bundle, int], have: int) -> Row:
+    members: tuple[Component, ...] = tuple(component for bundle in short for component in bundle.components)
+    need, what = sum(needs[bundle] for bundle in short), "accelerator" if pool.kind == ACCELERATOR else pool.kind
     unit = plural(what, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(what, size)}"
-    verb = "needs" if len(members) == 1 else "need"
-    place = "the cluster" if nodes == len(layout.problem.cluster.nodes) else f"the {nodes} {plural('node', nodes)} that may be used"
-    own = "has" if place == "the cluster" or nodes == 1 else "have"
-    if pool.hosts and pool.host is None:
-        shared = " in common" if len(pool.hosts) > 1 else ""
-        place, own = listed([host.name for host in pool.hosts]), "has" if len(pool.hosts) == 1 else "have"
-        return f"{listed([c.name for c in members])} {verb} {need} {unit} of {place}, which {own} {have}{shared} that may be used"
-    free = (
-        " free" if any(layout.problem.given().held(component.name, pool.kind) for component in layout.problem.explicit.components) else ""
-    )
-    return f"{listed([component.name for component in members])} {verb} {need} {unit}, {place} {own} {have}{free}"
+    verb, names = "needs" if len(members) == 1 else "need", listed([component.name for component in members])
+    if pool.host is not None:
+        return Row(members, need, have, f"{names} {verb} {need} {unit}, the nodes that {pool.host.name} may use too have {have}")
+    shared = " in common" if len(pool.hosts) > 1 else ""
+    place, own = listed([host.name for host in pool.hosts]), "has" if len(pool.hosts) == 1 else "have"
+    return Row(members, need, have, f"{names} {verb} {need} {unit} of {place}, which {own} {have}{shared} that may be used")

@@ -7,13 +7,11 @@ from ...models.findings.finding import Finding, error
 from ...models.placements.plan import VERIFIED, Plan
 from ...models.problem import Problem
 from ..check import check
-from ..layout.layout import Layout
 from ..refuting.impossible import impossible
 from ..unchecked import unchecked
 from ..verify import check_given
 from .alternatives import best_first
 from .not_searched import not_searched
-from .one_choice import decide
 from .progress import OnProgress, Progress, silent
 from .standing import Search, WrongAnswer, errors
 
@@ -46,18 +44,11 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
     best = min((each for each in stands if each.assignment), key=lambda each: each.objective, default=None)
     if best is None or best.assignment is None:
         if all(each.refuted for each in stands) and len(stands) == len(alternatives):
-            finding = impossible(alternatives, lambda changed: _is_possible(changed, limit, seed))
-            return Answer(IMPOSSIBLE, findings=(finding,), how=stands[0].how)
+            return Answer(IMPOSSIBLE, findings=(impossible(alternatives),), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)
     on_progress(Progress(plan, bound, search.seconds))
     return Answer(plan.status, plan, how=best.how, unchecked=tuple(unchecked(problem, best.assignment)))
-
-
-def _is_possible(problem: Problem, limit: float, seed: int) -> bool:
-    if not_searched(problem):
-        return False
-    return decide(problem, Layout(problem), Search(problem, seed, silent), limit).assignment is not None
 
 
 def _undecided(limit: float) -> Finding:

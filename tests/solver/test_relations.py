@@ -267,7 +267,7 @@ def test_findings_say_once_when_the_framework_would_notice() -> None:
         (
             problem(TWO_NODES, component("actor", 4), component("rollout", 8, tp=2), in_sequence="actor rollout"),
             "impossible: actor and rollout come in order and must fill the cluster: at most 12, the cluster has 16",
-            "ask for 8 instead of 4 for actor; or ask for 12 instead of 8 for rollout",
+            "ask for 12 instead of 8 for rollout; or ask for 8 instead of 4 for actor",
         ),
         (
             problem(TWO_NODES, component("env", 4), component("rollout", 6), not_fewer="env+rollout"),
@@ -277,7 +277,7 @@ def test_findings_say_once_when_the_framework_would_notice() -> None:
         (
             problem(TWO_NODES, component("env", 5), dealt=(share("env", 48, 2),)),
             "impossible: env: with 5 accelerators 48 environments in multiples of 2 cannot be dealt out evenly",
-            "ask for 4 instead of 5 for env; or set `total_num_envs` to 40; or set `total_num_envs` to 50",
+            "ask for 4 instead of 5 for env; or set `total_num_envs` to 50; or set `total_num_envs` to 40",
         ),
         (
             problem(EIGHT, ranks("actor", 0, 3), component("env", 1, 8), together="env+actor", dealt=(share("env", 6),)),

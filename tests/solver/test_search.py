@@ -154,22 +154,22 @@ def test_as_much_as_possible_of_a_range_is_used() -> None:
         (
             problem(cluster({"count": 8}, {"count": 8}), component("a", 12, tp=4), component("b", 6)),
             "impossible: a and b need 18 accelerators, the cluster has 16",
-            "ask for 8 instead of 12 for a; or ask for 4 instead of 6 for b",
+            "ask for 8 instead of 12 for a; or ask for 4 instead of 6 for b; or add 1 node with 8 accelerators",
         ),
         (
             problem(cluster({"count": 6}, {"count": 6}), component("a", 12, tp=4)),
             "impossible: a needs 3 whole groups of 4 accelerators, the cluster has 2",
-            "ask for 8 instead of 12 for a; or drop `parallel` of a",
+            "ask for 8 instead of 12 for a; or use tp 2 instead of tp 4 for a; or add 1 node with 6 accelerators",
         ),
         (
             problem(cluster({"count": 8, "gib": 40}, {"count": 4, "gib": 80}), component("a", 8, gib=60)),
             "impossible: a needs 8 accelerators, the 1 node that may be used has 4",
-            "ask for 4 instead of 8 for a; or drop `memory` of a",
+            "set `memory` of a to 40GiB instead of 60GiB; or ask for 4 instead of 8 for a; or add 1 node with 4 accelerators",
         ),
         (
             problem(cluster({"count": 8}, {"count": 4}, small=(1,)), component("a", 8, node_groups=("small",))),
             "impossible: a needs 8 accelerators, the 1 node that may be used has 4",
-            "ask for 4 instead of 8 for a; or drop `node_group` of a",
+            "ask for 4 instead of 8 for a; or drop `node_group` of a; or add 1 node with 4 accelerators",
         ),
         (
             problem(cluster({"count": 8}), component("a", 4), component("b", 6), together="b+a"),
@@ -191,12 +191,12 @@ def test_what_is_impossible_names_a_counting_row_and_fixes_that_work(question: P
         (
             problem(cluster({"count": 8, "taken": 0b100}, {"count": 8, "taken": 0b100000}), component("a", 12, contiguous=True)),
             "impossible: a needs one free range of 12 accelerators, the longest has 10",
-            "ask for 10 instead of 12 for a; or drop `contiguous` of a",
+            "ask for 10 instead of 12 for a; or drop `contiguous` of a; or add 2 nodes with 8 accelerators",
         ),
         (
             problem(cluster(*[{"count": 6}] * 3), component("a", 12, tp=4, contiguous=True)),
             "impossible: a needs one free range of 12 accelerators in whole groups of 4, the longest has 8",
-            "ask for 8 instead of 12 for a; or drop `parallel` of a; or drop `contiguous` of a",
+            "ask for 8 instead of 12 for a; or use tp 2 instead of tp 4 for a; or drop `contiguous` of a",
         ),
     ],
 )

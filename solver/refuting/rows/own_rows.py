@@ -5,22 +5,22 @@ from __future__ import annotations
 from math import lcm
 from typing import Sequence
 
-from ...models.component import Component
-from ...models.machines.node_group import ACCELERATOR
-from ...models.placements.assignment import Assignment
-from ...models.quantity import write_memory
-from ...models.share import Share
-from ..layout.amounts import allowed, even
-from ..layout.layout import Bundle, Layout
-from ..layout.places import longest_free
-from ..layout.reach import in_reach
-from ..rules.all_placed import amount_of
-from ..rules.fits_memory import peak
-from ..wording import listed, plural
+from ....models.component import Component
+from ....models.machines.node_group import ACCELERATOR
+from ....models.placements.assignment import Assignment
+from ....models.quantity import write_memory
+from ....models.share import Share
+from ...layout.amounts import allowed, even
+from ...layout.bundle import Bundle
+from ...layout.places import longest_free
+from ...memory import peak
+from ...rules.all_placed import amount_of
+from ...wording import listed, plural
+from .question import Question
 from .row import Row
 
 
-def amount_row(layout: Layout, bundle: Bundle) -> Row | None:
+def amount_row(question: Question, bundle: Bundle) -> Row | None:
     """No amount satisfies all members of the bundle, whatever the cluster is."""
     members = bundle.components
     step = lcm(bundle.unit, *(component.step for component in members))
@@ -28,10 +28,10 @@ def amount_row(layout: Layout, bundle: Bundle) -> Row | None:
     most = min(component.most for component in members)
     names = listed([component.name for component in members])
     shared = f"{names} share their accelerators: " if len(members) > 1 else f"{names}: "
-    if bundle.fixed and (row := _apart(layout, bundle)):
+    if bundle.fixed and (row := _apart(question, bundle)):
         return row
     if bundle.fixed:
-        held = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
+        held = sum(mask.bit_count() for mask in question.masks(bundle).values())
         if not least <= held <= most:
             asked = f"at least {least}" if held < least else f"at most {most}"
             sentence = f"{shared}{bundle.fixed.name} is given {held}, {asked} are asked for"
@@ -41,14 +41,14 @@ def amount_row(layout: Layout, bundle: Bundle) -> Row | None:
     elif -(-least // step) * step > most:
         amounts = str(least) if least == most else f"{least} to {most}"
         return Row(members, -(-least // step) * step, most, f"{shared}{amounts} holds no multiple of {step}")
-    return _share_row(layout, bundle)
+    return _share_row(question, bundle)
 
 
-def _apart(layout: Layout, bundle: Bundle) -> Row | None:
+def _apart(question: Question, bundle: Bundle) -> Row | None:
     """Members of the bundle are given, and not the same resources."""
     for member in (component for component in bundle.components if component.runs is not None):
         held = Assignment({member.name: member.runs or ()}).masks(member.name)
-        differ = {node: mask ^ held.get((node, bundle.kind), 0) for node, mask in layout.fixed[bundle].items()}
+        differ = {node: mask ^ held.get((node, bundle.kind), 0) for node, mask in question.masks(bundle).items()}
         differ |= {node: mask for (node, kind), mask in held.items() if kind == bundle.kind and node not in differ}
         if bundle.fixed and (count := sum(mask.bit_count() for mask in differ.values())):
             names = listed([component.name for component in bundle.components])
@@ -57,17 +57,19 @@ def _apart(layout: Layout, bundle: Bundle) -> Row | None:
     return None
 
 
-def _share_row(layout: Layout, bundle: Bundle) -> Row | None:
+def _share_row(question: Question, bundle: Bundle) -> Row | None:
     """No amount that the cluster has lets all shares of the bundle come out even."""
-    room = layout.problem.cluster.total(bundle.kind) // bundle.unit
+    if not any(share.component in {component.name for component in bundle.components} for share in question.problem.shares):
+        return None
+    room = question.problem.cluster.total(bundle.kind) // bundle.unit
     if bundle.fixed:
-        least = most = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
-        uneven = [c for c in bundle.components if c.runs is None and not even(layout.problem, c, least)]
+        least = most = sum(mask.bit_count() for mask in question.masks(bundle).values())
+        uneven = [c for c in bundle.components if c.runs is None and not even(question.problem, c, least)]
     else:
         least, most = bundle.least * bundle.unit, min(bundle.most, room) * bundle.unit
-        uneven = list(bundle.components) if least <= most and not allowed(layout, bundle, room) else []
+        uneven = list(bundle.components) if least <= most and not allowed(question.layout, bundle, room) else []
     names = [component.name for component in uneven]
-    shares = [share for share in layout.problem.shares if share.component in names]
+    shares = [share for share in question.problem.shares if share.component in names]
     if not shares:
         return None
     names = [name for name in names if any(share.component == name for share in shares)]
@@ -75,10 +77,12 @@ def _share_row(layout: Layout, bundle: Bundle) -> Row | None:
     return Row(bundle.components, least, 0, _uneven(names, amounts, "accelerator", shares))
 
 
-def node_row(layout: Layout, component: Component) -> Row | None:
+def node_row(question: Question, component: Component) -> Row | None:
     """No number of processes on nodes lets all shares of a component come out even."""
-    shares = [share for share in layout.problem.shares if share.component == component.name]
-    processes = max((run.ranks.stop for run in layout.on_nodes[component.name]), default=0)
+    shares = [share for share in question.problem.shares if share.component == component.name]
+    if not shares:
+        return None
+    processes = max((run.ranks.stop for run in question.layout.on_nodes[component.name]), default=0)
     if component.runs is not None or all(share.divides(processes) for share in shares):
         return None
     return Row((component,), component.least, 0, _uneven((component.name,), amount_of(component), "process", shares))
@@ -89,30 +93,31 @@ def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Shar
     return f"{listed(list(names))}: with {amounts} {plural(unit, 2)} {listed(dealt)} cannot be dealt out evenly"
 
 
-def memory_row(layout: Layout, bundle: Bundle) -> Row | None:
+def memory_row(question: Question, bundle: Bundle) -> Row | None:
     """No accelerator that the bundle may use, or one that it is given, has the memory that its members need together."""
     need, names = peak(bundle.components), listed([component.name for component in bundle.components])
     if not need or bundle.kind != ACCELERATOR:
         return None
-    cells = (
-        [cell for cell in layout.cells if any(node.rank in layout.fixed[bundle] for node in cell.nodes)]
-        if bundle.fixed
-        else in_reach(layout, bundle)
-    )
-    known = [memory for cell in cells if (memory := cell.nodes[0].accelerator_memory) is not None]
     verb = "needs" if len(bundle.components) == 1 else "together need"
-    if bundle.fixed and known and min(known) < need:
-        given = f"an accelerator that {bundle.fixed.name} is given has {write_memory(min(known))}"
-        return Row(bundle.components, need, min(known), f"{names} {verb} {write_memory(need)}, {given}")
-    if known and len(known) == len(cells) and max(known) < need:
-        sentence = f"{names} {verb} {write_memory(need)} on one accelerator, the largest that may be used has {write_memory(max(known))}"
-        return Row(bundle.components, need, max(known), sentence)
-    return None
+    if bundle.fixed:
+        its = [memory for node in question.masks(bundle) if (memory := question.problem.cluster.nodes[node].accelerator_memory) is not None]
+        if not its or min(its) >= need:
+            return None
+        given = f"an accelerator that {bundle.fixed.name} is given has {write_memory(min(its))}"
+        return Row(bundle.components, need, min(its), f"{names} {verb} {write_memory(need)}, {given}")
+    mask = question.census.may(question.company(bundle), memory=False)
+    has = [kind.memory for index, kind in enumerate(question.census.kinds) if mask >> index & 1]
+    largest = max((memory for memory in has if memory is not None), default=0)
+    if not has or None in has or largest >= need:
+        return None
+    sentence = f"{names} {verb} {write_memory(need)} on one accelerator, the largest that may be used has {write_memory(largest)}"
+    return Row(bundle.components, need, largest, sentence)
 
 
-def range_row(layout: Layout, bundle: Bundle) -> Row | None:
+def range_row(question: Question, bundle: Bundle) -> Row | None:
     """No free range is long enough, even if the bundle were alone."""
-    longest = longest_free(layout, bundle)
+    layout = question.layout
+    longest = longest_free(layout, layout.bundle_of[bundle.components[0].name])
     if longest >= bundle.least:
         return None
     need, have = bundle.least * bundle.unit, longest * bundle.unit

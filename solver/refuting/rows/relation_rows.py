@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ...models.component import IN_ORDER, NOT_FEWER, UNBOUNDED, Component
-from ...models.machines.node_group import ACCELERATOR
-from ..layout.layout import Layout
-from ..wording import listed
+from ....models.component import IN_ORDER, NOT_FEWER, SUBSET, UNBOUNDED, Component
+from ....models.machines.node_group import ACCELERATOR
+from ...layout.layout import Layout
+from ...wording import listed
+from .question import Question
 from .row import Row
 
 
-def relation_row(layout: Layout) -> Row | None:
+def relation_row(question: Question) -> Row | None:
     """The first relation that the amounts alone rule out."""
+    if not any(question.problem.related(kind) for kind in (SUBSET, IN_ORDER, NOT_FEWER)):
+        return None
+    layout = question.layout
     return next((row for rows in (_within(layout), _in_order(layout), _not_fewer(layout)) for row in rows), None)
 
 

@@ -1,0 +1,153 @@
+"""`placewright whatif`: what a demand, a machine or a setting costs."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Callable, Sequence
+
+import click
+
+from ..models.answer import IMPOSSIBLE, UNDECIDED
+from ..models.dialects.load import load
+from ..models.findings.finding import Finding, UnusableInput
+from ..models.model_cards.resolve import with_models
+from ..report.terminal import wants_colour
+from .options import cluster_option, composing_arguments, dialect_option, level_option, memory_mib, model_option
+from .solvable import solvable
+
+if TYPE_CHECKING:
+    from ..models.answer import Answer
+    from ..models.machines.cluster import Cluster
+    from ..models.machines.shorthand import AsDeclared
+    from ..models.model_cards import ModelCard
+    from ..models.problem import Problem
+    from ..models.reading import Reading
+    from ..solver.pricing.price import Named
+
+OK, IMPOSSIBLE_CODE, UNDECIDED_CODE = 0, 1, 3
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@cluster_option
+@dialect_option
+@composing_arguments
+@click.option("--drop", "drops", multiple=True, metavar="DEMAND", help="Without this demand, such as `actor.memory`; several times.")
+@click.option(
+    "--nodes", "machines_changed", multiple=True, metavar="[+|-]NODES", help="With more nodes, `+4x8xH100` or `4xH100`, or fewer, `-2`."
+)
+@click.option("--lose", "losses", multiple=True, metavar="NODE,...", help="Without these nodes, by name or rank.")
+@click.option(
+    "--limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Deterministic seconds of each search."
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same answers."
+)
+@click.option("--memory-limit", metavar="SIZE", default="4GiB", show_default=True, callback=memory_mib, help="What a search may take.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+@level_option
+@model_option
+def whatif(
+    file: str, machines: Cluster | AsDeclared | None, dialect: str, settings: tuple[str, ...], roots: tuple[str, ...],
+    allowed: tuple[str, ...], drops: tuple[str, ...], machines_changed: tuple[str, ...], losses: tuple[str, ...], limit: float, seed: int,
+    memory_limit: int, form: str, level: str, model: ModelCard | None,
+) -> int:  # fmt: skip
+    """Solve FILE as it is and with something changed: the price of every demand, of machines, of settings.
+
+    Every --drop, --nodes and --lose is a change of its own; all --set together are one. Without any of them each demand of the
+    file is dropped in turn.
+
+    \b
+    placewright whatif train.yaml
+    placewright whatif train.yaml --drop actor.memory --drop "keep replica in rack"
+    placewright whatif train.yaml --nodes +4x8xH100 --lose node-3,node-7
+    placewright whatif train.yaml --set components.actor.accelerators=32
+    """
+    from ..models.composition import Composer
+
+    def read(settings: tuple[str, ...]) -> tuple[Reading | None, int]:
+        loaded = load(file, machines, dialect, level, Composer(roots, settings, allowed))
+        return solvable(with_models(loaded, model) if model else loaded, form)
+
+    reading, code = read(())
+    if reading is None or reading.problem is None:
+        return code
+    changes = [*_dropped(reading.problem, drops), *_on_other_machines(reading.problem, machines_changed, losses)]
+    if settings:
+        changed, code = read(settings)
+        if changed is None or changed.problem is None:
+            return code
+        changes.append((" ".join(f"--set {setting}" for setting in settings), changed.problem))
+    asked = bool(changes)
+    return _answered(reading, changes or _every_demand(reading.problem), partial(_solved, limit, seed, memory_limit), form, asked)
+
+
+def _solved(limit: float, seed: int, memory_limit: int, problem: Problem) -> Answer:
+    from ..solver.sandbox.solve import solve
+
+    return solve(problem, limit, seed, memory=memory_limit)
+
+
+def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Problem], Answer], form: str, asked: bool) -> int:
+    """Solves, prints, and gives the exit code: that of the changes that were asked for, else that of the file as it is."""
+    from ..report.whatif import render, to_json
+    from ..solver.pricing.price import price
+
+    if reading.problem is None:
+        raise ValueError("a file that could not be read has no price")
+    pricing, name = price(reading.problem, changes, solve), reading.source.name
+    click.echo(to_json(name, pricing) if form == "json" else render(name, pricing, wants_colour(sys.stdout)), color=True)
+    verdicts = [each.answer.verdict for each in pricing.after] if asked else [pricing.before.verdict]
+    return UNDECIDED_CODE if UNDECIDED in verdicts else IMPOSSIBLE_CODE if IMPOSSIBLE in verdicts else OK
+
+
+def _every_demand(problem: Problem) -> list[Named]:
+    """The question without each demand in turn that the user can drop."""
+    from ..models.problem import AMOUNT
+    from ..solver.pricing.named import names
+    from ..solver.pricing.price import without
+    from ..solver.refuting.droppable import can_be_dropped
+
+    return [
+        (f"without {name}", without(problem, [demand]))
+        for name, demand in names(problem).items()
+        if demand.field != AMOUNT and can_be_dropped(problem, demand)
+    ]
+
+
+def _dropped(problem: Problem, drops: Sequence[str]) -> list[Named]:
+    """The question without what each text names. Raises UnusableInput for those that name nothing."""
+    from ..solver.pricing.named import called
+    from ..solver.pricing.price import without
+
+    found = [(text, called(problem, text)) for text in drops]
+    _refuse([each for _, each in found if isinstance(each, Finding)])
+    return [(f"without {text}", without(problem, each)) for text, each in found if not isinstance(each, Finding)]
+
+
+def _on_other_machines(problem: Problem, texts: Sequence[str], losses: Sequence[str]) -> list[Named]:
+    """The question on each of the other sets of machines. Raises UnusableInput for those that cannot be."""
+    from ..solver.pricing.machines import with_machines, without_named
+
+    found: list[Named] = []
+    findings: list[Finding] = []
+    for text in texts:
+        changed = with_machines(problem, text)
+        if isinstance(changed, Finding):
+            findings.append(changed)
+        else:
+            found.append((f"--nodes {text}", changed))
+    for text in losses:
+        left = without_named(problem, [word.strip() for word in text.split(",") if word.strip()])
+        if isinstance(left, tuple):
+            findings += left
+        else:
+            found.append((f"--lose {text}", left))
+    _refuse(findings)
+    return found
+
+
+def _refuse(findings: Sequence[Finding]) -> None:
+    if findings:
+        raise UnusableInput(findings)

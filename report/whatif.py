@@ -1,0 +1,92 @@
+"""What changes cost: a row for each of them beside the answer as it is, and the terms of the objective that it changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Iterable
+
+from ..models.answer import Answer
+from ..solver.pricing.price import Priced, Pricing, terms_of
+from .json import SCHEMA, finding_to_data
+from .table import table
+from .terminal import escape, paint
+
+AS_IT_IS = "as it is"
+WIDTH = 120
+
+
+def render(file: str, pricing: Pricing, colour: bool = False) -> str:
+    """The table of all changes; of a single one every term before and after, too."""
+    rows = [["change", "verdict", "effect", "what changes"], [AS_IT_IS, _verdict(pricing.before), "", _terms(pricing.before)]]
+    rows += [[each.name, _verdict(each.answer), each.effect, _differences(pricing.before, each)] for each in pricing.after]
+    blocks = [table(rows, width=WIDTH)]
+    if (
+        len(pricing.after) == 1
+        and pricing.before.plan
+        and pricing.after[0].answer.plan
+        and (terms := _by_term(pricing.before, pricing.after[0]))
+    ):
+        blocks.append(terms)
+    blocks += [_why(each, colour) for each in pricing.after if each.answer.findings and len(pricing.after) <= 3]
+    return "\n\n".join([*blocks, f"{escape(file)}: {_summary(pricing)}"])
+
+
+def to_json(file: str, pricing: Pricing) -> str:
+    """The same as JSON with ``"schema": 1``: the answer as it is, and with every change."""
+    changes = [{"change": each.name, "effect": each.effect, **_answer(each.answer, file)} for each in pricing.after]
+    return json.dumps({"schema": SCHEMA, "file": file, "before": _answer(pricing.before, file), "changes": changes}, indent=1)
+
+
+def _answer(answer: Answer, file: str) -> dict[str, object]:
+    plan = answer.plan
+    return {
+        "verdict": answer.verdict,
+        "objective": plan.objective if plan else None,
+        "gap": plan.gap if plan else None,
+        "terms": [{"name": term.name, "value": term.value, "bound": term.bound, "tier": term.tier} for term in plan.terms] if plan else [],
+        "findings": [finding_to_data(finding, file) for finding in answer.findings],
+    }
+
+
+def _verdict(answer: Answer) -> str:
+    gap = f" ({answer.plan.gap:.1%} open)" if answer.plan and answer.plan.gap else ""
+    return answer.verdict + gap
+
+
+def _terms(answer: Answer) -> str:
+    return _listed(f"{name} {value}" for name, value in terms_of(answer).items() if value)
+
+
+def _differences(before: Answer, after: Priced) -> str:
+    """The terms whose values differ; all that are not 0 where there was no answer before."""
+    if before.plan is None:
+        return _terms(after.answer)
+    old, new = terms_of(before), after.terms
+    if after.answer.plan is None:
+        return ""
+    names = [name for name in dict.fromkeys((*old, *new)) if old.get(name, 0) != new.get(name, 0)]
+    return _listed(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)
+
+
+def _by_term(before: Answer, after: Priced) -> str:
+    old, new = terms_of(before), after.terms
+    rows = [[name, str(old.get(name, "-")), str(new.get(name, "-"))] for name in dict.fromkeys((*old, *new))]
+    return table([["objective", "before", "after"], *rows], right=(1, 2)) if rows else ""
+
+
+def _why(each: Priced, colour: bool) -> str:
+    finding = each.answer.findings[0]
+    advice = f"\n  = help: {escape(finding.help)}" if finding.help else ""
+    return f"{paint(f'{each.name} [{finding.code}]', 'cyan', colour)}: {escape(finding.message)}{advice}"
+
+
+def _summary(pricing: Pricing) -> str:
+    """The last line: how many changes come to what."""
+    counts: dict[str, int] = {}
+    for each in pricing.after:
+        counts[each.effect] = counts.get(each.effect, 0) + 1
+    return f"{_verdict(pricing.before)} as it is; " + ", ".join(f"{count} {effect}" for effect, count in counts.items())
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)

@@ -1,0 +1,79 @@
+"""The price of a change: what the answer is with it, beside what it is without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Callable, Sequence
+
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ...models.demand import Demand
+from ...models.problem import Problem
+
+Solve = Callable[[Problem], Answer]
+Named = tuple[str, Problem]
+"""What is changed, and the question with it."""
+SAME, BETTER, WORSE, POSSIBLE_NOW, IMPOSSIBLE_NOW, OPEN = "same", "better", "worse", "possible now", "impossible now", "open"
+"""What a change comes to."""
+
+
+@dataclass(frozen=True)
+class Priced:
+    """One change: its name, the answer with it, and what it comes to against the answer without."""
+
+    name: str
+    answer: Answer
+    effect: str
+
+    @property
+    def terms(self) -> dict[str, int]:
+        """The terms of its objective."""
+        return terms_of(self.answer)
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """The answer as it is, and with each change."""
+
+    before: Answer
+    after: tuple[Priced, ...]
+
+
+def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
+    """Solve the question as it is and with each change. Nothing is solved twice that is the same question."""
+    before = solve(problem)
+    seen: list[tuple[Problem, Answer]] = [(problem, before)]
+    after = []
+    for name, changed in changes:
+        answer = next((known for question, known in seen if question == changed), None) or solve(changed)
+        seen.append((changed, answer))
+        after.append(Priced(name, answer, effect(before, answer)))
+    return Pricing(before, tuple(after))
+
+
+def without(problem: Problem, demands: Sequence[Demand]) -> Problem:
+    """The question without these demands; degrees that are not demanded leave no choice either."""
+    changed = problem.without(*demands)
+    gone = {demand.component for demand in demands if demand.field == "parallel"}
+    choices = {name: its for name, its in changed.job.choices.items() if name not in gone}
+    return replace(changed, job=replace(changed.job, choices=choices))
+
+
+def effect(before: Answer, after: Answer) -> str:
+    """What the change comes to: tier by tier of the objective, the first difference counts."""
+    if after.verdict == UNDECIDED or (before.verdict == UNDECIDED and after.plan is None):
+        return OPEN
+    if after.plan is None or before.plan is None:
+        if after.verdict == before.verdict == IMPOSSIBLE:
+            return SAME
+        return IMPOSSIBLE_NOW if after.plan is None else POSSIBLE_NOW
+    tiers = dict.fromkeys(term.tier for term in (*before.plan.terms, *after.plan.terms))
+    for tier in sorted(tiers):
+        old, new = (sum(term.weight * term.value for term in its.terms if term.tier == tier) for its in (before.plan, after.plan))
+        if old != new:
+            return BETTER if new < old else WORSE
+    return SAME
+
+
+def terms_of(answer: Answer) -> dict[str, int]:
+    """The values of the terms of an answer's objective by their names; none where there is no plan."""
+    return {term.name: term.value for term in answer.plan.terms} if answer.plan else {}

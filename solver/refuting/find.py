@@ -1,0 +1,144 @@
+"""The conflict of a question that is impossible: the fewest demands that cannot hold together, and what would help."""
+
+from __future__ import annotations
+
+from typing import Iterator, Sequence
+
+from ...models.component import SUBSET, TOGETHER
+from ...models.demand import Clause, Demand
+from ...models.problem import AMOUNT, Problem
+from ..rules.all_placed import AllPlaced
+from .clauses import clauses, merged
+from .conflict import COUNTING, SEARCH, Conflict
+from .droppable import can_be_dropped, says_the_kind
+from .fixes.ranked import ranked
+from .fixes.several import together
+from .fixes.sharing import holders_of_room
+from .fixes.trial import Trial
+from .histogram import histograms
+from .oracle import Oracle, Verdict
+from .quickxplain import quickxplain
+from .rows.census import Census
+from .rows.question import Question
+from .rows.row import Row
+
+_OPEN = "that these are the fewest is not proved: some tests were left open"
+_SHARING = (*TOGETHER, SUBSET)
+"""Relations that let components share accelerators: without them more is needed, not less."""
+
+
+def find_conflict(alternatives: Sequence[Problem]) -> Conflict:
+    """Why a question is impossible by every choice of parallel degrees.
+
+    The question must be impossible. Each test asks a fresh question without the demands that are left out; a test that is left
+    open counts as possible, and then `minimal` is False.
+    """
+    census = Census(alternatives[0])
+    oracle = Oracle(census)
+    every = _by_blame(alternatives)
+    found, company = _core(every, alternatives, oracle)
+    questions = _only(alternatives, [*found, *company])
+    minimal = not oracle.undecided
+    if oracle.searched and not oracle.confirmed(questions):
+        found, company, minimal = every, [], False
+        questions = _only(alternatives, found)
+    rows = [oracle.row(problem) for problem in questions]
+    problem, least = next(((its, row) for its, row in zip(questions, rows) if row), (questions[0], None))
+    row = _as_written(least, alternatives, [*found, *company], oracle) if least else None
+    trial = Trial(_first(alternatives, questions.index(problem)), oracle)
+    said = [demand for demand in every if demand in found or demand in company]
+    fixes = ranked(trial, said, row) or together(trial, every)
+    beside = (*_even_less(problem, alternatives[0], row), *holders_of_room(problem, row)) if row else ()
+    notes = histograms(Question(problem, census), row) + (() if minimal else (_OPEN,))
+    how = COUNTING if all(rows) else SEARCH
+    return Conflict(tuple(found), (*merged([*clauses(problem, said), *beside]),), row, minimal, fixes, how, problem, notes)
+
+
+def _as_written(row: Row, alternatives: Sequence[Problem], kept: Sequence[Demand], oracle: Oracle) -> Row:
+    """The same sum with the amounts that were written for all its components, though less would be too much."""
+    names = {component.name for component in row.components}
+    amounts = [demand for demand in alternatives[0].demands if demand.field == AMOUNT and demand.component in names]
+    for problem in _only(alternatives, [*kept, *amounts]):
+        other = oracle.row(problem)
+        if other and {component.name for component in other.components} == names and (other.size, other.level) == (row.size, row.level):
+            return other
+    return row
+
+
+def _even_less(problem: Problem, whole: Problem, row: Row) -> Iterator[Clause]:
+    """Components of a sum whose amounts are not to blame: the least that they can be is already too much."""
+    for component in row.components:
+        if component.runs is None and component.least != problem[component.name].least == 1 and row.size:
+            asked = next(AllPlaced().explain(whole, its) for its in whole.components if its.name == component.name)
+            yield Clause(f"{asked.text.split(' (')[0]}; even {max(component.unit, 1)} would be too much", asked.demands)
+
+
+def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> tuple[list[Demand], list[Demand]]:
+    """The fewest demands that are impossible together, and the sharing between their components that is none of them.
+
+    Sharing stays while others are left out, since without it more would be needed. It is to blame only where there is an answer
+    without it.
+    """
+
+    def refuted(kept: Sequence[Demand]) -> bool:
+        return oracle.judge(_only(alternatives, kept)) is Verdict.REFUTED
+
+    sharing = [demand for demand in every if demand.field in _SHARING]
+    if sharing and refuted(sharing):
+        return quickxplain(sharing, refuted), []
+    near = _near(every, alternatives, oracle)
+    if not refuted(near):
+        near = every
+    found = quickxplain([demand for demand in near if demand not in sharing], lambda kept: refuted([*kept, *sharing]))
+    between = _touching(sharing, {name for demand in found for name in demand.component.split("+")})
+    company = between if refuted([*found, *between]) else sharing
+    blamed = [demand for demand in company if not refuted([*found, *(other for other in company if other != demand)])]
+    return [*found, *blamed], [demand for demand in company if demand not in blamed]
+
+
+def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:
+    """The relations of these components, and those of the components that they lead to."""
+    found: list[Demand] = []
+    left = list(relations)
+    while more := [demand for demand in left if names.intersection(demand.component.split("+"))]:
+        found += more
+        left = [demand for demand in left if demand not in more]
+        names = names.union(*(demand.component.split("+") for demand in more))
+    return [demand for demand in relations if demand in found]
+
+
+def _by_blame(alternatives: Sequence[Problem]) -> list[Demand]:
+    """All demands, those that the user can change first; what a framework demands is blamed last."""
+    problem = alternatives[0]
+    asked = dict.fromkeys(demand for each in alternatives for demand in each.demands)
+    every = [demand for demand in asked if not says_the_kind(problem, demand)]
+    facts = [demand for demand in every if demand.field != AMOUNT and not can_be_dropped(problem, demand)]
+    return [demand for demand in every if demand not in facts] + facts
+
+
+def _only(alternatives: Sequence[Problem], kept: Sequence[Demand]) -> list[Problem]:
+    """Each alternative with these demands alone, and what is counted; equal ones once."""
+    wanted = set(kept)
+    found: list[Problem] = []
+    for problem in alternatives:
+        changed = problem.without(*(d for d in problem.demands if d not in wanted and not says_the_kind(problem, d)))
+        if not any(changed.job == other.job for other in found):
+            found.append(changed)
+    return found
+
+
+def _first(alternatives: Sequence[Problem], position: int) -> list[Problem]:
+    """The alternatives, the one at this position first."""
+    chosen = alternatives[min(position, len(alternatives) - 1)]
+    return [chosen, *(problem for problem in alternatives if problem is not chosen)]
+
+
+def _near(demands: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> list[Demand]:
+    """The demands on the components of the rows that refute each alternative; all where one has no row."""
+    names: set[str] = set()
+    for problem in alternatives:
+        row = oracle.row(problem)
+        if row is None:
+            return demands
+        names |= {component.name for component in row.components}
+    return [demand for demand in demands if names.intersection(demand.component.split("+"))]

@@ -1,0 +1,68 @@
+"""Where no single change is enough: the fewest demands to change together, each as little as can be."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ....models.demand import Demand
+from ....models.problem import AMOUNT, Problem
+from ..conflict import DROPPED, LOOSENED, Change
+from ..droppable import can_be_dropped, dropped
+from ..quickxplain import maximal
+from .amounts import asking
+from .trial import Apply, Trial, best
+
+MAX_TOGETHER = 4
+"""More changes than this at once are no advice."""
+
+
+def together(trial: Trial, demands: Sequence[Demand]) -> tuple[Change, ...]:
+    """One set of changes after which the question was solved; none if there is none that is small.
+
+    As many demands as can be are kept: what nobody can give up first, amounts last, since they can be made smaller. What is left
+    is changed.
+    """
+    firm = [demand for demand in demands if demand.field != AMOUNT and not can_be_dropped(trial.problem, demand)]
+    loose = [demand for demand in demands if demand.field != AMOUNT and demand not in firm]
+    order = [*firm, *loose, *(demand for demand in demands if demand.field == AMOUNT)]
+
+    def possible(kept: Sequence[Demand]) -> bool:
+        gone = tuple(demand for demand in order if demand not in kept)
+        return trial.works(lambda its: its.without(*gone))
+
+    kept = maximal(order, possible)
+    changed = [demand for demand in order if demand not in kept]
+    if not 1 < len(changed) <= MAX_TOGETHER or any(demand in firm for demand in changed):
+        return ()
+    steps: list[Apply] = [_without(demand) for demand in changed]
+    texts = [dropped(demand) for demand in changed]
+    for position, demand in enumerate(changed):
+        if demand.field == AMOUNT:
+            component = trial.problem[demand.component]
+            tried = range(component.step, component.least, component.step)
+
+            def works(index: int, position: int = position, name: str = demand.component, tried: range = tried) -> bool:
+                others = steps[:position] + steps[position + 1 :]
+                return trial.works(_all([*others, asking(trial.problem[name], tried[index])]))
+
+            found = best(len(tried), works)
+            if found < 0:
+                return ()
+            steps[position] = asking(component, tried[found])
+            texts[position] = f"ask for {tried[found]} instead of {component.least} for {component.name}"
+    kind = DROPPED if any(demand.field != AMOUNT for demand in changed) else LOOSENED
+    change = Change(" and ".join(texts), (kind, float(len(changed))), _all(steps))
+    return (change,) if trial.solved(change.apply) else ()
+
+
+def _without(demand: Demand) -> Apply:
+    return lambda problem: problem.without(demand)
+
+
+def _all(steps: Sequence[Apply]) -> Apply:
+    def apply(problem: Problem) -> Problem:
+        for step in steps:
+            problem = step(problem)
+        return problem
+
+    return apply
