@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from math import lcm
-from typing import Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from ...models.component import Component
 from ...models.problem import Problem
-from .layout import Bundle, Layout
+
+if TYPE_CHECKING:
+    from .bundle import Bundle
+    from .layout import Layout
 
 
 def allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:

@@ -1,84 +1,220 @@
-"""A contiguous bundle in CP-SAT: one literal per place where it could be, and from them what it covers on every node.
+"""A contiguous bundle in CP-SAT: literals for where it begins and where it ends, and from them what it covers.
 
-Literals per start were measured to prove optima where an integer start with max/min overlap left a gap of a third.
+Literals were measured to prove optima where an integer start with max/min overlap left a gap of a third. Everything that is said of a
+range is a sum over where it begins and where it ends, so that a place costs no term for every node that it covers: up to each border
+between cells one literal says whether it has begun before, and one whether it has ended.
 """
 
 from __future__ import annotations
 
-from typing import Callable, Union
+from typing import Callable, Iterable, Iterator
 
 from ortools.sat.python import cp_model
 
-from ..layout.layout import Bundle, Layout
-from ..layout.places import Place, whole_places
+from ..layout.layout import Bundle, Cell, Layout
+from ..layout.places import Place, Places, by_ends, lengths, whole_places
 from ..objectives.nodes_of_ranges import fewest_nodes
+from .amount import Amount, total
+from .edges import Edges, weighted
 
 
 class Ranges:
-    """The places of one contiguous bundle: (first resource rank, units), of which exactly one is taken."""
+    """The places of one contiguous bundle: (first resource rank, units), of which exactly one is taken.
+
+    Each place is one literal; where there are too many, where it begins is one decision, and where it ends another.
+    """
 
     def __init__(self, model: cp_model.CpModel, layout: Layout, bundle: Bundle) -> None:
         self.model, self.bundle = model, bundle
-        self.numbering = layout.numbering(bundle)
-        self.starts = list(whole_places(layout, bundle))
-        self._at = {place: model.new_bool_var(f"{bundle.name} at {place[0]}, {place[1]} units") for place in self.starts}
-        model.add_exactly_one(list(self._at.values()))
-        terms: dict[int, list[tuple[cp_model.IntVar, int]]] = {}
-        self._pieces: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
-        for place, literal in self._at.items():
-            start, units = place
-            pieces = self._pieces[place] = {}
-            for stretch, first, count in self.numbering.pieces(start, start + units * bundle.unit):
-                terms.setdefault(stretch.node_rank, []).append((literal, count // bundle.unit))
-                pieces[stretch.node_rank] = (first, first + count)
-        self._on = {node: cp_model.LinearExpr.weighted_sum(*map(list, zip(*its))) for node, its in terms.items()}
+        self.numbering, self.places = layout.numbering(bundle), Places(layout, bundle, layout.pool_of[bundle].free)
+        self._segments = self._cells(layout)
+        borders = sorted({edge for runs in self._segments.values() for run in runs for edge in run})
+        self._begun = Edges(model, f"{bundle.name} begins", borders)
+        self._ended = Edges(model, f"{bundle.name} ends", [border + 1 for border in borders])
+        self._at: dict[Place, cp_model.IntVar] = {}
+        self._units: Amount = self._by_ends(layout) if by_ends(layout, bundle) else self._by_place(layout)
+        self._pieces: dict[Cell, Amount] = {}
+        self._interval: cp_model.IntervalVar | None = None
+
+    def _cells(self, layout: Layout) -> dict[Cell, list[tuple[int, int]]]:
+        """Cell -> from which to before which resource rank its nodes are numbered; several stretches where others are between."""
+        found: dict[Cell, list[tuple[int, int]]] = {}
+        position = 0
+        for stretch in self.numbering.stretches:
+            runs = found.setdefault(layout.cell_of[stretch.node_rank], [])
+            if runs and runs[-1][1] == position:
+                runs[-1] = (runs[-1][0], position + stretch.count)
+            else:
+                runs.append((position, position + stretch.count))
+            position += stretch.count
+        return found
+
+    def _by_place(self, layout: Layout) -> Amount:
+        """A literal for every place. Returns how many units it has."""
+        for start, units in whole_places(layout, self.bundle):
+            literal = self._at[start, units] = self.model.new_bool_var(f"{self.bundle.name} at {start}, {units} units")
+            self._begun.add(start, literal)
+            self._ended.add(start + units * self.bundle.unit, literal)
+        self.model.add_exactly_one(list(self._at.values()))
+        return weighted((literal, units) for (_, units), literal in self._at.items())
+
+    def _by_ends(self, layout: Layout) -> Amount:
+        """A literal for every beginning and one for every end; ranges inside a node that are neither at its edges are places of their own."""
+        places, unit, size = self.places, self.bundle.unit, self.numbering.size
+        every = lengths(layout, self.bundle)
+        starts = [at for at in range(size) if places.is_free(at, at + 1) and places.may_begin(at)]
+        stops = [at for at in range(1, size + 1) if places.is_free(at - 1, at) and places.may_end(at)]
+        runs: dict[tuple[int, int], list[tuple[cp_model.IntVar, int]]] = {}  # what lies in one solid stretch begins and ends in it
+        for at in starts:
+            literal = self._begun.add(at, self.model.new_bool_var(f"{self.bundle.name} from {at}"))
+            runs.setdefault(places.run_from(at), []).append((literal, 1))
+        for at in stops:
+            literal = self._ended.add(at, self.model.new_bool_var(f"{self.bundle.name} to {at}"))
+            runs.setdefault(places.run_to(at), []).append((literal, -1))
+        for start, stop in self._inside(every, set(starts), set(stops)):
+            literal = self._begun.add(start, self.model.new_bool_var(f"{self.bundle.name} from {start} to {stop}"))
+            self._ended.add(stop, literal)
+        for edges in (self._begun, self._ended):
+            self.model.add_exactly_one(edges.literals())
+        for its in runs.values():
+            self.model.add(weighted(its) == 0)
+        units = self.model.new_int_var_from_domain(cp_model.Domain.from_values(list(every)), f"units of {self.bundle.name}")
+        self.model.add(unit * units == self._ended.position() - self._begun.position())
+        return units
+
+    def _inside(self, every: Iterable[int], starts: set[int], stops: set[int]) -> Iterator[Place]:
+        """Ranges inside one node that do not both begin where one over several nodes may, and end where one may, in one run."""
+        largest = max(self.places.counts, default=0)
+        for units in (units for units in every if 0 < units * self.bundle.unit <= largest):
+            length = units * self.bundle.unit
+            for start in range(self.numbering.size - length + 1):
+                stop = start + length
+                one = self.places.nodes[start] == self.places.nodes[stop - 1]
+                edges = start in starts and stop in stops and self.places.run_from(start) == self.places.run_to(stop)
+                if one and not edges and self.places.is_free(start, stop) and self.places.is_whole(start, stop):
+                    yield start, stop
+
+    @property
+    def starts(self) -> list[Place]:
+        """Every place. Raises ValueError where beginnings and ends are decided apart (see `layout/places.py`, by_ends)."""
+        self._need_places()
+        return list(self._at)
+
+    def _need_places(self) -> None:
+        if not self._at and self._begun.literals():
+            raise ValueError(f"where {self.bundle.name} begins and where it ends are decided apart")
 
     @property
     def nodes(self) -> set[int]:
-        """Every node that some place covers."""
-        return set(self._on)
+        """Every node of its numbering."""
+        return {stretch.node_rank for stretch in self.numbering.stretches}
 
-    def units_on(self, node: int) -> Union[cp_model.LinearExpr, int]:
-        """How many units are on this node."""
-        return self._on.get(node, 0)
+    def units(self, cell: Cell | None = None) -> Amount:
+        """How many units are in the cell, or everywhere."""
+        if cell is None:
+            return self._units
+        if cell not in self._pieces:
+            held = self.held(cell)
+            if isinstance(held, int) or self.bundle.unit == 1:
+                self._pieces[cell] = held // self.bundle.unit if isinstance(held, int) else held
+            else:
+                most = sum(stop - start for start, stop in self._segments.get(cell, ())) // self.bundle.unit
+                units = self._pieces[cell] = self.model.new_int_var(0, most, f"units of {self.bundle.name} in {cell.name}")
+                self.model.add(self.bundle.unit * units == held)
+        return self._pieces[cell]
 
-    def covers(self, node: int, index: int) -> Union[cp_model.LinearExpr, int]:
+    def held(self, cell: Cell) -> Amount:
+        """How many resources it holds in the cell."""
+        return total(self._between(start, stop) for start, stop in self._segments.get(cell, ()))
+
+    def held_on(self, node: int) -> Amount:
+        """How many resources it holds on this node."""
+        return total(self._between(start, stop) for start, stop in self._of_node(node))
+
+    def _of_node(self, node: int) -> list[tuple[int, int]]:
+        first = self.numbering.first.get(node)
+        return [] if first is None else [(first, first + self.places.counts[self.places.nodes[first]])]
+
+    def _between(self, start: int, stop: int) -> Amount:
+        """How many of these resource ranks it holds."""
+        inside = stop - start
+        open_there = self._begun.before(stop) - self._ended.upto(stop)
+        # Whole, if it has begun before their end and does not end among them; else up to its end; less what is before its beginning.
+        return inside * open_there + self._ended.moment(start, stop + 1) - self._begun.moment(start, stop)
+
+    def covers(self, node: int, index: int) -> Amount:
         """1 exactly if the bundle holds this resource of the node."""
-        its = []
-        for place, pieces in self._pieces.items():
-            first, stop = pieces.get(node, (0, 0))
-            if first <= index < stop:
-                its.append(self._at[place])
-        return cp_model.LinearExpr.sum(its) if its else 0
+        first = self.numbering.first.get(node)
+        return 0 if first is None else self._begun.before(first + index + 1) - self._ended.upto(first + index)
 
-    def extra_nodes(self) -> cp_model.LinearExpr:
+    def touches(self, cells: Iterable[Cell]) -> Amount:
+        """1 exactly if it holds something in one of these cells."""
+        runs: list[tuple[int, int]] = []
+        for start, stop in sorted(run for cell in cells for run in self._segments.get(cell, ())):
+            if runs and runs[-1][1] == start:
+                runs[-1] = (runs[-1][0], stop)
+            else:
+                runs.append((start, stop))
+        there = [self._begun.before(stop) - self._ended.upto(start) for start, stop in runs]
+        if len(there) < 2:
+            return there[0] if there else 0
+        some = self.model.new_bool_var(f"{self.bundle.name} is there")
+        for amount in there:
+            self.model.add(some >= amount)
+        self.model.add(some <= total(there))
+        return some
+
+    def extra_nodes(self) -> Amount:
         """On how many nodes it lies beyond the fewest that could hold it."""
-        extra = [len(pieces) - fewest_nodes(self.numbering, place[1] * self.bundle.unit) for place, pieces in self._pieces.items()]
-        return cp_model.LinearExpr.weighted_sum(list(self._at.values()), extra)
+        if self._at:
+            lies = {at: self.places.covered(at[0], at[0] + at[1] * self.bundle.unit) for at in self._at}
+            return self.worth(lambda place: lies[place] - fewest_nodes(self.numbering, place[1] * self.bundle.unit))
+        nodes = self.places.nodes
+        lies_on = self._ended.worth(lambda at: nodes[at - 1] + 1) - self._begun.worth(lambda at: nodes[at])
+        largest, length = max(self.places.counts, default=1), self._ended.position() - self._begun.position()
+        fewest = self.model.new_int_var(0, len(self.places.counts), f"fewest nodes of {self.bundle.name}")
+        self.model.add(largest * fewest >= length)
+        self.model.add(largest * fewest <= length + largest - 1)
+        return lies_on - fewest
 
-    def worth(self, value: Callable[[Place], int]) -> cp_model.LinearExpr:
-        """What the place that is taken is worth."""
-        return cp_model.LinearExpr.weighted_sum(list(self._at.values()), [value(place) for place in self._at])
+    def worth(self, value: Callable[[Place], int]) -> Amount:
+        """What the place that is taken is worth. Raises ValueError where beginnings and ends are decided apart."""
+        self._need_places()
+        return weighted((literal, value(place)) for place, literal in self._at.items())
+
+    def first_and_end(self) -> tuple[Amount, Amount]:
+        """The first resource rank, and the one after the last."""
+        return self._begun.position(), self._ended.position()
 
     def interval(self) -> cp_model.IntervalVar:
         """The stretch of its numbering that it holds, as an interval."""
-        literals = list(self._at.values())
-        start = self.model.new_int_var(0, self.numbering.size, f"start of {self.bundle.name}")
-        size = self.model.new_int_var(0, self.numbering.size, f"size of {self.bundle.name}")
-        self.model.add(start == cp_model.LinearExpr.weighted_sum(literals, [place[0] for place in self._at]))
-        self.model.add(size == cp_model.LinearExpr.weighted_sum(literals, [place[1] * self.bundle.unit for place in self._at]))
-        end = self.model.new_int_var(0, self.numbering.size, f"end of {self.bundle.name}")
-        return self.model.new_interval_var(start, size, end, self.bundle.name)
+        if self._interval is None:
+            size = self.numbering.size
+            start, length, end = (self.model.new_int_var(0, size, f"{what} of {self.bundle.name}") for what in ("start", "length", "end"))
+            self.model.add(start == self._begun.position())
+            self.model.add(end == self._ended.position())
+            self.model.add(length == self.bundle.unit * self._units)
+            self._interval = self.model.new_interval_var(start, length, end, self.bundle.name)
+        return self._interval
 
-    def only(self, places: set[tuple[int, int]]) -> None:
-        """One of these places is taken."""
-        self.model.add_bool_and([literal.negated() for place, literal in self._at.items() if place not in places])
+    def only(self, places: set[Place]) -> None:
+        """One of these places is taken. Where beginnings and ends are decided apart it must be a single one, else raises ValueError."""
+        if self._at or len(places) != 1:
+            self._need_places()
+            self.model.add_bool_and([literal.negated() for place, literal in self._at.items() if place not in places])
+            return
+        ((start, units),) = places
+        self.model.add(self._begun.position() == start)
+        self.model.add(self._ended.position() == start + units * self.bundle.unit)
 
-    def hint(self, place: tuple[int, int]) -> None:
+    def hint(self, place: Place) -> None:
         """This may be the place."""
         for each, literal in self._at.items():
             self.model.add_hint(literal, each == place)
+        self._begun.hint(place[0], literals=not self._at)
+        self._ended.hint(place[0] + place[1] * self.bundle.unit, literals=not self._at)
 
-    def value(self, value: Callable[[cp_model.IntVar], int]) -> tuple[int, int]:
+    def value(self, value: Callable[[cp_model.IntVar], int]) -> Place:
         """The place that is taken, given a way to read one variable."""
-        return next(place for place, literal in self._at.items() if value(literal))
+        start, stop = self._begun.value(value), self._ended.value(value)
+        return start, (stop - start) // self.bundle.unit

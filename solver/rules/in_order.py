@@ -49,6 +49,8 @@ class InOrder:
         if bundle.fixed:
             ranks = solid(variables.layout.fixed[bundle], numbering)
             return (ranks.start, ranks.stop) if ranks else (-1, -1)
+        if variables.layout.numbering(bundle) == numbering:
+            return variables.first_and_end(bundle)
         places = self._places(bundle, numbering, variables)
         variables.start_among(bundle, places)
         nowhere = (0, 0)

@@ -36,7 +36,9 @@ class NodeOrder:
             nodes = sorted(variables.layout.fixed[bundle], key=lambda node: numbering.first.get(node, node))
             variables.require(nodes == sorted(nodes), f"{component.name} goes back to a lower node")
             return
-        ascending = []
+        ranks, ascending = [stretch.node_rank for stretch in numbering.stretches], []
+        if ranks == sorted(ranks):
+            return
         for start, units in variables.starts(bundle):
             nodes = [stretch.node_rank for stretch, _, _ in numbering.pieces(start, start + units * bundle.unit)]
             if nodes == sorted(nodes):

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from ...models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
 from ..layout.layout import Layout
-from ..layout.places import all_lengths, from_node_starts, lengths
+from ..layout.places import all_lengths, lengths
 
 
 def thinned(layout: Layout) -> bool:
     """Were only some places of a contiguous bundle searched, so that the solver's bound says nothing of the others?"""
-    return any(
-        len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) or from_node_starts(layout, bundle) for bundle in layout.ranged
-    )
+    return any(len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) for bundle in layout.ranged)
 
 
 def refutable(layout: Layout) -> bool:
     """Does finding nothing among the places that are searched mean that there is nothing?
 
-    All starts must be there. The smallest length always is, and what has no place for it has none for a longer one, unless
-    something asks for more.
+    The smallest length is always searched, and what has no place for it has none for a longer one, unless something asks for more.
     """
-    if any(from_node_starts(layout, bundle) for bundle in layout.ranged):
-        return False
     wants_more = any(layout.problem.related(kind) for kind in (IN_ORDER, NOT_FEWER, SUBSET, COLOCATED_OR_DISJOINT))
     return not wants_more or not thinned(layout)
