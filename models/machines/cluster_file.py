@@ -8,7 +8,7 @@ from typing import Annotated, Sequence, Union
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from ..placements.ranks import RankError, parse_ranks
-from ..text.values import LIST, TEXT, Count, Index, Mebibytes, Name, Word, text_or_list, whole, whole_schema
+from ..text.values import LIST, TEXT, Count, Index, Mebibytes, Name, RankText, Word, text_or_list, whole, whole_schema
 from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
 from .node import Hardware, Node
@@ -84,7 +84,7 @@ class NodeForm(_Strict):
 class EnvConfigForm(_Strict):
     """The software of some nodes of a group."""
 
-    node_ranks: Word = Field(description="ranks of nodes, such as `0-3`")
+    node_ranks: RankText = Field(description="ranks of nodes, such as `0-3`")
     env_vars: dict[Word, Word] = Field(default={}, description="environment variables, such as `{NCCL_DEBUG: INFO}`")
     python_interpreter_path: str | None = Field(default=None, description="the Python of these nodes, such as `/opt/venv/bin/python`")
 
@@ -93,7 +93,7 @@ class GroupForm(_Strict):
     """A labelled set of nodes; `kind` is what counts as its resource, found out by itself if not said."""
 
     label: Word = Field(description="a name such as `train`")
-    node_ranks: Word = Field(description="ranks of nodes, such as `0-3`")
+    node_ranks: RankText = Field(description="ranks of nodes, such as `0-3`")
     kind: Name | None = Field(default=None, description="`Accelerator`, `node` or a type of hardware such as `Franka`")
     env_configs: tuple[EnvConfigForm, ...] = Field(default=(), description="the software of its nodes")
 

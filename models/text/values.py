@@ -15,7 +15,7 @@ from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range
 
 __all__ = [
     "ALONE", "LIST", "MAP", "TEXT", "UNKNOWN_WORD", "WORD", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers",
-    "OneOf", "Percent", "StrictBool", "Word", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
+    "OneOf", "Percent", "RankText", "StrictBool", "Word", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
 ]  # fmt: skip
 
 TEXT, LIST, MAP, WORD = TAGS = "(text)", "(list)", "(map)", "(word)"
@@ -89,6 +89,8 @@ def _labels(value: object) -> object:
     return [item.strip() for item in str(_text(value)).split(",")]
 
 
+MAX_RANKS = 65_536
+_RANKS: dict[str, Any] = {"anyOf": [{"type": "string", "maxLength": MAX_RANKS}, {"type": "number"}]}
 _WORD: dict[str, Any] = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "number"}]}
 
 
@@ -158,6 +160,8 @@ Mebibytes = Annotated[
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
 Word = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_TEXT), WithJsonSchema(_WORD)]
 """A text; a number is taken as its digits."""
+RankText = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_RANKS), WithJsonSchema(_RANKS)]
+"""Ranks such as ``0-3,6``: they may be as many as a program writes."""
 NAME_PATTERN = r"^[A-Za-z0-9_.:-]{1,64}$"
 Name = Annotated[
     str,
