@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lcm
 from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 
 from ...models.component import RANK_ALIGNED, ZERO_COPY, Component
@@ -31,17 +32,18 @@ def seated(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dict[str, li
         lists = {name: tuple(position[seat] for seat in its) for name, its in given.items()}
         found = orders(layout.problem, bundle.components, [node for node, _ in held], lists)
         return None if found is None else {name: [held[number] for number in order] for name, order in found.items()}
-    found = orders(layout.problem, bundle.components, [0] * min(bundle.unit, len(held)), {})
+    size = min(_block(bundle), len(held))
+    found = orders(layout.problem, bundle.components, [0] * size, {})
     if found is None:
         return None
-    blocks = range(0, len(held), bundle.unit)
+    blocks = range(0, len(held), size) if size else ()
     return {name: [held[block + number] for block in blocks for number in order] for name, order in found.items()}
 
 
 def can_be_seated(layout: Layout, bundle: Bundle) -> bool:
     """Is there an order of ranks for every component of the bundle that keeps all that is asked of them, wherever it is?"""
     if not bundle.fixed:
-        return orders(layout.problem, bundle.components, [0] * bundle.unit, {}) is not None
+        return orders(layout.problem, bundle.components, [0] * _block(bundle), {}) is not None
     return of_given(layout, bundle) is not None
 
 
@@ -50,6 +52,11 @@ def of_given(layout: Layout, bundle: Bundle) -> dict[str, list[Seat]] | None:
     first = layout.numbering(bundle).first if bundle.contiguous else {}
     held = [(node, i) for node, mask in layout.fixed[bundle].items() for i in range(mask.bit_length()) if mask >> i & 1]
     return seated(layout, bundle, sorted(held, key=lambda seat: (first.get(seat[0], seat[0]), seat)))
+
+
+def _block(bundle: Bundle) -> int:
+    """Resources after which the order of ranks begins anew: a unit, or a block of groups that interleave over nodes."""
+    return lcm(bundle.unit, *(component.unit for component in bundle.components if component.contiguous))
 
 
 def orders(

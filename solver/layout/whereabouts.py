@@ -6,6 +6,7 @@ from typing import AbstractSet as Set
 from typing import Iterator
 
 from ...models.component import BETWEEN_DOMAINS, NEAR, Component
+from ...models.locality import WHOLE, Keep
 from ...models.machines.node_group import ACCELERATOR
 from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment
@@ -63,9 +64,17 @@ def alone(problem: Problem) -> Set[int]:
         if not any(given) or (kind == NEAR and given == [True, False]):
             found |= set_may_be(problem, one) & set_may_be(problem, other)
     for component in problem.components:
-        if any(spread.level == NODE_LEVEL for spread in component.spread):
+        kept = any(_counts_nodes(component, keep) for keep in component.keep)
+        if kept or any(spread.level == NODE_LEVEL for spread in component.spread):
             found |= set_may_be(problem, component)
     return found
+
+
+def _counts_nodes(component: Component, keep: Keep) -> bool:
+    """Does a demand to keep something together count nodes? Not where each group, or all of the component, is a unit of its own."""
+    if keep.level != NODE_LEVEL:
+        return False
+    return not keep.required or (keep.what == WHOLE and not (component.least == component.most and keep.domains == 1))
 
 
 def _node_pairs(problem: Problem) -> Iterator[tuple[Component, Component, str]]:

@@ -55,13 +55,13 @@ class KeptTogether:
             variables.require(_are_whole(problem, kept, [seat for _, its in seats(runs) for seat, _, _ in its]), why)
         elif bundle.contiguous and not bundle.fixed:
             self._starts(problem, kept, bundle, variables)
-        elif keep.what == WHOLE:
-            if keep.level != NUMA:
-                names = domains(problem.cluster, keep.level)
-                touched = variables.total(variables.touches(bundle, keep.level, name) for name in names)
-                variables.at_most(touched, keep.domains, why)
         elif bundle.fixed:
             variables.require(_are_whole(problem, kept, variables.given_in_order(bundle)), why)
+        elif keep.what == WHOLE:
+            if keep.level in LEVELS or not _is_one_group(kept):
+                names = variables.domains(keep.level)
+                touched = variables.total(variables.present(component, keep.level, name) for name in names)
+                variables.at_most(touched, keep.domains, why)
         elif keep.level in LEVELS and problem.job.capabilities.nodes_in_order:
             keep_in_order(variables, bundle, keep.level, _size(component, keep))
         elif keep.level in LEVELS:
@@ -72,9 +72,8 @@ class KeptTogether:
         """A range has its ranks in order: only such starts as have no border of a domain inside a group."""
         component, keep = kept
         numbering, size = variables.layout.numbering(bundle), _size(component, keep)
-        seats_of = [(stretch.node_rank, index) for stretch in numbering.stretches for index in range(stretch.count)]
-        labels = _labels(problem.cluster, keep.level, bundle.kind)
-        where = [labels[seat] for seat in seats_of]
+        its = [(stretch.node_rank, index) for stretch in numbering.stretches for index in range(stretch.count)]
+        where = [_label(problem, component, keep.level, seat) for seat in its]
         borders = [rank for rank in range(1, len(where)) if where[rank] != where[rank - 1]]
         # In a block of interleaved groups every group has its ranks all over the block.
         step = lcm(size, component.block) if component.stride > 1 and component.group_size > 1 else size
@@ -143,6 +142,12 @@ def _size(component: Component, keep: Keep) -> int:
     return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}.get(keep.what, 1)
 
 
+def _is_one_group(kept: Kept) -> bool:
+    """Is the whole component one piece for one domain?"""
+    component, keep = kept
+    return component.least == component.most and keep.domains == 1
+
+
 def _torn(visits: Iterable[Visit], size: int) -> dict[int, tuple[tuple[str, int], tuple[str, int]]]:
     """Group -> the first two (domain, node) that it lies in, of the groups that lie in several domains."""
     found: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
@@ -178,24 +183,21 @@ def _numa_domain(cluster: Cluster, node: int, index: int, kind: str) -> str:
 def _are_whole(problem: Problem, kept: Kept, ranks: Iterable[Seat]) -> bool:
     """Are these resources of a component kept together, in the order of its ranks? One after the other."""
     component, keep = kept
-    labels = _labels(problem.cluster, keep.level, problem.kind(component))
-    where = [labels[seat] for seat in ranks]
+    where = [_label(problem, component, keep.level, seat) for seat in ranks]
     if keep.what == WHOLE:
         return len(set(where)) <= keep.domains
     size = _size(component, keep)
     return not len(where) % size and all(len(set(where[start : start + size])) == 1 for start in range(0, len(where), size))
 
 
-def _labels(cluster: Cluster, level: str, kind: str) -> dict[tuple[int, int], object]:
-    """Resource -> a name for the domain that it is in; the node itself is resource -1."""
-    found: dict[tuple[int, int], object] = {}
-    for node in cluster.nodes:
-        masks = numa_masks(node) if level == NUMA and kind == ACCELERATOR else ()
-        wide: object = node.rank if level in (NUMA, NODE_LEVEL) else domain(node, level)
-        found[node.rank, -1] = wide
-        for index in range(node.count(kind) if kind != NODE else 0):
-            found[node.rank, index] = (wide, *(mask >> index & 1 for mask in masks))
-    return found
+def _label(problem: Problem, component: Component, level: str, seat: Seat) -> object:
+    """A name for the domain that a resource is in."""
+    rank, index = seat
+    node = problem.cluster.nodes[rank]
+    if level not in (NUMA, NODE_LEVEL):
+        return domain(node, level)
+    masks = numa_masks(node) if level == NUMA and problem.kind(component) == ACCELERATOR and index >= 0 else ()
+    return (rank, *(mask >> index & 1 for mask in masks))
 
 
 def _between(ordered: list[int], start: int, stop: int) -> int:

@@ -7,7 +7,7 @@ ones apart, too few or too many. So a fault in a rule, in the layout or in the v
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, combinations_with_replacement, permutations, product
+from itertools import combinations, permutations, product
 from math import comb, perm
 from typing import Any, Iterable, Iterator
 
@@ -27,6 +27,8 @@ from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
 from placewright.solver.searching import expand as expand_module
 from placewright.solver.searching import project as project_module
+
+from .enumerated import arranged, arrangements, blocks_of, group_of
 
 PACKING = tuple(rule for rule in RULES if rule.packs)
 COUNTING = tuple(rule for rule in RULES if not rule.packs)
@@ -87,10 +89,10 @@ def options(problem: Problem, component: Component, surplus: bool) -> list[tuple
     if kind == NODE:
         return _processes(problem, component)
     seats = [(node.rank, index) for node in problem.cluster.nodes for index in range(node.count(kind))]
-    size, found = component.group_size, []
+    size, found = group_of(component), []
     ways = list(permutations(seats, size) if _ordered(problem, component) else combinations(seats, size))
     for count in range(_most(problem, component, surplus) // size + 1):
-        for groups in product(ways, repeat=count) if _ordered(problem, component) else combinations_with_replacement(ways, count):
+        for groups in product(ways, repeat=count) if _ordered(problem, component) else arranged(ways, blocks_of(component), count):
             held = [group[start : start + component.per_process] for group in groups for start in range(0, size, component.per_process)]
             found.append(compress(enumerate(held), kind, component.node_groups[0]))
     return found
@@ -118,7 +120,7 @@ def _most(problem: Problem, component: Component, surplus: bool) -> int:
     """What may be, or one group more, or what a given partner has, but never more than the cluster has."""
     partners = next(members for members in problem.colocated_sets if component in members)
     held = max((sum(run.amount for run in c.runs) for c in partners if c.runs is not None), default=0)
-    most = max(component.most + component.group_size if surplus else component.most, held)
+    most = max(component.most + group_of(component) if surplus else component.most, held)
     return min(most, problem.cluster.total(problem.kind(component)))
 
 
@@ -128,13 +130,12 @@ def space(problem: Problem, surplus: bool = False) -> int:
     for component in problem.components:
         kind = problem.kind(component)
         if component.runs is None and kind != NODE:
-            seats, size = problem.cluster.total(kind), component.group_size
+            seats, size = problem.cluster.total(kind), group_of(component)
             counts = range(_most(problem, component, surplus) // size + 1)
             if _ordered(problem, component):
                 result *= sum(perm(seats, size) ** count for count in counts)
                 continue
-            groups = comb(seats, size)
-            result *= sum(comb(groups + count - 1, count) if groups else count == 0 for count in counts)
+            result *= sum(arrangements(comb(seats, size), blocks_of(component), count) for count in counts)
     return result
 
 

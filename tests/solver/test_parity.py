@@ -16,6 +16,7 @@ from . import parity
 from .cases import cluster, component, given, heads, problem, share
 from .clusters import FIVE, LARGE, MIXED, MODELS, ROBOTS, SAME, TWO
 from .demand_cases import DEMAND_CASES
+from .kept_cases import KEPT_CASES
 from .rank_cases import RANK_CASES
 from .relation_cases import RELATION_CASES
 
@@ -170,6 +171,7 @@ CASES: dict[str, Problem] = {
         cluster({"count": 3, "cpus": 4}, {"count": 2, "cpus": 9}), component("a", 2, 3, cpus=2, contiguous=True), component("b", 1, cpus=1)
     ),
     **RELATION_CASES,
+    **KEPT_CASES,
     **RANK_CASES,
     **DEMAND_CASES,
     "robots, too many": problem(ROBOTS, component("env", 3, 4, node_groups=("robots",)), component("a", 1)),

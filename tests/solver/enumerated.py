@@ -1,0 +1,50 @@
+"""Every order of groups that can make a difference: groups in replicas, replicas in a component, where these must be kept together."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from math import comb
+from typing import Iterator, Sequence, TypeVar
+
+from placewright.models.component import Component
+from placewright.models.locality import EP, REPLICA, TP
+
+G = TypeVar("G")
+
+
+def group_of(component: Component) -> int:
+    """Accelerators that are enumerated together: a tensor parallel group in whole processes, or a process where groups may be over nodes."""
+    return component.per_process if any(keep.what == TP for keep in component.keep) else component.group_size
+
+
+def blocks_of(component: Component) -> list[int]:
+    """How many groups belong together in ranks, ascending, each a multiple of the one before; what is not kept together does not count."""
+    parallel, size = component.parallel, group_of(component)
+    kept = {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}
+    found = list[int]()
+    for its in sorted({kept[keep.what] // size for keep in component.keep if keep.required and keep.what in kept}):
+        if its % (found[-1] if found else 1):
+            raise ValueError(f"{found[-1]} and {its} groups of {component.name} are not enumerated together")
+        found += [its] if its > 1 else []
+    return found
+
+
+def arranged(groups: Sequence[G], blocks: Sequence[int], count: int) -> Iterator[tuple[G, ...]]:
+    """Every choice of so many groups, block by block: the order inside a block, and that of whole blocks, makes no difference."""
+    if not blocks:
+        yield from combinations_with_replacement(groups, count)
+        return
+    whole, rest = divmod(count, blocks[-1])
+    inner = list(arranged(groups, blocks[:-1], blocks[-1]))
+    for chosen in combinations_with_replacement(inner, whole):
+        for last in arranged(groups, blocks[:-1], rest):
+            yield (*(group for block in chosen for group in block), *last)
+
+
+def arrangements(groups: int, blocks: Sequence[int], count: int) -> int:
+    """How many these are."""
+    if not blocks:
+        return comb(groups + count - 1, count) if groups else int(count == 0)
+    whole, rest = divmod(count, blocks[-1])
+    inner = arrangements(groups, blocks[:-1], blocks[-1])
+    return arrangements(inner, (), whole) * arrangements(groups, blocks[:-1], rest)
