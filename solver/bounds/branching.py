@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from math import floor
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from .exact import proved_bound
 from .glop import Box, Point, Relaxation
@@ -32,7 +32,7 @@ class Tree:
 
     Parameters
     ----------
-    counts : variable -> what one more of it costs; those that cost more are branched on first.
+    levels : what to branch on, the first of them as long as any of it is no whole number: variables, with what one more costs.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Tree:
     nodes, work : how many relaxations were solved, and with how many steps: both the same every time.
     """
 
-    def __init__(self, relaxation: Relaxation, counts: Mapping[int, int]) -> None:
-        self._relaxation, self._counts = relaxation, counts
+    def __init__(self, relaxation: Relaxation, levels: Sequence[Mapping[int, int]]) -> None:
+        self._relaxation, self._levels = relaxation, levels
         self._heap: list[tuple[int, int, int, Part]] = []
         self._settled: int | None = None
         self.nodes, self.work, self._order = 0, 0, 0
@@ -59,7 +59,7 @@ class Tree:
         return bool(self._heap)
 
     def branch(self, upper: int | None) -> Part | None:
-        """Divide the part with the lowest bound; returns it instead where every count is whole, so that there is nothing to divide.
+        """Divide the part with the lowest bound; returns it instead where all that is counted is whole, so that there is nothing to divide.
 
         Parts that cost `upper` or more are dropped: they hold nothing better than what is known.
         """
@@ -93,9 +93,13 @@ class Tree:
         return part
 
     def _most_fractional(self, point: Point) -> int | None:
-        best, found = WHOLE, None
-        for variable, cost in self._counts.items():
-            fraction = point.values[variable] % 1.0
-            if (weight := cost * min(fraction, 1.0 - fraction)) > best and min(fraction, 1.0 - fraction) > WHOLE:
-                best, found = weight, variable
-        return found
+        for level in self._levels:
+            best, found = 0.0, None
+            for variable, cost in level.items():
+                fraction = point.values[variable] % 1.0
+                away = min(fraction, 1.0 - fraction)
+                if away > WHOLE and cost * away > best:
+                    best, found = cost * away, variable
+            if found is not None:
+                return found
+        return None

@@ -10,6 +10,8 @@ from ortools.linear_solver import pywraplp
 from .linear_rows import LinearModel
 
 Box = tuple[int, int]
+PARAMETERS = "use_preprocessing: false use_dual_simplex: true"
+"""Each solution starts from the last basis: after a box was narrowed that is a few steps away. Preprocessing would lose it."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Relaxation:
     def __init__(self, linear: LinearModel) -> None:
         self.linear = linear
         self._solver = solver = pywraplp.Solver.CreateSolver("GLOP")
+        solver.SetSolverSpecificParametersAsString(PARAMETERS)
         self._variables = [solver.NumVar(low, high, "") for low, high in linear.boxes]
         self._rows, infinity = [], solver.infinity()
         for row in linear.rows:

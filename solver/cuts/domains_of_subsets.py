@@ -32,7 +32,7 @@ class DomainsOfSubsets:
 
     def encode(self, problem: Problem, variables: Variables) -> None:
         for level in LEVELS:
-            pairs = list(_pairs(problem, variables.layout, level))
+            pairs = list(pairs_of(problem, variables.layout, level))
             for members, least in rows(variables.layout, level):
                 touched = {bundle: count_of(variables, bundle, level) for bundle in members}
                 if least > len(members):
@@ -48,10 +48,10 @@ def rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...], int]]
     """(bundles, the domains that they need together), for every set that needs more than one domain."""
     if not several(layout.problem, level):
         return
-    weighed = _weighed(layout, level)
+    costly = weighed(layout, level)
     rooms = rooms_of(layout)
     for pool in layout.pools:
-        bundles = [bundle for bundle in pool.bundles if bundle in weighed][:MOST_BUNDLES]
+        bundles = [bundle for bundle in pool.bundles if bundle in costly][:MOST_BUNDLES]
         for size in range(1, len(bundles) + 1):
             for members in combinations(bundles, size):
                 room = [
@@ -63,14 +63,14 @@ def rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...], int]]
                     yield members, least
 
 
-def _weighed(layout: Layout, level: str) -> set[Bundle]:
+def weighed(layout: Layout, level: str) -> set[Bundle]:
     """The bundles whose domains cost something at the level."""
     problem = layout.problem
     found = {bundle for bundle, _ in Collectives(level).bundles(problem, layout)} | set(DomainsTouched(level).bundles(problem, layout))
-    return found | {layout.bundle_of[component.name] for pair in _pairs(problem, layout, level) for component in pair}
+    return found | {layout.bundle_of[component.name] for pair in pairs_of(problem, layout, level) for component in pair}
 
 
-def _pairs(problem: Problem, layout: Layout, level: str) -> Iterator[tuple[Component, Component]]:
+def pairs_of(problem: Problem, layout: Layout, level: str) -> Iterator[tuple[Component, Component]]:
     """Source and target of weights, both searched and not on the same accelerators."""
     for link, source, target in links(problem, level):
         one, other = layout.bundle_of.get(source.name), layout.bundle_of.get(target.name)

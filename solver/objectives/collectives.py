@@ -9,7 +9,7 @@ from ...models.component import Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from .bytes_across import BytesAcross
-from .domains import count_of, domain_rows, fewest
+from .domains import count_of, domain_rows, domains_counted, fewest
 from .presence import held, is_open, several
 from .term import Aggregate
 
@@ -44,7 +44,7 @@ class Collectives(BytesAcross):
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
         for bundle, traffic in self.bundles(problem, variables.layout):
-            yield Aggregate(count_of(variables, bundle, self.level), traffic)
+            yield domains_counted(variables, bundle, self.level, traffic)
 
     def _busy(self, problem: Problem) -> list[Component]:
         several_domains = bool(several(problem, self.level))

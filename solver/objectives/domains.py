@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .once import once
 from .presence import bundle_touches
 from .rooms import rooms_of
+from .term import Aggregate
 
 if TYPE_CHECKING:
     from ..layout.layout import Bundle, Layout
@@ -17,6 +18,13 @@ def count_of(variables: Variables, bundle: Bundle, level: str) -> Amount:
     """In how many domains of the level the bundle lies."""
     names = rooms_of(variables.layout).names(level)
     return variables.total(bundle_touches(variables, bundle, level, name) for name in names)
+
+
+def domains_counted(variables: Variables, bundle: Bundle, level: str, cost: int) -> Aggregate:
+    """The domains of the level that the bundle lies in, as a count to branch on; what one more of them costs."""
+    rooms = rooms_of(variables.layout)
+    members = [(bundle_touches(variables, bundle, level, name), rooms.most(bundle, level, name)) for name in rooms.names(level)]
+    return Aggregate(("domains", bundle, level), members, cost)
 
 
 def fewest(layout: Layout, bundle: Bundle, level: str) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Iterator
 from ...models.component import Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from .domains import count_of, domain_rows, fewest
+from .domains import count_of, domain_rows, domains_counted, fewest
 from .presence import WORDS, held, is_open, several
 from .term import Aggregate
 
@@ -50,7 +50,7 @@ class DomainsTouched:
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
         for bundle in self.bundles(problem, variables.layout):
-            yield Aggregate(count_of(variables, bundle, self.level), 1)
+            yield domains_counted(variables, bundle, self.level, 1)
 
     def _unknown(self, problem: Problem) -> list[tuple[Component, ...]]:
         """The sets of components on the same accelerators that are searched, and of which no traffic is known."""

@@ -11,7 +11,7 @@ from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from .bytes_across import BytesAcross, links, same_place
-from .domains import domain_rows
+from .domains import domain_rows, domains_counted
 from .once import once
 from .presence import amount, held, most, several, touches
 from .rooms import rooms_of
@@ -71,9 +71,8 @@ class Streams(BytesAcross):
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
         for link, source, _ in self._links(problem):
-            if bundle := variables.bundle(source):
-                names = several(problem, self.level)
-                yield Aggregate(variables.total(touches(variables, source, self.level, name) for name in names), bundle.unit * link.stream)
+            if (bundle := variables.bundle(source)) and not bundle.fixed:
+                yield domains_counted(variables, bundle, self.level, bundle.unit * link.stream)
 
     def _links(self, problem: Problem) -> Iterator[tuple[Link, Component, Component]]:
         return (each for each in links(problem, self.level) if each[0].stream)

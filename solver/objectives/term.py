@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Iterator, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Iterator, Protocol, Sequence, runtime_checkable
 
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
@@ -40,9 +40,17 @@ class Objective(Protocol):
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A count that the bound stage branches on, such as the domains of a bundle, and what one more of it costs."""
+    """A count that the bound stage branches on, such as the domains of a bundle.
 
-    count: Amount
+    Attributes
+    ----------
+    key : what is counted, the same for terms that count the same.
+    members : for each domain its indicator, and how much it can hold: the count is their sum.
+    cost : what one more of it costs.
+    """
+
+    key: object
+    members: Sequence[tuple[Amount, int]]
     cost: int
 
 

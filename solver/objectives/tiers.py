@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Sequence
 
@@ -12,7 +12,7 @@ from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from . import OBJECTIVES
 from .bytes_across import BytesAcross
-from .term import Objective
+from .term import Aggregate, Objective, Tightened
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
@@ -87,3 +87,12 @@ def counted(problem: Problem, layout: Layout) -> tuple[tuple[int, ...], ...]:
 def hold(variables: Variables, amount: Amount, value: int) -> None:
     """A tier that was searched becomes no worse while later ones are."""
     variables.at_most(amount, value)
+
+
+def aggregates_of(variables: Variables, tier: Tier) -> list[Aggregate]:
+    """The counts that the terms of a tier are made of, with what they cost in the tier."""
+    found = []
+    for term, cost in tier.members:
+        for each in term.aggregates(variables.problem, variables) if isinstance(term, Tightened) else ():
+            found.append(replace(each, cost=cost * each.cost))
+    return found

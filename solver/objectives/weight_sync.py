@@ -80,7 +80,10 @@ class WeightSync(BytesAcross):
 
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
         for link, source, target in self._links(problem):
-            yield Aggregate(uncovered(variables, source, target, self.level), link.weights)
+            ends = variables.bundle(source) or source.name, variables.bundle(target) or target.name
+            names, level = several(problem, self.level), self.level
+            members = [(uncovered_in(variables, source, target, level, name), most(variables, target, level, name)) for name in names]
+            yield Aggregate(("uncovered", *ends, level), members, link.weights)
 
     def _links(self, problem: Problem) -> Iterator[tuple[Link, Component, Component]]:
         return (each for each in links(problem, self.level) if each[0].weights)

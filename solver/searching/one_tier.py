@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from ortools.sat.python import cp_model
+
+from ..bounds.stage import BoundStage
 from ..layout.layout import Values
 from ..model.compile import compile
 from ..model.engine import Outcome, Status, run
+from ..model.narrowed import narrowed
 from ..model.variables import Variables
+from ..objectives.tiers import aggregates_of
 from .standing import Standing, WrongAnswer
 from .thinned import refutable, thinned
+
+PLAN = ((0.3, 0.15, 30), (0.6, 0.3, 60), (1.2, 0.6, 120))
+"""What is done by turns, growing: excess of the reduced costs that are fixed, time to search with them, relaxations before that."""
+MOST = 1 << 60
 
 
 class OneTier:
@@ -20,9 +29,44 @@ class OneTier:
 
     def search(self) -> None:
         """Make the answer better, and what is proved of this tier, until both meet or the time is over."""
-        self._run(0.6 * self.left, by_relaxation=True)
+        tiers = self.standing.tiers
+        aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
+        if aggregates:
+            self._with_relaxation(BoundStage(self.variables.model, aggregates))
+        if self._is_open():
+            self._run(0.6 * self.left, by_relaxation=True)
         if self._is_open():
             self._run(self.left, by_relaxation=False)
+
+    def _with_relaxation(self, stage: BoundStage) -> None:
+        """Let the relaxation prove what it can, and say where answers are likely."""
+        for excess, share, nodes in PLAN:
+            if not self._is_open():
+                return
+            self._advance(stage, nodes)
+            if self._is_open():
+                self._narrowed(stage.advised(excess), share)
+
+    def _advance(self, stage: BoundStage, nodes: int) -> None:
+        standing, before = self.standing, stage.spent
+        upper = standing.costs[self.number] if standing.assignment else None
+        stage.advance(upper, self.left, nodes)
+        self.left -= stage.spent - before
+        bound = stage.bound if stage.bound is not None else upper
+        if bound is not None:
+            standing.prove(self.number, bound if upper is None else min(bound, upper))
+
+    def _narrowed(self, fixed: dict[int, int], limit: float) -> None:
+        """Search for a better answer with some indicators fixed."""
+        standing, number = self.standing, self.number
+        high = standing.costs[number] - 1 if standing.assignment else MOST
+        if standing.proved[number] > high:
+            return
+        model = narrowed(self._hinted(), fixed, standing.proved[number], high)
+        outcome = run(self.variables, min(limit, self.left), standing.search.seed, by_relaxation=False, model=model)
+        self.left -= outcome.spent
+        if outcome.values is not None:
+            self._offer(outcome)
 
     def _is_open(self) -> bool:
         known = self.standing.assignment is not None
@@ -32,12 +76,26 @@ class OneTier:
         return self.number >= len(self.standing.tiers) or self.standing.is_best(self.number)
 
     def _run(self, limit: float, by_relaxation: bool) -> None:
+        """Let the solver search the whole."""
+        outcome = run(
+            self.variables, limit, self.standing.search.seed, by_relaxation=by_relaxation, model=self._hinted(), on_solution=self._listen
+        )
+        self.left -= outcome.spent
+        self.take(outcome)
+
+    def _hinted(self) -> cp_model.CpModel:
         if self.standing.values:
             self.variables.model.clear_hints()  # type: ignore[no-untyped-call]
             self.variables.hint(self.standing.values)
-        outcome = run(self.variables, limit, self.standing.search.seed, by_relaxation=by_relaxation, on_solution=self._listen)
-        self.left -= outcome.spent
-        self.take(outcome)
+        return self.variables.model
+
+    def _offer(self, outcome: Outcome) -> None:
+        """Keep an answer of the solver. Raises WrongAnswer if the rules refuse it, or it costs something else than the solver says."""
+        costs = self.standing.offer(self.variables.layout, outcome.values or {}, "search")
+        if costs is None:
+            raise WrongAnswer("the solver's answer is refused by the rules")
+        if self.number < len(costs) and costs[self.number] > outcome.objective:
+            raise WrongAnswer(f"the solver's objective is {outcome.objective}, that of its answer {costs[self.number]}")
 
     def take(self, outcome: Outcome) -> None:
         """Keep what a run of the solver on the whole model gave. Raises WrongAnswer if it cannot be true."""
@@ -48,13 +106,7 @@ class OneTier:
             again = run(compile(standing.problem, minimise=False), self.left, standing.search.seed, presolve=False)
             standing.refuted = refutable(self.variables.layout) and again.status is Status.INFEASIBLE
         if outcome.values is not None:
-            costs = standing.offer(self.variables.layout, outcome.values, "search")
-            if costs is None:
-                raise WrongAnswer("the solver's answer is refused by the rules")
-            if tiered and (
-                costs[self.number] > outcome.objective or (outcome.status is Status.OPTIMAL and costs[self.number] < outcome.objective)
-            ):
-                raise WrongAnswer(f"the solver's objective is {outcome.objective}, that of its answer {costs[self.number]}")
+            self._offer(outcome)
         if tiered and outcome.bound is not None and not self.some and standing.assignment is not None:
             if outcome.bound > standing.costs[self.number]:
                 raise WrongAnswer(f"the solver's bound is {outcome.bound}, an answer costs {standing.costs[self.number]}")

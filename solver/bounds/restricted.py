@@ -1,0 +1,29 @@
+"""Which indicators an optimum of the relaxation advises to fix: a model with few of them open is soon searched for a good answer."""
+
+from __future__ import annotations
+
+from typing import Iterable
+
+from .glop import Point
+
+EXCESSES = (0.3, 0.6, 1.2, 2.5)
+"""What it may cost, by the relaxation, to leave an indicator as it is: the more, the more of them stay open. In units of the objective's step."""
+NEAR = 1e-6
+
+
+def by_reduced_cost(point: Point, among: Iterable[int], excess: float) -> dict[int, int]:
+    """Indicators at 0 or 1 whose change would cost more than the excess, with their values."""
+    found = {}
+    for variable in among:
+        value, cost = point.values[variable], point.reduced[variable]
+        if value < NEAR and cost > excess:
+            found[variable] = 0
+        elif value > 1 - NEAR and cost < -excess:
+            found[variable] = 1
+    return found
+
+
+def by_value(point: Point, among: Iterable[int]) -> dict[int, int]:
+    """Indicators that are 0 or 1 in the optimum, with these values."""
+    found = {variable: round(point.values[variable]) for variable in among}
+    return {variable: value for variable, value in found.items() if abs(point.values[variable] - value) < NEAR}
