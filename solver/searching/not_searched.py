@@ -13,6 +13,8 @@ from ...models.problem import Problem
 from ..layout.layout import Bundle, Layout
 from ..layout.pools import Pool, given_partners
 from ..wording import listed
+from .not_searched_demands import Reason, unsearched_demands
+from .not_searched_keeps import unsearched_keeps
 
 
 def not_searched(problem: Problem) -> tuple[Finding, ...]:
@@ -21,11 +23,9 @@ def not_searched(problem: Problem) -> tuple[Finding, ...]:
     return tuple(_said(problem, subject, why, advice) for subject, why, advice in _reasons(layout))
 
 
-Reason = tuple[str, str, str]
-"""(name of a component, what is the case, what would help)."""
-
-
 def _reasons(layout: Layout) -> Iterator[Reason]:
+    yield from unsearched_demands(layout)
+    yield from unsearched_keeps(layout)
     for bundle in layout.bundles:
         open_hosts = [host for host in layout.hosts[bundle] if not host.fixed]
         if open_hosts:
