@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -108,6 +109,13 @@ def hang() -> None:
         time.sleep(1)
 
 
+def hold() -> None:
+    """The same, and never lets another thread of the interpreter run."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    ctypes.PyDLL(None).sleep(3600)
+
+
 def devour() -> None:
     """Takes memory until there is none."""
     taken = []
@@ -181,6 +189,7 @@ LIES: dict[str, Callable[[], Lie]] = {
     "raises later": lambda: after(raises),
     "killed": lambda: at_once(lambda: os.kill(os.getpid(), signal.SIGKILL)),
     "hang": lambda: at_once(hang),
+    "hold": lambda: at_once(hold),
     "hang later": lambda: after(hang),
     "devour": lambda: at_once(devour),
     "devour later": lambda: after(devour),
