@@ -74,8 +74,8 @@ def _spread(spread: Spread) -> str:
 def _link(link: Link) -> str:
     parts = [f"{write_memory(link.weights)} of weights for each domain without {link.source}"] if link.weights else []
     if link.stream:
-        of = f" beyond {link.ratio} of {link.target} for one of {link.source}" if link.ratio > 1 else ""
-        parts.append(f"{write_memory(link.stream)} for each accelerator of {link.target} without one of {link.source} in its domain{of}")
+        served = f"that none of {link.source} serves in its domain" + (f", one of which serves {link.ratio}" if link.ratio > 1 else "")
+        parts.append(f"{write_memory(link.stream)} for each accelerator of {link.target} {served}")
     return " and ".join(parts) + (" (an estimate)" if link.estimate else "")
 
 
