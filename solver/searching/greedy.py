@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from ..layout.amounts import allowed
-from ..layout.layout import Bundle, Cell, Count, Layout, Values
+from ..layout.layout import Bundle, Layout, Values
 from ..layout.places import Places, lengths
 from ..layout.pools import Masks, Pool
 from ..layout.reach import eligible, within_reach
 from ..replanning.stay import stay
 from .dealing import deal
+from .fill import Filling
 
 LEVEL = "rack"
-"""Its domains are filled one after the other."""
+"""What must be whole in its domains is placed first, the largest groups before others."""
 
 
 def greedy(layout: Layout) -> Values | None:
@@ -42,7 +43,7 @@ def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
     if isinstance(place, tuple):
         pieces = layout.numbering(host).pieces(place[0], place[0] + place[1] * host.unit)
         return {stretch.node_rank: ((1 << count) - 1) << first for stretch, first, count in pieces}
-    counts = {cell.nodes[0].rank: values[Count(host, cell)] for cell in layout.cells}
+    counts = {count.cell.nodes[0].rank: values[count] for count in layout.counts if count.bundle is host}
     return {node: (1 << count * host.unit) - 1 for node, count in counts.items() if isinstance(count, int)}
 
 
@@ -59,35 +60,11 @@ def _place_pool(layout: Layout, pool: Pool, free: dict[int, int], stretch: bool,
             free[piece.node_rank] &= ~(((1 << count) - 1) << first)
     room = {node: mask.bit_count() for node, mask in free.items()}
     counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
-    for bundle in sorted(counted, key=lambda each: (-each.unit, len(eligible(layout, each)))):
-        fit = allowed(layout, bundle, sum(_fit(room, bundle, cell) for cell in eligible(layout, bundle)))
+    for bundle in sorted(counted, key=lambda each: (-each.whole(LEVEL), -each.unit, len(eligible(layout, each)))):
+        filling = Filling(layout, bundle, room)
+        fit = allowed(layout, bundle, filling.space)
         if not fit:
             return False
-        counts = _place(layout, bundle, room, fit[-1] if stretch and bundle.bounded else fit[0])
-        values.update({Count(bundle, cell): counts.get(cell, 0) for cell in layout.cells})
+        counts = filling.place(fit[-1] if stretch and bundle.bounded else fit[0])
+        values.update({count: counts.get(count.cell, 0) for count in layout.counts if count.bundle is bundle})
     return True
-
-
-def _place(layout: Layout, bundle: Bundle, room: dict[int, int], wanted: int) -> dict[Cell, int]:
-    """How many of the wanted units go into which cell; takes them out of `room`."""
-    racks: dict[str, list[Cell]] = {}
-    for cell in eligible(layout, bundle):
-        racks.setdefault(cell.domain(LEVEL), []).append(cell)
-    space = {name: sum(_fit(room, bundle, cell) for cell in cells) for name, cells in racks.items()}
-    left, counts = wanted, dict[Cell, int]()
-    while left and racks:
-        # The smallest rack that holds all that is left; else the roomiest one.
-        enough = [name for name in racks if space[name] >= left]
-        name = min(enough, key=lambda each: space[each]) if enough else max(racks, key=lambda each: space[each])
-        for cell in racks.pop(name):
-            for node in cell.nodes:
-                take = min(left, room.get(node.rank, 0) // bundle.unit)
-                if take:
-                    room[node.rank] -= take * bundle.unit
-                    counts[cell] = counts.get(cell, 0) + take
-                    left -= take
-    return counts
-
-
-def _fit(room: dict[int, int], bundle: Bundle, cell: Cell) -> int:
-    return sum(room.get(node.rank, 0) // bundle.unit for node in cell.nodes)
