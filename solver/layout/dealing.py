@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, Sequence
 
 from ...models.component import BETWEEN_DOMAINS, Component
+from ...models.locality import WHOLE
 from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Run
 from ...models.problem import Problem
@@ -53,7 +54,8 @@ def dealt(parts: Parts) -> Iterator[Dealt]:
 def depends(problem: Problem, component: Component) -> bool:
     """Is something asked of the nodes of the component themselves?"""
     compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
-    return bool(component.pins or component.spread) or any(compared)
+    kept = any(keep.what == WHOLE for keep in component.keep)
+    return kept or bool(component.pins or component.spread) or any(compared)
 
 
 def _may_be_short(parts: Parts, component: Component, nodes: frozenset[int]) -> bool:

@@ -7,7 +7,7 @@ from typing import Iterator
 
 from ...models.component import BETWEEN_DOMAINS, NEAR, Component
 from ...models.locality import WHOLE, Keep
-from ...models.machines.node_group import ACCELERATOR
+from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
@@ -64,7 +64,8 @@ def alone(problem: Problem) -> Set[int]:
         if not any(given) or (kind == NEAR and given == [True, False]):
             found |= set_may_be(problem, one) & set_may_be(problem, other)
     for component in problem.components:
-        kept = any(_counts_nodes(component, keep) for keep in component.keep)
+        on_nodes = problem.kind(component) == NODE
+        kept = any(_counts_nodes(component, keep) or (on_nodes and keep.level == NODE_LEVEL) for keep in component.keep)
         if kept or any(spread.level == NODE_LEVEL for spread in component.spread):
             found |= set_may_be(problem, component)
     return found

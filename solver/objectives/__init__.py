@@ -9,12 +9,14 @@ from .fullest_nodes import FullestNodes
 from .idle import Idle
 from .moves import Moves
 from .nodes_of_ranges import NodesOfRanges
+from .preferred import Preferred
 from .streams import Streams
 from .term import Objective
 from .weight_sync import WeightSync
 
 OBJECTIVES: tuple[Objective, ...] = (
     Idle(),
+    Preferred(),
     Moves(),
     *(term(level) for level in LEVELS for term in (Collectives, WeightSync, Streams)),
     *(DomainsTouched(level) for level in LEVELS),

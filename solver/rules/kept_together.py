@@ -50,18 +50,20 @@ class KeptTogether:
         """
         component, keep = kept
         bundle, why = variables.bundle(component), f"{component.name} is not kept together"
-        if component.runs is not None or bundle is None:
-            runs = component.runs if component.runs is not None else variables.layout.on_nodes[component.name]
+        runs = component.runs if component.runs is not None else variables.layout.on_nodes.get(component.name)
+        if runs is not None:
             variables.require(_are_whole(problem, kept, [seat for _, its in seats(runs) for seat, _, _ in its]), why)
-        elif bundle.contiguous and not bundle.fixed:
+        elif bundle and bundle.contiguous and not bundle.fixed:
             self._starts(problem, kept, bundle, variables)
-        elif bundle.fixed:
+        elif bundle and bundle.fixed:
             variables.require(_are_whole(problem, kept, variables.given_in_order(bundle)), why)
         elif keep.what == WHOLE:
-            if keep.level in LEVELS or not _is_one_group(kept):
+            if bundle is None or keep.level in LEVELS or not _is_one_group(kept):
                 names = variables.domains(keep.level)
                 touched = variables.total(variables.present(component, keep.level, name) for name in names)
                 variables.at_most(touched, keep.domains, why)
+        elif bundle is None:  # processes that form no groups
+            return
         elif keep.level in LEVELS and problem.job.capabilities.nodes_in_order:
             keep_in_order(variables, bundle, keep.level, _size(component, keep))
         elif keep.level in LEVELS:

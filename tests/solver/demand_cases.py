@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from placewright.models.locality import Pin, Spread
+from placewright.models.locality import Keep, Pin, Spread
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
@@ -20,6 +20,11 @@ def pins(*each: tuple[str, tuple[int, ...]]) -> tuple[Pin, ...]:
     """Pins of ranks such as ``0-1`` to nodes."""
     ends = [(text.split("-")[0], text.split("-")[-1], nodes) for text, nodes in each]
     return tuple(Pin(range(int(first), int(last) + 1), nodes) for first, last, nodes in ends)
+
+
+def wish(what: str, level: str, domains: int = 1) -> Keep:
+    """Something that is better kept together."""
+    return Keep(what, level, domains, required=False)
 
 
 DEMAND_CASES: dict[str, Problem] = {
@@ -196,4 +201,42 @@ DEMAND_CASES: dict[str, Problem] = {
         cluster({"count": 1, "memory": 3}, {"count": 1, "memory": 3}), component("agent", 2, node_groups=("node",), host_memory=2),
         component("a", 1, 2, host_memory=2),
     ),
+    "preferred in racks": problem(
+        cluster({"count": 3, "rack": "a"}, {"count": 3, "rack": "b"}), component("a", 4, pp=2, keep=(wish("replica", "rack"),)), component("b", 1)
+    ),
+    "preferred in racks, a range of amounts": problem(
+        RACKS, component("a", 2, 5, pp=2, keep=(wish("replica", "rack"),)), component("b", 1)
+    ),
+    "preferred in nodes": problem(ALIKE, component("a", 2, 4, pp=2, keep=(wish("replica", "node"),)), component("b", 1)),
+    "preferred tp groups in racks": problem(RACKS, component("a", 2, 4, tp=2, keep=(wish("tp", "rack"),)), component("b", 1)),
+    "preferred, a range": problem(
+        cluster({"count": 3, "rack": "a"}, {"count": 3, "rack": "b"}), component("a", 4, pp=2, contiguous=True, keep=(wish("replica", "rack"),))
+    ),
+    "preferred, the whole component": problem(
+        cluster({"count": 2, "rack": "a"}, {"count": 1, "rack": "b"}, {"count": 1, "rack": "c"}),
+        component("a", 2, 3, keep=(wish("component", "rack", 2),)), component("b", 1),
+    ),
+    "preferred, two sizes": problem(
+        cluster({"count": 2, "rack": "a"}, {"count": 2, "rack": "a"}, {"count": 3, "rack": "b"}),
+        component("a", 4, 6, tp=2, pp=2, keep=(wish("tp", "node"), wish("replica", "rack"))),
+    ),
+    "preferred, colocated": problem(
+        cluster({"count": 3, "rack": "a"}, {"count": 3, "rack": "b"}),
+        component("a", 4, pp=2, keep=(wish("replica", "rack"),)), component("b", 4, tp=1, pp=4, keep=(wish("replica", "rack"),)), together="a+b",
+    ),
+    "preferred on nodes": problem(RACKS, component("agent", 2, node_groups=("node",), keep=(wish("component", "rack"),)), component("a", 1)),
+    "kept on two nodes": problem(ALIKE, component("a", 2, 3, keep=(Keep("component", "node", 2),)), component("b", 1)),
+    "on nodes, kept in a rack": problem(RACKS, component("agent", 2, node_groups=("node",), keep=(Keep("component", "rack"),)), component("a", 1)),
+    "on nodes, kept on one": problem(ALIKE, component("agent", 2, node_groups=("node",), keep=(Keep("component", "node"),)), component("a", 1)),
+    "pinned, replicas kept in racks": problem(
+        RACKS, component("a", 4, pp=2, keep=(Keep("replica", "rack"),), pins=pins(("2", (0,)), ("1", (2,))))
+    ),
+    "pinned, replicas kept in racks, torn": problem(
+        RACKS, component("a", 4, pp=2, keep=(Keep("replica", "rack"),), pins=pins(("0", (0,)), ("1", (2,))))
+    ),
+    "pinned, replicas kept in racks, two of three": problem(
+        cluster({"count": 2, "rack": "a"}, {"count": 1, "rack": "b"}, {"count": 1, "rack": "b"}),
+        component("a", 2, 4, pp=2, keep=(Keep("replica", "rack"),), pins=pins(("1", (1,)), ("3", (0,)))),
+    ),
 }  # fmt: skip
+
