@@ -33,7 +33,12 @@ def counting_row(problem: Problem, census: Census | None = None) -> Row | None:
     condition names the bundles and the nodes. `census` saves counting the nodes again where several questions are asked about
     one cluster.
     """
-    return next(_rows(Question(problem, census or Census(problem))), None)
+    return row_of(Question(problem, census or Census(problem)))
+
+
+def row_of(question: Question) -> Row | None:
+    """The same of a question whose nodes are counted."""
+    return next(_rows(question), None)
 
 
 def _rows(question: Question) -> Iterator[Row]:

@@ -18,7 +18,7 @@ from ..searching.expand import ExpansionFailed, expand
 from ..searching.greedy import greedy
 from ..searching.not_searched import not_searched
 from ..searching.thinned import refutable
-from .certificate import counting_row
+from .certificate import row_of
 from .packing import packs
 from .rows.census import Census
 from .rows.question import Question
@@ -29,6 +29,8 @@ LIMIT = 1.0
 SEARCHES = 60
 """So many searches may be made for one explanation; questions that come after are left open."""
 SEED = 1
+WRITTEN = 4096
+"""Nodes of the answers that are written out, node by node, and checked for one explanation; the first one always is."""
 MAX_OTHERS = 8
 """Of so many other sets of nodes the census is kept."""
 
@@ -51,14 +53,15 @@ class Oracle:
         self.census = census
         self._others: list[Census] = []
         self.searched = self.undecided = False
-        self._searches = 0
+        self._searches = self._written = 0
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
         """Possible if one of the alternatives is, refuted if all are."""
         left: list[Problem] = []
         for problem in alternatives:
-            if self.row(problem) is None:
-                if packs(Question(problem, self._census(problem))):
+            question = Question(problem, self._census(problem))
+            if row_of(question) is None:
+                if packs(question):
                     return Verdict.POSSIBLE
                 left.append(problem)
         verdict = Verdict.REFUTED
@@ -72,7 +75,13 @@ class Oracle:
         return verdict
 
     def solved(self, alternatives: Sequence[Problem]) -> bool:
-        """Was an answer to one of the alternatives found, and did it pass every check?"""
+        """Was an answer to one of the alternatives found, and did it pass every check?
+
+        Answers on very many nodes take long to write out: after the first ones it is enough that there is room for everything.
+        """
+        self._written += sum(len(problem.cluster.nodes) for problem in alternatives[:1])
+        if self._written > WRITTEN and self._written > len(alternatives[0].cluster.nodes):
+            return self.judge(alternatives) is Verdict.POSSIBLE
         return any(self.row(problem) is None and self._sought(problem) is Verdict.POSSIBLE for problem in alternatives)
 
     def confirmed(self, alternatives: Sequence[Problem]) -> bool:
@@ -81,7 +90,7 @@ class Oracle:
 
     def row(self, problem: Problem) -> Row | None:
         """A sum that refutes a question, if there is one."""
-        return counting_row(problem, self._census(problem))
+        return row_of(Question(problem, self._census(problem)))
 
     def _census(self, problem: Problem) -> Census:
         """The census of the question: that of all, unless it has other nodes or other given parts."""

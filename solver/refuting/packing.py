@@ -21,12 +21,17 @@ _BEYOND = (COLOCATED_OR_DISJOINT, SUBSET, IN_ORDER, NOT_FEWER, RANK_ALIGNED, ZER
 
 def packs(question: Question) -> bool:
     """Was room found for everything that is searched? False too where a question has demands that are not looked at here."""
-    if not _simple(question) or not all(_plain(question, bundle) for bundle in question.open):
+    if not looks(question):
         return False
     apart = any(_domain(bundle) for bundle in question.open)
     left = _Left(question, apart)
     order = sorted(question.open, key=lambda its: (-_piece(its), -its.unit, left.may(its).bit_count()))
     return all(left.place(bundle) for bundle in order)
+
+
+def looks(question: Question) -> bool:
+    """Has a question no demands but those that are looked at here?"""
+    return _simple(question) and all(_plain(question, bundle) for bundle in question.open)
 
 
 def _simple(question: Question) -> bool:

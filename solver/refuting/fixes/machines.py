@@ -11,7 +11,10 @@ from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
 from ....models.problem import Problem
 from ...wording import plural
+from ..certificate import row_of
 from ..conflict import ADDED, Change
+from ..packing import looks, packs
+from ..rows.question import Question
 from ..rows.row import Row
 from .trial import Apply, Trial
 
@@ -29,13 +32,13 @@ def more_nodes(trial: Trial, row: Row) -> Iterator[Change]:
     # By the row alone fewer do not suffice.
     least = -(-(row.need - row.have) // room) if room else 1
     most, tries = least, 0
-    while not trial.works(adding(sample, most)):
+    while not _enough(trial, sample, most):
         least, most, tries = most + 1, most * 2, tries + 1
         if tries > MAX_TRIES or most > 4 * count:
             return
     while least < most:
         middle = (least + most) // 2
-        least, most = (least, middle) if trial.works(adding(sample, middle)) else (middle + 1, most)
+        least, most = (least, middle) if _enough(trial, sample, middle) else (middle + 1, most)
     where = " in a rack of their own" if sample.topology.get("rack") and most > 1 else ""
     size = sample.count(ACCELERATOR)
     what = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
@@ -50,6 +53,15 @@ def adding(sample: Node, more: int) -> Apply:
         return replace(problem, cluster=with_nodes(problem.cluster, sample, more))
 
     return apply
+
+
+def _enough(trial: Trial, sample: Node, more: int) -> bool:
+    """Is it possible with so many more nodes? Where counting nodes tells, they are only counted."""
+    census = trial.oracle.census.with_more(sample, more)
+    questions = [Question(problem, census) for problem in trial.alternatives]
+    if all(looks(question) for question in questions):
+        return any(row_of(question) is None and packs(question) for question in questions)
+    return trial.works(adding(sample, more))
 
 
 def _sample(problem: Problem, row: Row) -> Node | None:

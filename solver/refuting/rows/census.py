@@ -11,6 +11,7 @@ from typing import Mapping, Sequence
 
 from ....models.component import SUBSET, Component
 from ....models.machines.cluster import Node
+from ....models.machines.grown import NEW
 from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ....models.machines.topology import LEVELS, path
 from ....models.problem import Problem
@@ -53,39 +54,51 @@ class Census:
         self._reach: dict[tuple[object, ...], tuple[int, int]] = {}
         self._rooms: dict[tuple[str, int], list[int]] = {}
 
+    def with_more(self, node: Node, count: int) -> Census:
+        """The same nodes and so many more like this one, wholly free, in new domains of their own."""
+        where = tuple(NEW if name else "" for name in path(node))
+        free = tuple(node.count(kind) for kind in self._resources)
+        added: Key = (where, self._resources, free, *_made_of(node), tuple(self._labels.get(node.rank, ())), ())
+        other = Census(self.problem)
+        other.__dict__["_counted"] = {**self._counted, added: self._counted.get(added, 0) + count}
+        return other
+
     def is_of(self, problem: Problem) -> bool:
         """Are these the nodes of that question too, with the same parts of them given?"""
         given, its = ({c.name for c in each.components if c.runs is not None} for each in (self.problem, problem))
         return self.problem.cluster is problem.cluster and given == its
 
     @cached_property
+    def _resources(self) -> Words:
+        kinds = (self.problem.kind(component) for component in self.problem.components)
+        return tuple(dict.fromkeys((ACCELERATOR, *(kind for kind in kinds if kind != NODE))))
+
+    @cached_property
+    def _labels(self) -> Mapping[int, list[str]]:
+        """Node rank -> the labels of its groups that components name, and of the whole cluster."""
+        found: dict[int, list[str]] = {}
+        for label in sorted({CLUSTER_LABEL, *(label for component in self.problem.components for label in component.node_groups)}):
+            for rank in self.problem.cluster.groups[label].node_ranks:
+                found.setdefault(rank, []).append(label)
+        return found
+
+    @cached_property
     def _counted(self) -> dict[Key, int]:
         """Everything that can tell nodes apart -> how many nodes."""
-        cluster, given = self.problem.cluster, self.problem.given()
-        labels: dict[int, list[str]] = {}
-        for label in sorted({CLUSTER_LABEL, *(label for component in self.problem.components for label in component.node_groups)}):
-            for rank in cluster.groups[label].node_ranks:
-                labels.setdefault(rank, []).append(label)
+        given, held = self.problem.given(), dict[tuple[int, str], int]()
         out: dict[int, list[str]] = {}
         for component in self.problem.components:
             for rank in component.excluded:
                 out.setdefault(rank, []).append(component.name)
-        held: dict[tuple[int, str], int] = {}
-        for component in self.problem.explicit.components:
-            for place, mask in given.masks(component.name).items():
+            for place, mask in given.masks(component.name).items() if component.runs is not None else ():
                 held[place] = held.get(place, 0) | mask
-        resources = tuple(dict.fromkeys((ACCELERATOR, *(kind for c in self.problem.components if (kind := self.problem.kind(c)) != NODE))))
         found: dict[Key, int] = {}
-        for node in cluster.nodes:
-            free = tuple((node.free(kind) & ~held.get((node.rank, kind), 0)).bit_count() for kind in resources)
-            its = tuple(labels.get(node.rank, ())), tuple(out.get(node.rank, ()))
-            key = (path(node), resources, free, *self._made_of(node), *its)
+        for node in self.problem.cluster.nodes:
+            free = tuple((node.free(kind) & ~held.get((node.rank, kind), 0)).bit_count() for kind in self._resources)
+            its = tuple(self._labels.get(node.rank, ())), tuple(out.get(node.rank, ()))
+            key = (path(node), self._resources, free, *_made_of(node), *its)
             found[key] = found.get(key, 0) + 1
         return found
-
-    @staticmethod
-    def _made_of(node: Node) -> tuple[int, str, int | None, int | None, int | None]:
-        return len(node.accelerators), node.accelerator_model, node.accelerator_memory, node.cpus, node.memory
 
     @cached_property
     def placed(self) -> tuple[Kind, ...]:
@@ -100,6 +113,11 @@ class Census:
             anywhere = ((), *key[1:])
             merged[anywhere] = merged.get(anywhere, 0) + count
         return tuple(_kinds(merged))
+
+    @cached_property
+    def least_memory(self) -> int:
+        """The MiB that every accelerator has whose memory is known; 0 if none is."""
+        return min((kind.memory for kind in self.kinds if kind.memory is not None), default=0)
 
     @cached_property
     def places(self) -> Mapping[str, Mapping[str, int]]:
@@ -152,6 +170,10 @@ class Census:
                 found.append(sum(1 << index for index, its in enumerate(usable) if its))
             self._reach[key] = (found[0], found[1])
         return self._reach[key]
+
+
+def _made_of(node: Node) -> tuple[int, str, int | None, int | None, int | None]:
+    return len(node.accelerators), node.accelerator_model, node.accelerator_memory, node.cpus, node.memory
 
 
 def _kinds(counted: Mapping[Key, int]) -> list[Kind]:

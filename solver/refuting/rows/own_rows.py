@@ -95,9 +95,10 @@ def _uneven(names: Sequence[str], amounts: str, unit: str, shares: Sequence[Shar
 
 def memory_row(question: Question, bundle: Bundle) -> Row | None:
     """No accelerator that the bundle may use, or one that it is given, has the memory that its members need together."""
-    need, names = peak(bundle.components), listed([component.name for component in bundle.components])
-    if not need or bundle.kind != ACCELERATOR:
+    need = peak(bundle.components)
+    if bundle.kind != ACCELERATOR or need <= (0 if bundle.fixed else question.census.least_memory):
         return None
+    names = listed([component.name for component in bundle.components])
     verb = "needs" if len(bundle.components) == 1 else "together need"
     if bundle.fixed:
         its = [memory for node in question.masks(bundle) if (memory := question.problem.cluster.nodes[node].accelerator_memory) is not None]
