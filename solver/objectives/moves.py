@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, AbstractSet, Callable, ClassVar, Iterator
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..replanning.pieces import Members, by_node, movable, piece_size, pieces, survivors
+from .forced_moves import forced_moves
 from .kept_groups import Holdings, kept_at_most, kept_exactly, loose
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Moves:
         return sum(piece not in now for piece in old) - _must_end(problem, members)
 
     def bound(self, layout: Layout) -> int:
-        return 0
+        return 0 if layout.problem.previous is None else forced_moves(layout)
 
     def most(self, problem: Problem) -> int:
         """All that was there, in the smallest pieces that any choice of degrees could make of it."""

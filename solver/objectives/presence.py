@@ -37,7 +37,7 @@ def touches(variables: Variables, component: Component, level: str, name: str) -
     """1 exactly if some of the component is in the domain, else 0."""
     bundle = variables.bundle(component)
     if bundle is None:
-        return int(_on_nodes(variables, component, level)[name] > 0)
+        return variables.present(component, level, name)
     return bundle_touches(variables, bundle, level, name)
 
 
@@ -50,9 +50,7 @@ def bundle_touches(variables: Variables, bundle: Bundle, level: str, name: str) 
 
 def amount(variables: Variables, component: Component, level: str, name: str) -> Amount:
     """How much of the component is in the domain."""
-    if bundle := variables.bundle(component):
-        return variables.accelerators_in(bundle, level, name)
-    return _on_nodes(variables, component, level)[name]
+    return variables.held(component, level, name)
 
 
 def most(variables: Variables, component: Component, level: str, name: str) -> int:
@@ -60,13 +58,8 @@ def most(variables: Variables, component: Component, level: str, name: str) -> i
     bundle = variables.bundle(component)
     if bundle is None or bundle.fixed:
         known = amount(variables, component, level, name)
-        return known if isinstance(known, int) else 0
+        return known if isinstance(known, int) else variables.layout.dealt[component.name].processes
     return rooms_of(variables.layout).most(bundle, level, name)
-
-
-def _on_nodes(variables: Variables, component: Component, level: str) -> Counter[str]:
-    assignment = Assignment({component.name: variables.layout.on_nodes[component.name]})
-    return held(variables.problem, assignment, component, level)
 
 
 def several(problem: Problem, level: str) -> tuple[str, ...]:
