@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.dialects.load import load, read
-from ..models.findings.finding import error
 from ..models.model_cards.resolve import with_models
-from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..report.terminal import escape, wants_colour
 from .options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option
+from .previous import Previous, previous_options
 from .progress import AUTO, WAYS, shown
 from .show import echo_findings
+from .solvable import solvable
 from .written import edits_of, save, write_edits
 
 if TYPE_CHECKING:
@@ -55,9 +55,10 @@ OK, FINDINGS, UNUSABLE, UNDECIDED, OUR_FAULT = 0, 1, 2, 3, 70
 @click.option("--placements", is_flag=True, help="List every process, not only the sizes of the components.")
 @level_option
 @model_option
+@previous_options
 def solve(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, write: bool, limit: float,
-    seed: int, memory_limit: int, progress: str, form: str, placements: bool, level: str, model: ModelCard | None,
+    seed: int, memory_limit: int, progress: str, form: str, placements: bool, level: str, model: ModelCard | None, previous: Previous,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
@@ -68,61 +69,43 @@ def solve(
     \b
     placewright solve train.yaml -o plan.json
     placewright solve train.yaml --cluster 4x8xH100 --write
+    placewright solve train.yaml --previous plan.json --lose node-3
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
     loaded = load(file, machines, dialect, level, composer)
-    reading, code = _read(with_models(loaded, model) if model else loaded, form)
+    reading, code = solvable(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return code
     from ..solver.sandbox.solve import solve as search
 
+    question = previous.asked(reading.problem)
     with shown(progress, for_program=form == "json") as told:
-        answer = search(reading.problem, limit, seed, told, memory_limit)
+        answer = search(question, limit, seed, told, memory_limit)
     if answer.plan is None:
         return _no_plan(reading, answer, form)
     if answer.findings:
         echo_findings(answer.findings, err=True, texts=reading.document.texts)
+    moves = previous.moves(question, answer.plan)
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
+    edits, unwritable = previous.writable(edits, unwritable)
     if output:
         save(output, answer)
     if write and edits:
         write_edits(file, reading, edits)
     code = OUR_FAULT if _is_our_fault(answer) else FINDINGS if write and unwritable else OK
     if form == "json":
-        from ..models.placements.plan_file import plan_to_json
+        from ..report.solution import to_json
 
-        click.echo(plan_to_json(answer.plan), nl=False)
+        click.echo(to_json(answer.plan, moves), nl=False)
         return code
     from ..report.solution import render
 
     colour = wants_colour(sys.stdout)
-    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour), color=True)
+    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour, moves), color=True)
     if write and edits and composer.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code
-
-
-def _read(reading: Reading, form: str) -> tuple[Reading | None, int]:
-    """The file, if it can be solved; else the exit code, its findings printed."""
-    from ..solver.verify import verify
-
-    report, file = verify(reading), reading.source.name
-    if report.findings:
-        echo_findings(report.findings, err=True, texts=report.texts)
-    if form == "json" and (report.errors or reading.problem is None):
-        from ..report.json import render as render_json
-
-        click.echo(render_json([report]))
-    if report.errors or reading.problem is None:
-        click.echo(f"{escape(file)}: not solved", err=True)
-        return None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS
-    if not reading.problem.cluster.counted:
-        message = "nobody says how many accelerators there are"
-        echo_findings([error("PW011", "", message, help="name the cluster, such as `--cluster 2x8xH100`")], err=True)
-        click.echo(f"{escape(file)}: not solved", err=True)
-        return None, UNUSABLE
-    return reading, OK
 
 
 def _no_plan(reading: Reading, answer: Answer, form: str) -> int:
