@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, StrictBool, Ta
 from ..component import Parallel
 from ..machines.node_group import CLUSTER_LABEL
 from ..roles import ROLES
-from ..text.values import LIST, TEXT, Amount, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, OneOf, Word, text_or_list
+from ..text.values import LIST, TEXT, Amount, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, OneOf, RankTexts, Word, text_or_list
 from .locality import KeepForm, Others, Pins, Spreads
 
 _Role = Annotated[str, OneOf("role", ROLES)]
@@ -114,7 +114,7 @@ class ComponentForm(_Strict):
         "`{level: rack, domains: 2, percent: 60}`, or a list of them",
     )  # fmt: skip
     pin: Pins = Field(default=(), title="ranks that must be on certain nodes", description="a list such as `[{ranks: 0-7, nodes: 3}]`")
-    exclude: Numbers | None = Field(
+    exclude: RankTexts | None = Field(
         default=None, title="nodes that it must not use", description="ranks or names of nodes, such as `[node-5, 7-9]`"
     )
     traffic: Mebibytes = Field(

@@ -7,7 +7,7 @@ from typing import Annotated, Union
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, Tag
 
 from ..machines.topology import ALL_LEVELS
-from ..text.values import ALONE, MAP, WORD, Count, Numbers, OneOf, Percent, Word, several, word_or_map
+from ..text.values import ALONE, MAP, WORD, Count, OneOf, Percent, RankText, RankTexts, Word, several, word_or_map
 from .levels import DOMAINS, RACK
 
 Level = Annotated[str, OneOf("level of the topology", ALL_LEVELS)]
@@ -39,8 +39,8 @@ class SpreadForm(_Strict):
 class PinForm(_Strict):
     """Processes that must be on certain nodes."""
 
-    ranks: Word = Field(description="process ranks such as `0-7`")
-    nodes: Numbers = Field(description="ranks of nodes such as `3` or `0-1`, names of nodes, or a list of them")
+    ranks: RankText = Field(description="process ranks such as `0-7`")
+    nodes: RankTexts = Field(description="ranks of nodes such as `3` or `0-1`, names of nodes, or a list of them")
 
 
 class OtherForm(_Strict):

@@ -15,7 +15,7 @@ from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range
 
 __all__ = [
     "ALONE", "LIST", "MAP", "TEXT", "UNKNOWN_WORD", "WORD", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers",
-    "OneOf", "Percent", "RankText", "StrictBool", "Word", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
+    "OneOf", "Percent", "RankText", "RankTexts", "StrictBool", "Word", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
 ]  # fmt: skip
 
 TEXT, LIST, MAP, WORD = TAGS = "(text)", "(list)", "(map)", "(word)"
@@ -162,6 +162,13 @@ Word = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_TEXT), WithJs
 """A text; a number is taken as its digits."""
 RankText = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_RANKS), WithJsonSchema(_RANKS)]
 """Ranks such as ``0-3,6``: they may be as many as a program writes."""
+RankTexts = Annotated[
+    tuple[RankText, ...],
+    BeforeValidator(several),
+    Field(min_length=1, max_length=1024),
+    or_list(_RANKS, minItems=1, maxItems=1024),
+]
+"""Ranks or names: a text such as ``0-3,6``, or a list of them."""
 NAME_PATTERN = r"^[A-Za-z0-9_.:-]{1,64}$"
 Name = Annotated[
     str,

@@ -294,3 +294,12 @@ def test_any_value_gives_findings_and_never_an_exception(keys: dict[str, str], s
     found = reading(f"  a: {{accelerators: 8{hints}}}\n  b: {{accelerators: 8}}\n", rest)
     assert all(finding.help or finding.severity is not Severity.ERROR for finding in found.findings)
     assert all(finding.span is not None for finding in found.findings)
+
+
+def test_as_many_nodes_may_be_named_as_a_large_cluster_has() -> None:
+    odd = ",".join(map(str, range(1, 4096, 2)))
+    text = f"cluster: 4096x8\ncomponents: {{a: {{accelerators: 8, exclude: '{odd}', pin: {{ranks: 0, nodes: '{odd},0'}}}}}}\n"
+    found = read(Source("job.yaml", text))
+    assert found.findings == ()
+    assert found.problem is not None
+    assert found.problem["a"].excluded == tuple(range(1, 4096, 2))

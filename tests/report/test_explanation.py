@@ -109,3 +109,41 @@ def test_a_program_gets_every_field_by_name() -> None:
     assert (number["figures"][0]["file"], number["figures"][0]["line"]) == ("job.yaml", 3)
     assert data["verdict"] == "faulty"  # native components that are not colocated must not meet
     assert {finding["code"] for finding in data["errors"]} == {"PW201"}
+
+
+TOPOLOGY = """  actor:
+    accelerators: 8
+    keep: {tp: numa, component: {level: node, domains: 2, required: false}}
+    spread: {level: node, domains: 2, percent: 60}
+    pin: [{ranks: 0-1, nodes: 0}]
+    exclude: 2
+    host_memory: 10GiB
+    traffic: 1GiB
+    apart_from: {component: rollout, level: node}
+  rollout: {accelerators: 4, memory: 9GiB, phase: generate, offloaded: 2GiB}
+links: [{from: actor, to: rollout, weights: 3GiB, stream: 5MiB, ratio: 2}]
+objective: {weights: {rack: 10}}
+"""
+
+
+def test_every_demand_on_the_topology_is_a_sentence_with_its_line() -> None:
+    explanation = explained(TOPOLOGY, "{nodes: [{repeat: 3, accelerators: {count: 8, numa: 2}}]}")
+    blocks = {block.partition(":")[0]: block.split("\n  ")[1:] for block in render(explanation).split("\n\n")}
+    assert blocks["shared"] == ["actor is to share no node with rollout"]
+    assert blocks["demanded"] == [
+        "actor: each tp group in one NUMA domain (line 5)",
+        "actor: all of it in at most 2 nodes if that can be (line 5)",
+        "actor: in at least 2 nodes, at most 60 % of it in one node (line 6)",
+        "actor: ranks 0-1 on node 0 (line 7)",
+        "actor: not on node 2 (line 8)",
+        "actor: 10 GiB of its node for each process (line 9)",
+        "actor: its replicas exchange 1 GiB a step with every further domain that they lie in (line 10)",
+        "rollout: 2 GiB of each accelerator stay taken while another phase runs (line 12)",
+        "actor to rollout: 3 GiB of weights for each domain without actor and 5 MiB for each accelerator of rollout that none of actor "
+        "serves in its domain, one of which serves 2 (line 13)",
+        "the job: bytes across all levels of the topology in one sum, a MiB each: zone 1, rack 10, NVLink domain 1",
+    ]
+    data = json.loads(to_json([explanation]))["files"][0]
+    assert [len(each["components"]) for each in data["demands"]] == [1] * 8 + [2, 0]
+    assert data["demands"][0] == {"components": ["actor"], "demand": "each tp group in one NUMA domain", "line": 5, "column": 16}
+    assert data["asked"] == [{"kind": "apart", "components": ["actor", "rollout"], "level": "node"}]

@@ -212,3 +212,11 @@ def test_every_key_of_a_native_file_has_an_example_or_its_values() -> None:
 def test_the_schema_beside_the_examples_is_this_one() -> None:
     """`placewright schema > examples/placewright.schema.json` renews it."""
     assert (ROOT / "examples" / "placewright.schema.json").read_text("utf-8") == schema_to_json("native")
+
+
+def test_the_keys_of_a_native_file_are_those_of_its_form() -> None:
+    """They are written down again, so that recognising a file loads no forms."""
+    from placewright.models.dialects.native.form import NativeForm
+    from placewright.models.dialects.native.recognise import KEYS
+
+    assert tuple(NativeForm.model_fields) == KEYS
