@@ -40,6 +40,9 @@ DEMAND_CASES: dict[str, Problem] = {
     "pinned, groups": problem(ALIKE, component("a", 4, tp=2, pins=pins(("2-3", (0,))))),
     "pinned, one of two nodes": problem(ROWS, component("a", 2, 3, pins=pins(("0", (1, 2)), ("1", (2,))))),
     "pinned, nodes that overlap": problem(ROWS, component("a", 3, pins=pins(("0", (0, 1)), ("1", (1, 2)), ("2", (0, 1))))),
+    "pinned, nodes on end": problem(
+        cluster({"count": 1}, {"count": 1}, {"count": 1}, {"count": 2}), component("a", 3, pins=pins(("0", (0, 1)), ("1", (1, 2))))
+    ),
     "pinned twice": problem(ROWS, component("a", 2, pins=pins(("0-1", (0, 1)), ("1", (1, 2))))),
     "pinned against each other": problem(ROWS, component("a", 2, pins=pins(("0-1", (0,)), ("1", (1,))))),
     "pinned, more than there are": problem(ROWS, component("a", 1, 2, pins=pins(("2", (0, 1, 2))))),

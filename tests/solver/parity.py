@@ -12,7 +12,7 @@ from math import comb, perm
 from typing import Any, Iterable, Iterator
 
 from ortools.sat.python import cp_model
-from placewright.models.component import RANK_ALIGNED, ZERO_COPY, Component
+from placewright.models.component import BETWEEN_DOMAINS, RANK_ALIGNED, ZERO_COPY, Component
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, Run, compress
@@ -101,9 +101,11 @@ def options(problem: Problem, component: Component, surplus: bool) -> list[tuple
 def _processes(problem: Problem, component: Component) -> list[tuple[Run, ...]]:
     """Processes without accelerators: evenly over their nodes, or where that is searched on any nodes."""
     layout = Layout(problem)
-    if component.name not in layout.dealt:
+    compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
+    asked = component.pins or component.spread or component.keep or any(compared)
+    if component.name not in layout.dealt and not (asked and layout.on_nodes[component.name]):
         return [tuple(layout.on_nodes[component.name])]
-    count, found = layout.dealt[component.name].processes, []
+    count, found = component.most, []
     for nodes in product([node.rank for node in problem.cluster.nodes], repeat=count):
         if component.pins or list(nodes) == sorted(nodes):
             found.append(tuple(Run(range(rank, rank + 1), node, NODE, each=0, pitch=0) for rank, node in enumerate(nodes)))

@@ -10,6 +10,7 @@ from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.problem import Problem
 from placewright.solver.layout import layout, pools
+from placewright.solver.layout.cells.reserved import Reserved
 from placewright.solver.layout.layout import Bundle, Cell, Layout
 from placewright.solver.layout.pools import Pool
 from placewright.solver.model.variables import Variables
@@ -40,6 +41,7 @@ from placewright.solver.rules.subset import Subset
 from placewright.solver.searching import expand, project
 
 from . import parity
+from .demand_lies import DEMAND_LIES
 from .test_parity import CASES
 
 
@@ -142,7 +144,7 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "given parts cut no replica": (ReplicaOnWholeNodes, "encode", instead(silent), "given, replicas over nodes"),
     "CPUs never end": (FitsCpus, "encode", instead(silent), "CPUs"),
     "CPUs pass whatever they are": (FitsCpus, "check", instead(silent), "CPUs"),
-    "nodes differ in no CPUs": (Layout, "_may_lack_cpus", instead(lambda *arguments: False), "CPUs"),
+    "nodes differ in no CPUs": (Reserved, "may_be_short", instead(lambda *arguments: False), "CPUs"),
     "fused processes reserve for each": (per_node, "_processes", each_for_itself, "CPUs of fused processes"),
     "any degree divides a model": (ModelDivides, "encode", instead(silent), "heads of a model"),
     "any degree passes": (ModelDivides, "check", instead(silent), "heads of a model"),
@@ -199,6 +201,7 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "no rack is ever touched": (Variables, "touches", instead(one_way), "sizes of a chain"),
     "an answer touches one rack more": (DomainsTouched, "value", lambda f: lambda *a: f(*a) + 1, "sizes of a chain"),
     "nothing is ever short": (Idle, "value", instead(lambda *arguments: 0), "range"),
+    **DEMAND_LIES,
     "a bound above what is possible": (Idle, "bound", instead(lambda *arguments: 3), "range"),
 }
 

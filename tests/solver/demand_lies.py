@@ -1,0 +1,92 @@
+"""Lies about where components may be, about memory and about what is dealt out to nodes; `test_lies.py` lets parity find them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from placewright.solver.layout import dealing, rank_order
+from placewright.solver.layout.cells import partition
+from placewright.solver.objectives.fullest_nodes import FullestNodes
+from placewright.solver.objectives.preferred import Preferred
+from placewright.solver.rules import fits_host_memory, fits_memory, pinned, spread_over
+from placewright.solver.rules.apart import Apart
+from placewright.solver.rules.excluded import Excluded
+from placewright.solver.rules.fits_host_memory import FitsHostMemory
+from placewright.solver.rules.near import Near
+from placewright.solver.rules.pinned import Pinned
+from placewright.solver.rules.spread_over import SpreadOver
+from placewright.solver.searching import expand
+
+Lie = Callable[[Any], Any]
+
+
+def silent(*arguments: Any) -> tuple[()]:
+    """A face that says nothing."""
+    return ()
+
+
+def instead(replacement: Any) -> Lie:
+    """Something else altogether."""
+    return lambda original: replacement
+
+
+def each_alone(original: Any) -> Any:
+    """What is needed of every set of nodes that pins name, without their unions."""
+    return lambda groups: {allowed: sum(len(numbers) for numbers, its in groups if its == allowed) for _, allowed in groups}
+
+
+def other_way(original: Any) -> Any:
+    """A relation read from its second component to its first."""
+
+    def lie(self: Any, problem: Any, relation: Any, other: Any) -> Any:
+        return original(self, problem, type(relation)(relation.kind, relation.components[::-1], level=relation.level), other)
+
+    return lie
+
+
+def fused(original: Any) -> Any:
+    """Memory of colocated processes as if they were one."""
+    return lambda variables, need, has, _, why: original(variables, need, has, True, why)
+
+
+def more(original: Any) -> Any:
+    """One more than there is."""
+    return lambda *arguments: original(*arguments) + 1
+
+
+DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
+    "excluded nodes may be used": (Excluded, "encode", instead(silent), "excluded, a range"),
+    "excluded nodes pass": (Excluded, "check", instead(silent), "excluded"),
+    "no nodes are told apart": (partition, "told_apart", instead(silent), "excluded"),
+    "pins hold nobody": (Pinned, "encode", instead(silent), "pinned"),
+    "pins pass": (Pinned, "check", instead(silent), "pinned"),
+    "nodes of several pins are counted twice": (pinned, "needs_of", each_alone, "pinned, nodes on end"),
+    "groups keep their order whatever is pinned": (
+        expand, "in_pinned_order", instead(lambda problem, component, held: list(held)), "pinned, groups",
+    ),
+    "one domain is several": (SpreadOver, "encode", instead(silent), "spread over racks"),
+    "one domain passes as several": (SpreadOver, "check", instead(silent), "spread over racks"),
+    "shares are rounded down": (spread_over, "_share", instead(lambda amount, percent, size: amount * percent // (100 * size)), "spread, half of it"),
+    "nodes need no cells of their own": (partition, "alone", instead(lambda problem: frozenset()), "apart on nodes"),
+    "near ones need no cells of their own": (partition, "alone", instead(lambda problem: frozenset()), "near on nodes"),
+    "what is spread needs no cells of its own": (partition, "alone", instead(lambda problem: frozenset()), "spread over nodes"),
+    "apart ones may meet": (Apart, "encode", instead(silent), "apart in racks"),
+    "apart ones pass together": (Apart, "check", instead(silent), "apart in racks"),
+    "near ones may be far": (Near, "encode", instead(silent), "near in racks"),
+    "near ones pass far": (Near, "check", instead(silent), "near in racks"),
+    "near is mutual": (Near, "encode", other_way, "near in racks"),
+    "near is checked the other way": (Near, "check", other_way, "near on nodes"),
+    "host memory never ends": (FitsHostMemory, "encode", instead(silent), "host memory"),
+    "host memory passes": (FitsHostMemory, "check", instead(silent), "host memory"),
+    "colocated processes share host memory": (fits_host_memory, "require_fit", fused, "host memory of colocated processes"),
+    "nothing is kept while another phase runs": (
+        fits_memory, "peak", instead(lambda members: max((c.memory for c in members), default=0)), "offloaded, over the limit",
+    ),
+    "what is offloaded passes": (fits_memory, "_in_phase", instead(lambda members, phase: 0), "offloaded, given"),
+    "nothing is dealt out": (dealing, "depends", instead(lambda problem, component: False), "on nodes, apart from accelerators"),
+    "nothing of a wish is counted": (Preferred, "value", instead(lambda *arguments: 0), "preferred in racks"),
+    "a wish costs one more": (Preferred, "encode", more, "preferred in racks"),
+    "a wish cannot be granted": (Preferred, "bound", instead(lambda *arguments: 9), "preferred, two sizes"),
+    "ranks do not heed wishes": (rank_order, "_sizes", instead(lambda bundle: {}), "preferred, two sizes"),
+    "processes are even whatever they are": (FullestNodes, "value", instead(lambda *arguments: 0), "on nodes, near accelerators"),
+}  # fmt: skip
