@@ -52,7 +52,8 @@ def run(
 
     Parameters
     ----------
-    limit : in CP-SAT's deterministic time, about seconds; thrice that in real seconds also ends it, which no answer should need.
+    limit : in CP-SAT's deterministic time, about seconds. There is no limit in real time, which would change answers on a busy machine:
+        a solver that does not keep to this one is killed with the process that it runs in (solver/sandbox).
     by_relaxation : branch as the linear relaxation says; else as CP-SAT itself would.
     model : a narrowed copy of the variables' model, to be solved instead.
     """
@@ -62,7 +63,6 @@ def run(
     solver.parameters.linearization_level = 2
     solver.parameters.search_branching = cp_model.LP_SEARCH if by_relaxation else cp_model.AUTOMATIC_SEARCH
     solver.parameters.max_deterministic_time = limit
-    solver.parameters.max_time_in_seconds = 3 * limit + 5
     solver.parameters.cp_model_presolve = presolve
     status = solver.solve(model or variables.model, _Listener(variables, on_solution) if on_solution else None)
     if status == cp_model.MODEL_INVALID:
