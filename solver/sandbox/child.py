@@ -40,7 +40,7 @@ def main(search: Search = solve) -> None:
         where = extract_tb(trace)[-1:]
         place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in where)
         what = " ".join(f"{kind.__name__}: {problem}".split())[:300] + place
-        say(Failed(what, memory=issubclass(kind, MemoryError)))
+        say(Failed(what, memory=issubclass(kind, MemoryError) or "failed to map segment" in what))
 
     def on_progress(progress: Progress) -> None:
         say(Standing(progress.plan, progress.proved, progress.seconds))

@@ -43,7 +43,10 @@ class Child:
         self._process.wait()
 
     def lines(self, deadline: float) -> Iterator[bytes]:
-        """Every line that it writes until it ends. Raises TooLate at the deadline (of time.monotonic), and TooMuch."""
+        """Every line that it writes until it ends. Raises TooLate at the deadline (of time.monotonic), and TooMuch.
+
+        While it waits for a processor its time stands still: that a machine is busy must not change an answer.
+        """
         unfinished, total = b"", 0
         for chunk in self._chunks(deadline):
             total += len(chunk)
@@ -55,10 +58,13 @@ class Child:
     def ended(self, deadline: float) -> tuple[int, str]:
         """(exit code, negative for a signal; the end of what it wrote to standard error). Raises TooLate."""
         try:
-            code = self._process.wait(max(0.0, deadline - time.monotonic()))
+            code = self._process.wait(max(0.0, self._left(deadline)))
         except subprocess.TimeoutExpired:
             raise TooLate from None
         return code, self._errors.decode(errors="replace").strip()
+
+    def _left(self, deadline: float) -> float:
+        return deadline + _waited(self._process.pid) - time.monotonic()
 
     def _chunks(self, deadline: float) -> Iterator[bytes]:
         """What it writes, as it comes; the question is sent along the way, so that neither side waits for the other for ever."""
@@ -70,7 +76,7 @@ class Child:
             selector.register(errors, selectors.EVENT_READ)
             listening = {answer, errors}
             while listening:
-                left = deadline - time.monotonic()
+                left = self._left(deadline)
                 if left <= 0:
                     raise TooLate
                 for key, _ in selector.select(left):
@@ -96,3 +102,12 @@ class Child:
 
 def _number(pipe: IO[bytes] | None) -> int:
     return -1 if pipe is None else pipe.fileno()
+
+
+def _waited(process: int) -> float:
+    """Seconds that a process was ready to run and had no processor; 0.0 where the kernel does not count them."""
+    try:
+        with open(f"/proc/{process}/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
