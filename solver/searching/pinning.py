@@ -10,12 +10,13 @@ from ...models.placements.assignment import Seat
 from ...models.problem import Problem
 from ..layout.grain import unit, wholes
 from ..layout.pinned_groups import Allowed, in_blocks, line_of
+from .count_out import ExpansionFailed
 
 Classes = Sequence[tuple[int, Allowed]]
 """(how many pieces, the nodes that they may be on)."""
 
 
-class PinsBroken(Exception):
+class PinsBroken(ExpansionFailed):
     """Values were accepted that cannot keep the pins: a fault of ours, never of the input."""
 
 
