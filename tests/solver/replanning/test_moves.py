@@ -48,7 +48,7 @@ def near(question: Problem, previous: Assignment) -> Problem:
 
 def test_random_problems_near_random_assignments() -> None:
     source, moved, met = random.Random(5), 0, 0
-    while met < 30:
+    while met < 60:
         question = random_problem(source, most=500)
         every = list(parity.assignments(question))
         good = [assignment for assignment in every if holds(question, assignment)]
@@ -56,21 +56,18 @@ def test_random_problems_near_random_assignments() -> None:
             previous = source.choice(good if source.random() < 0.5 else every)
             moved += is_the_best_of_all(near(question, previous), good) > 0
             met += 1
-    assert moved >= 2  # the random problems make some groups move
+    assert moved >= 5  # the random problems make some groups move
 
 
 TWO_NODES = cluster({"count": 4}, {"count": 4})
+PAIRS = cluster({"count": 2}, {"count": 2})
 FULL = {
     "a": (Run(range(0, 1), 0, first=0), Run(range(1, 2), 1, first=0)),
     "b": (Run(range(0, 2), 0, first=1), Run(range(2, 4), 1, first=1)),
 }
 PARTS = {
-    "a small group makes room for a large one": (
-        problem(TWO_NODES, component("a", 2), component("b", 4), component("c", 2, tp=2)),
-        {**FULL, "b": (Run(range(0, 2), 0, first=2), Run(range(2, 4), 1, first=2))},
-        1,
-    ),
-    "all stay, and the new one goes where room is left": (problem(TWO_NODES, component("a", 2), component("b", 4), component("c", 2)), FULL, 0),
+    "a small group makes room for a large one": (problem(PAIRS, component("a", 2), component("c", 2, tp=2)), {"a": FULL["a"]}, 1),
+    "all stay, and the new one goes where room is left": (problem(PAIRS, component("a", 2), component("c", 2)), {"a": FULL["a"]}, 0),
     "fewer are asked for: those that end are not moved": (problem(TWO_NODES, component("a", 1), component("b", 4)), FULL, 0),
     "two that held the same": (problem(TWO_NODES, component("a", 1), component("b", 1)), {"a": FULL["a"][:1], "b": FULL["a"][:1]}, 1),
     "a range moves out of the way of none": (
@@ -99,13 +96,11 @@ def test_by_hand(name: str) -> None:
     assert is_the_best_of_all(question, every) == fewest
 
 
-RACKS = cluster(*({"count": 2, "rack": rack} for rack in "aabb"))
-
-
 def test_a_torn_replica_moves_and_that_is_counted_before_anything_is_searched() -> None:
-    actor = component("actor", 4, tp=2, pp=2, keep=(Keep("replica", "rack"),))
-    before = {"actor": (Run(range(0, 2), 1), Run(range(2, 4), 2)), "x": (Run(range(0, 2), 0),), "y": (Run(range(0, 1), 3),)}
-    question = near(problem(RACKS, actor, component("x", 2), component("y", 1)), Assignment(before))
+    racks = cluster(*({"count": 1, "rack": rack} for rack in "aabb"))
+    actor = component("actor", 2, pp=2, keep=(Keep("replica", "rack"),))
+    before = {"actor": (Run(range(0, 1), 1), Run(range(1, 2), 2)), "x": (Run(range(0, 1), 0),), "y": (Run(range(0, 1), 3),)}
+    question = near(problem(racks, actor, component("x", 1), component("y", 1)), Assignment(before))
     assert Moves().bound(Layout(question)) == 2  # each rack has one of the two groups of a replica, and no room for the other
     every = [assignment for assignment in parity.assignments(question) if holds(question, assignment)]
     assert is_the_best_of_all(question, every) == 2
@@ -123,7 +118,7 @@ def test_what_is_promised_cell_by_cell_is_kept_there() -> None:
         room = 4 * nodes - len(held)
         large = component("large", room // 4 * 4 or 4, tp=4) if source.random() < 0.6 else component("large", room // 2 * 2, tp=2)
         question = near(problem(where, component("small", len(held)), large), Assignment({"small": runs}))
-        if parity.space(question) > 5_000:
+        if parity.space(question) > 20_000:
             continue
         every = [assignment for assignment in parity.assignments(question) if holds(question, assignment)]
         if every:
