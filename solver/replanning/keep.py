@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Mapping, Sequence
 
 from ..layout.bundle import Bundle
@@ -13,6 +14,7 @@ from ..objectives.kept_groups import Holdings, overlap
 from ..objectives.moves import holdings
 from ..searching.count_out import ExpansionFailed, Held, count_out
 from .cell_apart import cell_apart
+from .in_ranks import blocks
 from .pieces import Piece, Pieces, survivors
 
 Kept = dict[Bundle, list[Piece]]
@@ -58,9 +60,8 @@ class _OneCell:
         self.layout, self.pool, self.cell, self.free = layout, pool, cell, free
         asked = {bundle: values.get(Count(bundle, cell), 0) for bundle in pool.counted}
         self.asked = {bundle: count for bundle, count in asked.items() if isinstance(count, int) and count}
-        # Those of the lowest ranks first: they may keep their ranks where fewer groups run on.
         self.held = {
-            bundle: sorted((piece for its in nodes.values() for piece in its), key=old[bundle].at.__getitem__)
+            bundle: _in_order([piece for its in nodes.values() for piece in its], old[bundle], blocks(layout, bundle)[0])
             for bundle, nodes in held.items()
             if bundle in self.asked
         }
@@ -104,6 +105,12 @@ class _OneCell:
 
         extend(0, [], 0)
         return _by_bundle(best)
+
+
+def _in_order(its: Sequence[Piece], old: Pieces, block: int) -> list[Piece]:
+    """Those that had most company of their own replica here, and of these the lowest ranks: they are likest to keep their ranks."""
+    company = Counter(old.at[piece] // block for piece in its)
+    return sorted(its, key=lambda piece: (-company[old.at[piece] // block], old.at[piece]))
 
 
 def _by_bundle(taken: Sequence[tuple[Bundle, Piece]]) -> Kept:
