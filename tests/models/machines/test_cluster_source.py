@@ -9,7 +9,7 @@ from placewright.models.text.source import Source
 
 GOOD = """\
 nodes:
-  - {name: a, repeat: 2, accelerators: {count: 8, model: H100, taken: [7]}, cpus: 96, memory: 1TiB, topology: {rack: r1}}
+  - {name: a, repeat: 2, accelerators: {count: 8, model: H100, taken: [7], numa: 2}, cpus: 96, memory: 1TiB, topology: {zone: a, rack: r1}}
   - {name: robots, hardware: [{type: Franka, robot_ip: 10.0.0.1}]}
 node_groups:
   - {label: train, node_ranks: 0-1}
@@ -21,7 +21,9 @@ def test_everything_that_can_be_said() -> None:
     cluster = cluster_of(Source("c.yaml", GOOD))
     assert [node.name for node in cluster.nodes] == ["a0", "a1", "robots"]
     assert cluster.nodes[0].taken == 1 << 7
-    assert cluster.nodes[1].topology == {"rack": "r1"}
+    assert cluster.nodes[1].topology == {"zone": "a", "rack": "r1"}
+    assert [device.numa for device in cluster.nodes[0].accelerators] == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert cluster.nodes[2].numa_domains == 1
     assert cluster.nodes[2].count("Franka") == 1
     assert list(cluster.groups["train"].node_ranks) == [0, 1]
     assert cluster.groups["arms"].kind == "Franka"
@@ -35,6 +37,8 @@ def test_everything_that_can_be_said() -> None:
         ("nodes:\n  - accelerators: {count: 9999}\n", 2, 27, "1,024"),
         ("nodes:\n  - memory: lots\n", 2, 13, "70GiB"),
         ("nodes:\n  - accelerators: {count: 2, ids: [a]}\n", 2, 19, "1 ids are given for 2"),
+        ("nodes:\n  - accelerators: {count: 2, numa: 3}\n", 2, 19, "cannot be divided among 3 NUMA domains"),
+        ("nodes:\n  - topology: {row: a}\n", 2, 16, "row"),
         ("node_groups: []\n", 1, 1, "nodes"),
         ("nodes: [{name: a}, {name: a}]\n", 1, 1, "two nodes are called `a`"),
         ("nodes: [{}]\nnode_groups: [{label: x, node_ranks: 0-3}]\n", 1, 1, "outside"),

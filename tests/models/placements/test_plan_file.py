@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from placewright.models.findings.finding import UnusableInput
+from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Hardware, Node
 from placewright.models.machines.node_group import NODE, EnvConfig, NodeGroup
 from placewright.models.machines.shorthand import read_shorthand
@@ -60,6 +61,20 @@ def test_a_plan_that_is_written_and_read_is_the_same(tmp_path: Path) -> None:
     assert again.digest == PLAN.digest
     assert again.placements("actor") == PLAN.placements("actor")
     assert again.cluster.groups["a800"].env_configs == GROUPS[0].env_configs
+
+
+def test_numa_domains_and_zones_are_parts_of_the_digest(tmp_path: Path) -> None:
+    first = NODES[0]
+    divided = replace(first, accelerators=accelerators(8, "H100", numa=2), topology={"zone": "a"})
+    plan = replace(PLAN, cluster=replace(PLAN.cluster, nodes=(divided, *NODES[1:])))
+    write_whole(tmp_path / "plan.json", plan_to_json(plan))
+    again = read_plan(tmp_path / "plan.json")
+    assert again.cluster.nodes[0] == divided
+    digests = {
+        each.digest
+        for each in (PLAN, plan, replace(PLAN, cluster=replace(PLAN.cluster, nodes=(replace(first, topology={"zone": "a"}), *NODES[1:]))))
+    }
+    assert len(digests) == 3
 
 
 def test_time_is_no_part_of_the_digest_but_the_place_is() -> None:
