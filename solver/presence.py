@@ -14,7 +14,7 @@ from ..models.problem import Problem
 T = TypeVar("T")
 
 Found = tuple[str, int, int]
-"""(the first of some domains, the first node of the component in it, how many domains there are)."""
+"""(the first of some domains, or the rank of the first node, the first node of the component in it, how many there are)."""
 
 
 def in_common(cluster: Cluster, level: str, assignment: Assignment, one: str, other: str) -> Found | None:
@@ -33,7 +33,7 @@ def _compared(cluster: Cluster, level: str, assignment: Assignment, pair: tuple[
     if level == NODE_LEVEL:
         alone = without(one, other)
         nodes = without(one, alone) if met else alone
-        return (cluster.name(nodes[0].start), nodes[0].start, sum(map(len, nodes))) if nodes else None
+        return (str(nodes[0].start), nodes[0].start, sum(map(len, nodes))) if nodes else None
     first, second = (_domains(cluster, level, ranges) for ranges in (one, other))
     names = [name for name in first if (name in second) == met]
     return (names[0], first[names[0]], len(names)) if names else None
@@ -56,7 +56,7 @@ def amounts_in(cluster: Cluster, level: str, assignment: Assignment, component: 
     found: dict[str, int] = {}
     for ranks, each in _each_node(assignment, component):
         if level == NODE_LEVEL:
-            yield cluster.name(ranks.start), each, len(ranks)
+            yield str(ranks.start), each, len(ranks)
             continue
         for alike, part in cluster.alike_among(ranks):
             name = domain(alike.node, level)

@@ -44,7 +44,7 @@ class Excluded:
             message = f"rank {rank} of {component.name} is on node {astray[0]}, which is excluded{more}"
             span = component.span("excluded") if component.runs is None else component.span("placement")
             yield error(
-                self.code, component.name, message, span, label="excluded nodes",
+                self.code, component.name, message, span, label="on an excluded node" if component.runs is not None else "excluded",
                 help=f"place it on other nodes, or take {astray[0]} out of `exclude`", witnesses=(rank, astray[0]), amount=len(there),
             )  # fmt: skip
             return
@@ -54,5 +54,5 @@ class Excluded:
         left = len(usable.difference(component.excluded))
         nodes = write_ranks(merge([range(node, node + 1) for node in sorted(set(component.excluded))]))
         word = plural("node", len(set(component.excluded)))
-        text = f"{component.name} must not use {word} {nodes} ({left} of {len(usable)} are left)"
+        text = f"{component.name} must not use {word} {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
         return Clause(text, (Demand(component.name, "excluded", component.span("excluded")),))

@@ -95,7 +95,7 @@ class Pinned:
                 message = f"rank {rank} of {component.name} is on node {node}, it is pinned to {where}{more}"
                 yield error(
                     self.code, component.name, message, span,
-                    help=f"place ranks {write_range(pin.ranks)} on {where}, or pin others", witnesses=(rank, node), amount=count,
+                    help=f"place {plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {where}, or pin others", witnesses=(rank, node), amount=count,
                 )  # fmt: skip
 
     def explain(self, problem: Problem, component: Component) -> Clause:
@@ -104,7 +104,7 @@ class Pinned:
             nodes = [node for node in sorted(set(pin.nodes)) if node < len(problem.cluster.nodes)]
             have = sum(problem.cluster.nodes[node].free(kind).bit_count() for node in nodes)
             own = "" if kind == NODE else f" ({'it has' if len(nodes) == 1 else 'they have'} {have} free)"
-            parts.append(f"ranks {write_range(pin.ranks)} on {plural('node', len(nodes))} {_listed(pin.nodes)}{own}")
+            parts.append(f"{plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {plural('node', len(nodes))} {_listed(pin.nodes)}{own}")
             demands.append(Demand(component.name, f"pins {write_range(pin.ranks)}", pin.span or component.span("pins")))
         return Clause(f"{component.name} has {', '.join(parts)}", tuple(demands))
 

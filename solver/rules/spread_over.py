@@ -70,7 +70,7 @@ class SpreadOver:
         if held > share:
             of_all = sum(amount * alike for _, amount, alike in found)
             message = f"{domain_name(spread.level, name)} holds {held} of {of_all} {_unit(problem, component)} of {component.name};"
-            message += f" {spread.percent} % are {share}"
+            message += f" {spread.percent} % in whole groups are {share}"
             yield error(
                 self.code, component.name, message, span,
                 help=f"place at least {held - share} of them in other {plural(level, 2)}", witnesses=(name, held), amount=held - share,

@@ -12,9 +12,6 @@ from ..layout.grain import unit, wholes
 from ..layout.pinned_groups import Allowed, in_blocks, line_of
 from .count_out import ExpansionFailed
 
-Classes = Sequence[tuple[int, Allowed]]
-"""(how many pieces, the nodes that they may be on)."""
-
 
 class PinsBroken(ExpansionFailed):
     """Values were accepted that cannot keep the pins: a fault of ours, never of the input."""
@@ -75,33 +72,48 @@ def _arranged(
 
 
 def _on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence[int], positions: Sequence[int]) -> dict[int, int]:
-    """Number of a piece -> its position, where no blocks are left to keep."""
-    waiting: dict[int, list[int]] = {}
-    for position in positions:
-        waiting.setdefault(nodes[position], []).append(position)
+    """Number of a piece -> its position, where no blocks are left to keep. One that is on its nodes as it comes stays."""
+    own = dict(zip(numbers, positions))
     classes: dict[Allowed, list[int]] = {}
     for number in (number for number in numbers if number in pinned):
         classes.setdefault(pinned[number], []).append(number)
+    room: dict[int, int] = {}
+    for position in positions:
+        room[nodes[position]] = room.get(nodes[position], 0) + 1
+    counts = _flow([(allowed, [nodes[own[number]] for number in its]) for allowed, its in classes.items()], room)
     found: dict[int, int] = {}
-    for its, counts in zip(classes.values(), _flow([(len(its), allowed) for allowed, its in classes.items()], waiting)):
-        found.update(zip(its, sorted(waiting[node].pop(0) for node, count in counts.items() for _ in range(count))))
+    for its, there in zip(classes.values(), counts):
+        for number in its:
+            if there.get(nodes[own[number]], 0) > 0:
+                found[number] = own[number]
+                there[nodes[own[number]]] -= 1
+    waiting: dict[int, list[int]] = {}
+    taken = set(found.values())
+    for position in (position for position in positions if position not in taken):
+        waiting.setdefault(nodes[position], []).append(position)
+    for its, there in zip(classes.values(), counts):
+        rest = sorted(waiting[node].pop(0) for node, count in there.items() for _ in range(count))
+        found.update(zip((number for number in its if number not in found), rest))
     left = iter(sorted(position for its in waiting.values() for position in its))
     return {**found, **{number: next(left) for number in numbers if number not in found}}
 
 
-def may_be_renumbered(component: Component) -> bool:
-    """May its groups have another order than its resources? Not where its ranks are given, nor where it is a range in order."""
-    return component.runs is None and (component.any_order or not component.contiguous)
+Classes = Sequence[tuple[Allowed, Sequence[int]]]
+"""(the nodes that the pieces of a class may be on, the node that each of them is on as it comes)."""
 
 
-def _flow(classes: Classes, waiting: dict[int, list[int]]) -> list[dict[int, int]]:
-    """For each class of pieces how many of them go to which node, the nodes in the order of `waiting` first. Raises PinsBroken."""
-    taken, room = [dict[int, int]() for _ in classes], {node: len(its) for node, its in waiting.items()}
-    for number, (count, _) in enumerate(classes):
-        for _ in range(count):
+def _flow(classes: Classes, room: dict[int, int]) -> list[dict[int, int]]:
+    """For each class how many of its pieces go to which node; as many as can stay where they are. Raises PinsBroken."""
+    taken = [dict[int, int]() for _ in classes]
+    for its, (allowed, nodes) in zip(taken, classes):
+        for node in (node for node in nodes if node in allowed):
+            its[node] = its.get(node, 0) + 1
+            room[node] -= 1
+    for number, (_, nodes) in enumerate(classes):
+        for _ in range(len(nodes) - sum(taken[number].values())):
             path = _path(classes, taken, room, number)
             if path is None:
-                raise PinsBroken(f"{count} pinned groups have no place on their nodes")
+                raise PinsBroken(f"{len(nodes)} pinned groups have no place on their nodes")
             for mover, source, target in path:
                 taken[mover][target] = taken[mover].get(target, 0) + 1
                 if source is not None:
@@ -120,7 +132,7 @@ def _path(classes: Classes, taken: list[dict[int, int]], room: dict[int, int], f
     waiting: list[tuple[int, int | None]] = [(first, None)]
     while waiting:
         mover, source = waiting.pop(0)
-        for node in (each for each in room if each in classes[mover][1] and each not in came):
+        for node in (each for each in room if each in classes[mover][0] and each not in came):
             came[node] = (mover, source, node)
             if room[node] > 0:
                 path, at = [came[node]], source
@@ -130,3 +142,8 @@ def _path(classes: Classes, taken: list[dict[int, int]], room: dict[int, int], f
                 return path[::-1]
             waiting += [(other, node) for other, its in enumerate(taken) if its.get(node, 0) > 0]
     return None
+
+
+def may_be_renumbered(component: Component) -> bool:
+    """May its groups have another order than its resources? Not where its ranks are given, nor where it is a range in order."""
+    return component.runs is None and (component.any_order or not component.contiguous)
