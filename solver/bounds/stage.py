@@ -7,7 +7,7 @@ from typing import Iterable
 from ortools.sat.python import cp_model
 
 from ..objectives.term import Aggregate
-from .branching import Part, Tree
+from .branching import Tree
 from .counted import with_counts
 from .glop import Relaxation
 from .linear_rows import linear_model
@@ -24,6 +24,12 @@ class BoundStage:
         self._counted = with_counts(linear_model(model), aggregates)
         self._tree = Tree(Relaxation(self._counted.linear), self._counted.levels)
         self.step = self._counted.linear.step
+        self._seen: list[dict[int, int]] = []
+
+    @property
+    def size(self) -> int:
+        """How many rows the model has."""
+        return len(self._counted.linear.rows)
 
     @property
     def bound(self) -> int | None:
@@ -38,24 +44,30 @@ class BoundStage:
     @property
     def spent(self) -> float:
         """Deterministic seconds so far."""
-        return len(self._counted.linear.rows) * (A_STEP * self._tree.work + A_NODE * self._tree.nodes)
+        return self.size * (A_STEP * self._tree.work + A_NODE * self._tree.nodes)
 
-    def advance(self, upper: int | None, limit: float, nodes: int) -> Part | None:
-        """Divide until the limit of time or nodes is reached or the bound meets `upper`. Returns a part in which all counts are whole."""
+    def advance(self, upper: int | None, limit: float, nodes: int) -> None:
+        """Divide until the limit of time or nodes is reached or the bound meets `upper`."""
         until, most = self.spent + limit, self._tree.nodes + nodes
         while self._tree.is_open and self.spent < until and self._tree.nodes < most:
             bound = self._tree.bound
             if upper is not None and bound is not None and bound >= upper:
                 break
-            if part := self._tree.branch(upper):
-                return part
-        return None
+            self._tree.branch(upper)
 
     def advised(self, excess: float) -> dict[int, int]:
         """Indicators that the relaxation of the whole would change only at a cost beyond the excess, with their values."""
         root = self._tree.root
         return by_reduced_cost(root.point, self._counted.indicators, excess * self.step) if root else {}
 
-    def settled(self, part: Part) -> dict[int, int]:
-        """Indicators that are 0 or 1 in a part, with these values."""
-        return by_value(part.point, self._counted.indicators)
+    def likely(self) -> dict[int, int]:
+        """Indicators that are 0 or 1 where the bound is lowest, with these values."""
+        part = self._tree.best
+        found = by_value(part.point, self._counted.indicators) if part else {}
+        self._seen.append(found)
+        return found
+
+    def agreed(self) -> dict[int, int]:
+        """Those that had the same value every time `likely` was asked."""
+        first = self._seen[0] if self._seen else {}
+        return {each: value for each, value in first.items() if all(seen.get(each) == value for seen in self._seen)}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Sequence
+
 from ortools.sat.python import cp_model
 
 from ..bounds.stage import BoundStage
@@ -14,8 +17,21 @@ from ..objectives.tiers import aggregates_of
 from .standing import Standing, WrongAnswer
 from .thinned import refutable, thinned
 
-PLAN = ((0.3, 0.15, 30), (0.6, 0.3, 60), (1.2, 0.6, 120))
-"""What is done by turns, growing: excess of the reduced costs that are fixed, time to search with them, relaxations before that."""
+ROUNDS = (
+    (3, 0.03, 0.0),
+    (12, 0.1, 0.3),
+    (30, 0.15, 0.3),
+    (60, 0.2, 0.6),
+    (120, 0.3, 1.2),
+    (240, 0.5, 2.5),
+    (480, 1.6, 2.5),
+    (960, 3.2, 2.5),
+)
+"""What is done by turns, growing: relaxations, time to search with indicators fixed, excess of the reduced costs that are fixed."""
+AT_FIRST = 6
+"""Rounds before the whole model is searched for the first time."""
+ROWS = 1500
+"""Rows of the model for which the times of the rounds are meant; larger ones get more."""
 MOST = 1 << 60
 
 
@@ -31,21 +47,25 @@ class OneTier:
         """Make the answer better, and what is proved of this tier, until both meet or the time is over."""
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
-        if aggregates:
-            self._with_relaxation(BoundStage(self.variables.model, aggregates))
+        stage = BoundStage(self.variables.model, aggregates) if aggregates else None
+        if stage:
+            self._rounds(stage, ROUNDS[:AT_FIRST])
         if self._is_open():
-            self._run(0.6 * self.left, by_relaxation=True)
+            self._run(0.4 * self.left, by_relaxation=True)
+        if stage:
+            self._rounds(stage, ROUNDS[AT_FIRST:])
         if self._is_open():
             self._run(self.left, by_relaxation=False)
 
-    def _with_relaxation(self, stage: BoundStage) -> None:
+    def _rounds(self, stage: BoundStage, rounds: Sequence[tuple[int, float, float]]) -> None:
         """Let the relaxation prove what it can, and say where answers are likely."""
-        for excess, share, nodes in PLAN:
-            if not self._is_open():
-                return
-            self._advance(stage, nodes)
-            if self._is_open():
-                self._narrowed(stage.advised(excess), share)
+        scale = max(1.0, stage.size / ROWS)
+        for nodes, limit, excess in rounds:
+            for advice in (stage.likely, stage.agreed, partial(stage.advised, excess)):
+                if self._is_open() and advice == stage.likely:
+                    self._advance(stage, nodes)
+                if self._is_open():
+                    self._narrowed(advice(), limit * scale)
 
     def _advance(self, stage: BoundStage, nodes: int) -> None:
         standing, before = self.standing, stage.spent
