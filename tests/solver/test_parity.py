@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import Callable
 
 import pytest
 from placewright.models.component import Component
@@ -17,6 +18,8 @@ from .cases import cluster, component, given, heads, problem, share
 from .clusters import FIVE, LARGE, MIXED, MODELS, ROBOTS, SAME, TWO
 from .demand_cases import DEMAND_CASES
 from .kept_cases import KEPT_CASES
+from .near_cases import NEAR_CASES
+from .random_demands import with_demands
 from .rank_cases import RANK_CASES
 from .relation_cases import RELATION_CASES
 
@@ -174,6 +177,7 @@ CASES: dict[str, Problem] = {
     **KEPT_CASES,
     **RANK_CASES,
     **DEMAND_CASES,
+    **NEAR_CASES,
     "robots, too many": problem(ROBOTS, component("env", 3, 4, node_groups=("robots",)), component("a", 1)),
 }
 
@@ -243,11 +247,19 @@ def random_problem(source: random.Random, most: int = 2_500) -> Problem:
             return found
 
 
-def compare_random(count: int, seed: int) -> Counter[str]:
+def random_demands(source: random.Random, most: int = 1_000) -> Problem:
+    """A problem with demands on the topology, of at most so many Assignments."""
+    while True:
+        found = with_demands(source, random_problem(source, most))
+        if parity.space(found) <= most and not not_searched(found):
+            return found
+
+
+def compare_random(count: int, seed: int, make: Callable[[random.Random], Problem] = random_problem) -> Counter[str]:
     """The theorems on `count` random problems."""
     source, counts = random.Random(seed), Counter[str]()
     for number in range(count):
-        found = random_problem(source)
+        found = make(source)
         try:
             counts += parity.compare(found)
         except AssertionError as difference:
@@ -257,7 +269,7 @@ def compare_random(count: int, seed: int) -> Counter[str]:
 
 
 def test_random_problems_agree_and_every_rule_is_exercised(record_property: pytest.RecordProperty) -> None:
-    counts = compare_random(150, seed=7)
+    counts = compare_random(150, seed=7) + compare_random(100, seed=8, make=random_demands)
     record_property("parity", dict(counts))
     for rule in parity.COUNTING:
         assert counts[f"{rule.code} alone"], f"{rule.code} never refused anything on top of the packing rules"
