@@ -45,7 +45,8 @@ class Conflict:
     minimal : whether it is proved that there is an answer without any one of the demands.
     fixes : changes that make the whole question possible, the smallest first; each was solved.
     how : ``counting`` or ``search``.
-    problem : the question with these demands alone, by the first choice of parallel degrees.
+    problem : the question with these demands alone, by the choice of parallel degrees that the sum is for.
+    counted : the question in which the sum was counted: the same with the amounts that were written.
     notes : what else is to be said, such as why nodes are out.
     """
 
@@ -56,4 +57,5 @@ class Conflict:
     fixes: tuple[Change, ...]
     how: str
     problem: Problem = field(repr=False)
+    counted: Problem = field(repr=False)
     notes: tuple[str, ...] = ()

@@ -44,25 +44,27 @@ def find_conflict(alternatives: Sequence[Problem]) -> Conflict:
         questions = _only(alternatives, found)
     rows = [oracle.row(problem) for problem in questions]
     problem, least = next(((its, row) for its, row in zip(questions, rows) if row), (questions[0], None))
-    row = _as_written(least, alternatives, [*found, *company], oracle) if least else None
+    row, counted = _as_written(least, problem, alternatives, [*found, *company], oracle) if least else (None, problem)
     trial = Trial(_first(alternatives, questions.index(problem)), oracle)
     said = [demand for demand in every if demand in found or demand in company]
     fixes = ranked(trial, said, row) or together(trial, every)
     beside = (*_even_less(problem, alternatives[0], row), *holders_of_room(problem, row)) if row else ()
     notes = histograms(Question(problem, census), row) + (() if minimal else (_OPEN,))
     how = COUNTING if all(rows) else SEARCH
-    return Conflict(tuple(found), (*merged([*clauses(problem, said), *beside]),), row, minimal, fixes, how, problem, notes)
+    return Conflict(tuple(found), tuple(merged([*clauses(problem, said), *beside])), row, minimal, fixes, how, problem, counted, notes)
 
 
-def _as_written(row: Row, alternatives: Sequence[Problem], kept: Sequence[Demand], oracle: Oracle) -> Row:
-    """The same sum with the amounts that were written for all its components, though less would be too much."""
+def _as_written(
+    row: Row, question: Problem, alternatives: Sequence[Problem], kept: Sequence[Demand], oracle: Oracle
+) -> tuple[Row, Problem]:
+    """The same sum with the amounts that were written for all its components, though less would be too much; and where it holds."""
     names = {component.name for component in row.components}
     amounts = [demand for demand in alternatives[0].demands if demand.field == AMOUNT and demand.component in names]
     for problem in _only(alternatives, [*kept, *amounts]):
         other = oracle.row(problem)
         if other and {component.name for component in other.components} == names and (other.size, other.level) == (row.size, row.level):
-            return other
-    return row
+            return other, problem
+    return row, question
 
 
 def _even_less(problem: Problem, whole: Problem, row: Row) -> Iterator[Clause]:

@@ -46,7 +46,9 @@ def _largest(trial: Trial, component: Component) -> int:
     Amounts of its own step are tried by bisection, then what those that share its accelerators ask for.
     """
     problem, step = trial.problem, lcm(component.step, component.unit)
-    tried: Sequence[int] = range(step, component.least, step)
+    # What must lie in several domains has as many groups at least.
+    domains = max((spread.domains for spread in component.spread), default=1)
+    tried: Sequence[int] = range(-(-domains * component.group_size // step) * step, component.least, step)
     if any(share.component == component.name for share in problem.shares):
         tried = tuple(amount for amount in tried if even(problem, component, amount))
     found = best(len(tried), lambda index: trial.works(asking(component, tried[index])))

@@ -45,19 +45,10 @@ def with_component(name: str, change: Callable[[Component], Component]) -> Apply
     return apply
 
 
-NEAREST = 16
-"""Where the smallest number does not work, so many of the largest are tried."""
-
-
 def best(count: int, works: Callable[[int], bool]) -> int:
-    """A number below `count` that works, -1 if none is found: by bisection the largest one, if smaller ones work where a larger does.
-
-    Where 0 does not, as with something that must be spread over several domains, only the largest numbers are tried.
-    """
-    if count <= 0:
+    """The largest number below `count` that works, by bisection, if smaller ones work where a larger one does; -1 if 0 does not."""
+    if count <= 0 or not works(0):
         return -1
-    if not works(0):
-        return next((number for number in range(count - 1, max(0, count - 1 - NEAREST), -1) if works(number)), -1)
     low, high = 0, count - 1
     while low < high:
         middle = (low + high + 1) // 2
