@@ -19,7 +19,7 @@ from .table import components_table, placements_table, table
 from .terminal import escape, paint
 from .text import render_unchecked
 
-_HOW = {"given": "all ranks are given", "greedy": "greedy meets the bound", "search": "proved by search"}
+_HOW = {"given": "all ranks are given", "greedy": "greedy meets the bound", "search": "proved by search", "sweep": "proved by a sweep"}
 
 
 def render(

@@ -100,7 +100,7 @@ def by_ends(layout: Layout, bundle: Bundle) -> bool:
     groups.
     """
     every, numbering = all_lengths(layout, bundle), layout.numbering(bundle)
-    if len(every) <= 1 or len(every) * numbering.size // bundle.unit <= MAX_PLACES:
+    if len(every) <= 1 or (len(every) <= MAX_LENGTHS and len(every) * numbering.size // bundle.unit <= MAX_PLACES):
         return False
     nodes = [stretch.node_rank for stretch in numbering.stretches]
     pinned = any(component.pins for component in bundle.components)

@@ -76,6 +76,12 @@ class Edges:
         """How far beyond `start` it lies, if it is from there to before `stop`; else 0."""
         return weighted((literal, position - start) for position, literal in self._from_to(start, stop))
 
+    def at_the_same(self, other: Edges) -> tuple[list[Amount], list[Amount]]:
+        """For every position that one of two edges may have, whether this one is there, and whether the other one is."""
+        positions = sorted({*self._positions, *other._positions})
+        mine, theirs = ([total(literal for _, literal in edges._from_to(at, at + 1)) for at in positions] for edges in (self, other))
+        return mine, theirs
+
     def worth(self, value: Callable[[int], int]) -> Amount:
         """What its position is worth."""
         return weighted((literal, value(position)) for position, literal in self._sorted)

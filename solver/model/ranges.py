@@ -156,9 +156,12 @@ class Ranges:
             else:
                 runs.append((start, stop))
         there = [self._begun.before(stop) - self._ended.upto(start) for start, stop in runs]
-        if len(there) < 2:
-            return there[0] if there else 0
+        if all(isinstance(amount, int) for amount in there):
+            return max((amount for amount in there if isinstance(amount, int)), default=0)
         some = self.model.new_bool_var(f"{self.bundle.name} is there")
+        if len(there) < 2:
+            self.model.add(some == there[0])
+            return some
         for amount in there:
             self.model.add(some >= amount)
         self.model.add(some <= total(there))
@@ -181,6 +184,11 @@ class Ranges:
         """What the place that is taken is worth. Raises ValueError where beginnings and ends are decided apart."""
         self._need_places()
         return weighted((literal, value(place)) for place, literal in self._at.items())
+
+    def follows(self, other: Ranges) -> None:
+        """It begins where the other one, in the same numbering, ends."""
+        for begins, ends in zip(*self._begun.at_the_same(other._ended)):
+            self.model.add(begins == ends)
 
     def first_and_end(self) -> tuple[Amount, Amount]:
         """The first resource rank, and the one after the last."""

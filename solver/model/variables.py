@@ -217,6 +217,10 @@ class Variables(Saying):
         """The first resource rank of a contiguous bundle in its numbering, and the one after its last."""
         return self._ranges[bundle].first_and_end()
 
+    def follow(self, one: Bundle, other: Bundle) -> None:
+        """The other contiguous bundle begins where the one ends; both are in the same numbering."""
+        self._ranges[other].follows(self._ranges[one])
+
     # -- what fits
 
     def may_hold(self, bundle: Bundle, cell: Cell) -> bool:

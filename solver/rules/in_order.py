@@ -34,6 +34,7 @@ class InOrder:
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         numbering = problem.cluster.numbering((CLUSTER_LABEL,))
         before: Amount = 0
+        last: Bundle | None = None
         for name in relation.components:
             bundle = variables.bundle(problem[name])
             if bundle is None or bundle.kind != ACCELERATOR:
@@ -41,7 +42,9 @@ class InOrder:
                 return
             start, before_next = self._ends(bundle, numbering, variables)
             variables.require(start == before, f"{name} does not begin where the one before it ends")
-            before = before_next
+            if last and all(not its.fixed and variables.layout.numbering(its) == numbering for its in (last, bundle)):
+                variables.follow(last, bundle)  # the same, place by place: that is stronger as a relaxation
+            before, last = before_next, bundle
         variables.require(before == numbering.size, "the last accelerators are left")
 
     def _ends(self, bundle: Bundle, numbering: Numbering, variables: Variables) -> tuple[Amount, Amount]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...models.problem import Problem
-from ..layout.layout import Layout
+from ..layout.layout import Layout, Values
+from ..lines.one_line import best_on_line
 from ..refuting.certificate import counting_row
 from .greedy import greedy
 from .permission import about_to_search
@@ -21,8 +22,23 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
     if standing.assignment is None and counting_row(problem):
         standing.how, standing.refuted = "counting", True
         return standing
+    line = best_on_line(layout, standing.tiers, standing.counted)
+    if line is not None:
+        _take(standing, layout, *line)
+        if standing.is_proved:
+            return standing
     about_to_search()
     from .tiered import search as search_tiers
 
     search_tiers(standing, limit)
     return standing
+
+
+def _take(standing: Standing, layout: Layout, least: int, values: Values) -> None:
+    """Keep places on a line, and what they prove: nothing costs less than `least`, all tiers in one number."""
+    standing.offer(layout, values, "sweep")
+    if standing.assignment is not None and standing.objective == least:
+        for number, cost in enumerate(standing.costs):
+            standing.prove(number, cost)
+    elif standing.tiers:
+        standing.prove(0, least // standing.tiers[0].scale)
