@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -110,6 +111,7 @@ def taken_by_reading(text: str) -> bool:
     return not [finding for finding in reading.findings if finding.code in FORM]
 
 
+@cache
 def validator(kind: str) -> Any:
     its = schema(kind)
     jsonschema.Draft7Validator.check_schema(its)
