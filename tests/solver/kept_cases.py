@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from placewright.models.component import Component, Parallel
 from placewright.models.locality import EP, REPLICA, TP, WHOLE, Keep
+from placewright.models.machines.cluster import Cluster
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
@@ -14,6 +17,16 @@ TURNS = cluster({"count": 2, "rack": "a"}, {"count": 1, "rack": "b"}, {"count": 
 LINKED = cluster({"count": 1, "nvlink_domain": "x"}, {"count": 1, "nvlink_domain": "x"}, {"count": 3, "nvlink_domain": "y"})
 HALVES = cluster({"count": 4, "numa": 2}, {"count": 4, "numa": 2, "taken": 0b0001})
 HALF = cluster({"count": 4, "numa": 2, "taken": 0b0001}, {"count": 2})
+
+
+def in_domains(where: Cluster, numa: dict[int, tuple[int, ...]]) -> Cluster:
+    """The same nodes, with these NUMA domains of their accelerators."""
+    nodes = list(where.nodes)
+    for rank, domains in numa.items():
+        devices = tuple(replace(device, numa=its) for device, its in zip(nodes[rank].accelerators, domains))
+        nodes[rank] = replace(nodes[rank], accelerators=devices)
+    return replace(where, nodes=tuple(nodes))
+
 
 KEPT_CASES: dict[str, Problem] = {
     "replica in a rack": problem(RACKS, component("a", 2, 4, pp=2, keep=(Keep(REPLICA, "rack"),)), component("b", 1)),
@@ -110,5 +123,39 @@ KEPT_CASES: dict[str, Problem] = {
     ),
     "given, groups in NUMA domains": problem(
         HALF, given("a", Run(range(2), 0, first=1)), component("b", 2, tp=2, keep=(Keep(TP, "numa"),)), together="b+a"
+    ),
+    "strided range over racks": problem(
+        cluster({"count": 2, "rack": "a"}, {"count": 4, "rack": "b"}),
+        component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep(TP, "rack"),)),
+    ),
+    "tp groups in NUMA domains of odd size": problem(
+        cluster({"count": 6, "numa": 2}), component("a", 4, 6, tp=2, keep=(Keep(TP, "numa"),)), component("b", 1)
+    ),
+    "NUMA domains and larger groups of whole nodes": problem(
+        in_domains(cluster({"count": 4}, {"count": 4}), {0: (0, 0, 0, 1), 1: (0, 1, 1, 1)}),
+        component("a", 4, tp=2, keep=(Keep(TP, "numa"),)),
+        component("b", 4, tp=4),
+    ),
+    "NUMA domains by turns": problem(
+        in_domains(cluster({"count": 4}, {"count": 1}), {0: (0, 1, 0, 1)}),
+        component("a", 4, tp=2, keep=(Keep(TP, "numa"),)),
+        component("b", 1),
+    ),
+    "NUMA domains of four and of one": problem(
+        in_domains(cluster({"count": 5}, {"count": 2}), {0: (0, 0, 0, 0, 1)}),
+        component("a", 3, tp=3, keep=(Keep(TP, "numa"),)),
+        component("b", 2, tp=2, keep=(Keep(TP, "numa"),)),
+    ),
+    "NUMA domains of two and of one": problem(
+        cluster({"count": 3, "numa": 2}), component("a", 2, tp=2, keep=(Keep(TP, "numa"),)), component("b", 1)
+    ),
+    "replica in a rack, racks of single ones take turns": problem(
+        cluster(*({"count": 1, "rack": rack} for rack in "abab")), component("a", 2, 4, pp=2, keep=(Keep(REPLICA, "rack"),))
+    ),
+    "tp 3 and tp 4 in one cell of two nodes": problem(
+        cluster({"count": 4}, {"count": 4}), component("a", 3, tp=3), component("b", 4, tp=4)
+    ),
+    "excluded from a cell": problem(
+        cluster({"count": 3}, {"count": 2}, {"count": 2}), component("a", 2, tp=2), component("b", 1, excluded=(1, 2))
     ),
 }

@@ -1,0 +1,149 @@
+"""Lies about what is kept together: in the rule, in the grain, in the cells, in the order of ranks, in the rows for NUMA domains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable
+
+from placewright.models.placements.assignment import Seat
+from placewright.solver.layout import grain, rank_order
+from placewright.solver.layout.bundle import Bundle
+from placewright.solver.layout.cells import partition
+from placewright.solver.layout.layout import Layout
+from placewright.solver.layout.neighbours import Neighbours
+from placewright.solver.model.slots import Slots
+from placewright.solver.rules import kept_in_order, kept_together, no_overlap
+from placewright.solver.rules.group_in_node import GroupInNode
+from placewright.solver.rules.kept_together import KeptTogether
+from placewright.solver.rules.no_overlap import NoOverlap
+from placewright.solver.searching import count_out, expand, taking
+
+Lie = Callable[[Any], Any]
+
+
+def instead(replacement: Any) -> Lie:
+    """Something else altogether."""
+    return lambda original: replacement
+
+
+def silent(*arguments: Any) -> tuple[()]:
+    """A check that finds nothing; an encoding that says nothing."""
+    return ()
+
+
+def keeping(**changes: Any) -> Lie:
+    """The face of the rule, told of another demand than was made."""
+
+    def lie(original: Any) -> Any:
+        return lambda self, problem, kept, other: original(self, problem, (kept[0], replace(kept[1], **changes)), other)
+
+    return lie
+
+
+def by_node(original: Any) -> Any:
+    """Ranks that go through the nodes, whatever domains they are in."""
+
+    def lie(layout: Layout, bundle: Bundle, held: dict[int, int]) -> list[Seat]:
+        return [(node, index) for node in sorted(held) for index in range(held[node].bit_length()) if held[node] >> index & 1]
+
+    return lie
+
+
+def node_alone(original: Any) -> Any:
+    """What is said of other levels than the node is forgotten."""
+    return lambda problem, component, level: original(problem, component, level) if level == "node" else 1
+
+
+def default_stays(original: Any) -> Any:
+    """A tensor parallel group stays on one node, whatever is said of it."""
+    return lambda problem, component, level: (
+        original(problem, replace(component, keep=()), level) if level == "node" else original(problem, component, level)
+    )
+
+
+def whole_node(self: Slots, cell: Any, pool: Any, size: int, inside_numa: bool) -> Any:
+    """NUMA domains of a node in one sum."""
+    return self._layout.room(cell, pool).pieces(size)
+
+
+def one_domain(node: Any, kind: str) -> tuple[int, ...]:
+    """A node as one NUMA domain."""
+    return (node.whole(kind),)
+
+
+KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
+    "replicas pass over racks": (KeptTogether, "check", instead(silent), "replica in a rack"),
+    "replicas lie over racks": (KeptTogether, "encode", instead(silent), "replica in a rack"),
+    "replicas must lie in nodes": (KeptTogether, "check", keeping(level="node"), "replica in a rack"),
+    "one rack more passes": (KeptTogether, "check", keeping(domains=3), "component in two racks"),
+    "one rack more is allowed": (KeptTogether, "encode", keeping(domains=3), "component in two racks"),
+    "nodes of a component are not counted": (KeptTogether, "encode", instead(silent), "component in two nodes"),
+    "nodes of a component need not be told apart": (partition, "alone", instead(lambda problem: set()), "component in two nodes"),
+    "given ones are kept whatever they are": (KeptTogether, "encode", instead(silent), "given, kept"),
+    "given parts hold whole groups": (kept_together, "_are_whole", instead(lambda *arguments: True), "given, replicas over racks"),
+    "only part of a group is looked at": (kept_together, "_torn", instead(lambda visits, size: {}), "tp group over nodes"),
+    "a range is kept wherever it starts": (KeptTogether, "_starts", instead(silent), "range with replicas in a rack"),
+    "interleaved groups end where blocks begin": (kept_together, "lcm", instead(lambda size, block: size), "strided range over racks"),
+    "groups over nodes are in one": (grain, "whole_in", default_stays, "tp group over nodes"),
+    "the default holds where it was replaced": (
+        GroupInNode,
+        "subjects",
+        instead(lambda self, p: [c for c in p.components if c.parallel.tp > 1]),
+        "tp group over nodes",
+    ),
+    "a grain knows the node alone": (grain, "whole_in", node_alone, "tp group in a NUMA domain"),
+    "domains hold any part of a group": (grain, "wholes", instead(lambda problem, members: ()), "replica in a rack"),
+    "ranks go through the nodes": (expand, "in_rank_order", by_node, "replica in a rack, racks of single ones take turns"),
+    "ranks go through NUMA domains as they come": (rank_order, "numa_domains", instead(one_domain), "NUMA domains by turns"),
+    "racks do not take turns": (
+        Neighbours,
+        "stretches",
+        lambda f: lambda self, level: _joined(f(self, level)),
+        "replica in a rack, racks take turns, in order",
+    ),
+    "a group may go on in another rack": (kept_together, "keep_in_order", instead(silent), "replica of three in a rack, in order"),
+    "what goes on may be given up": (
+        kept_in_order,
+        "_room",
+        instead(lambda *arguments: 0),
+        "replica in a rack, racks take turns, in order",
+    ),
+    "NUMA domains are one": (Slots, "slots", instead(whole_node), "tp groups in NUMA domains of odd size"),
+    "pieces are no groups": (NoOverlap, "_in_numa", instead(silent), "NUMA domains in one cell"),
+    "sizes in NUMA domains are always a chain": (no_overlap, "is_chain", instead(lambda sizes: True), "NUMA domains of four and of one"),
+    "ranges leave NUMA domains alone": (
+        Slots,
+        "_left",
+        instead(lambda self, node, mask, pool: (pool.free[node.rank] & mask).bit_count()),
+        "NUMA domains beside a range",
+    ),
+    "what fits NUMA domains fits several nodes": (
+        partition,
+        "is_exact",
+        instead(lambda *arguments: True),
+        "NUMA domains and larger groups of whole nodes",
+    ),
+    "whole nodes are taken before NUMA domains": (
+        count_out,
+        "_order",
+        instead(lambda cell, bundle: (bundle.piece,)),
+        "NUMA domains of two and of one",
+    ),
+    "pieces are taken from anywhere": (
+        taking,
+        "_pieces",
+        lambda f: lambda free, bundle, each, solid, domains: f(free, bundle, each, solid, (free,)),
+        "tp groups in NUMA domains of odd size",
+    ),
+    "pieces are dealt to the first domain": (
+        count_out,
+        "dealt",
+        instead(lambda free, sizes: [0] * len(sizes)),
+        "NUMA domains, sizes that are no chain",
+    ),
+}
+
+
+def _joined(stretches: list[tuple[int, range]]) -> list[tuple[int, range]]:
+    """All nodes as if they were in the first domain."""
+    return [(stretches[0][0], range(stretches[0][1].start, stretches[-1][1].stop))]
