@@ -11,6 +11,7 @@ import click
 from ..models.dialects.load import load, read
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import escape, wants_colour
+from .further import Further, further_options, solver
 from .options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option
 from .previous import Previous, previous_options
 from .progress import AUTO, WAYS, shown
@@ -56,9 +57,11 @@ OK, FINDINGS, UNUSABLE, UNDECIDED, OUR_FAULT = 0, 1, 2, 3, 70
 @level_option
 @model_option
 @previous_options
+@further_options
 def solve(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer, output: str | None, write: bool, limit: float,
     seed: int, memory_limit: int, progress: str, form: str, placements: bool, level: str, model: ModelCard | None, previous: Previous,
+    further: Further,
 ) -> int:  # fmt: skip
     """Find the best placement of everything that FILE leaves open.
 
@@ -70,6 +73,7 @@ def solve(
     placewright solve train.yaml -o plan.json
     placewright solve train.yaml --cluster 4x8xH100 --write
     placewright solve train.yaml --previous plan.json --lose node-3
+    placewright solve train.yaml --top 3 --why actor --why node-0:5
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
@@ -80,6 +84,7 @@ def solve(
     from ..solver.sandbox.solve import solve as search
 
     question = previous.asked(reading.problem)
+    further.refused(question)
     with shown(progress, for_program=form == "json") as told:
         answer = search(question, limit, seed, told, memory_limit)
     if answer.plan is None:
@@ -87,6 +92,7 @@ def solve(
     if answer.findings:
         echo_findings(answer.findings, err=True, texts=reading.document.texts)
     moves = previous.moves(question, answer.plan)
+    blocks, data = further.asked(question, answer.plan, solver(limit, seed, memory_limit))
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     edits, unwritable = previous.writable(edits, unwritable)
     if output:
@@ -97,12 +103,12 @@ def solve(
     if form == "json":
         from ..report.solution import to_json
 
-        click.echo(to_json(answer.plan, moves), nl=False)
+        click.echo(to_json(answer.plan, moves, data), nl=False)
         return code
     from ..report.solution import render
 
     colour = wants_colour(sys.stdout)
-    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour, moves), color=True)
+    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour, moves, blocks), color=True)
     if write and edits and composer.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code

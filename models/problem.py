@@ -18,6 +18,7 @@ from .placements.assignment import Assignment
 from .placements.ranks import write_range
 from .roles import SERVED
 from .share import Share
+from .structure import Structure
 
 AMOUNT = "amount"
 _FIELDS = (
@@ -31,12 +32,14 @@ _NEUTRAL = {f.name: f.default for f in fields(Component) if f.name in _FIELDS}
 class Problem:
     """All that reasoning is given: what there is and what must be placed.
 
-    `previous` is where everything was before, if that is to change as little as possible.
+    `previous` is where everything was before, if that is to change as little as possible; an answer has none of the structures in
+    `unlike`.
     """
 
     cluster: Cluster
     job: Job
     previous: Assignment | None = None
+    unlike: tuple[Structure, ...] = ()
 
     def __getitem__(self, name: str) -> Component:
         return self._by_name[name]

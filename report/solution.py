@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from ..models.answer import Answer
 from ..models.findings.finding import Finding
@@ -32,10 +32,12 @@ def render(
     output: str,
     colour: bool = False,
     moves: Moves | None = None,
+    further: Sequence[str] = (),
 ) -> str:
     """Everything about one answer that has a plan.
 
-    `written` and `output` say what was done with it, `unwritable` why the file cannot say it, `moves` what became of a plan before it.
+    `written` and `output` say what was done with it, `unwritable` why the file cannot say it, `moves` what became of a plan before it,
+    `further` what else was asked.
     """
     plan = answer.plan
     if plan is None:
@@ -46,7 +48,7 @@ def render(
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
     if plan.status != VERIFIED:
         blocks.append(_terms(plan) if plan.terms else "objective: nothing to weigh, every placement that holds is as good")
-    blocks += [render_moves(moves, plan)] if moves else []
+    blocks += [*([render_moves(moves, plan)] if moves else []), *further]
     if edits:
         blocks.append(f"{escape(reading.source.name)}: written" if written else diff(reading.source, edits, colour))
     blocks += [_note(finding, colour) for finding in unwritable]
@@ -55,12 +57,12 @@ def render(
     return "\n\n".join(blocks)
 
 
-def to_json(plan: Plan, moves: Moves | None = None) -> str:
-    """The plan as JSON text, with what became of a plan before it where there was one."""
+def to_json(plan: Plan, moves: Moves | None = None, further: Mapping[str, object] | None = None) -> str:
+    """The plan as JSON text, with what became of a plan before it where there was one, and with what else was asked."""
     from ..models.placements.plan_file import plan_to_json
 
-    text = plan_to_json(plan)
-    return json.dumps({**json.loads(text), "moves": to_data(moves)}, indent=1) + "\n" if moves else text
+    text, more = plan_to_json(plan), {**({"moves": to_data(moves)} if moves else {}), **(further or {})}
+    return json.dumps({**json.loads(text), **more}, indent=1) + "\n" if more else text
 
 
 def _note(finding: Finding, colour: bool) -> str:

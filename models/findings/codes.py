@@ -97,6 +97,7 @@ CODES = {
     "PW605": "a conversion does not carry everything over",
     "PW606": "another dialect cannot say it",
     "PW607": "what has given ranks was on a node that is lost",
+    "PW608": "no placement of another structure is left",
     "PW608": "this is no demand of the file",
     "PW609": "other machines are not described in a way that can be read",
     "PW610": "the search failed by our own fault",

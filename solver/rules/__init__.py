@@ -34,6 +34,7 @@ from .replica_on_whole_nodes import ReplicaOnWholeNodes
 from .spread_over import SpreadOver
 from .strided import Strided
 from .subset import Subset
+from .unlike import Unlike
 from .zero_copy import ZeroCopy
 
 RULES: tuple[Rule[Any], ...] = (
@@ -67,4 +68,5 @@ RULES: tuple[Rule[Any], ...] = (
     FitsMemory(),
     FitsCpus(),
     FitsHostMemory(),
+    Unlike(),
 )

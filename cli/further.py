@@ -1,0 +1,102 @@
+"""`--top` and `--why`: what else could have been, and why it is not."""
+
+from __future__ import annotations
+
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+
+import click
+
+from ..models.findings.finding import UnusableInput, error
+
+if TYPE_CHECKING:
+    from ..models.answer import Answer
+    from ..models.placements.plan import Plan
+    from ..models.problem import Problem
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+Solve = Callable[["Problem"], "Answer"]
+MOST = 20
+_TOP = "Also show the next best placements of another structure, this many in all, and why each lost."
+_WHY = "Say why a component is where it is, or why an accelerator such as `node-3:5` is held or idle; may be given several times."
+
+
+def further_options(verb: Verb) -> Verb:
+    """Adds `--top` and `--why` to a verb, as its argument `further`: a Further."""
+
+    @wraps(verb)
+    def asking(*arguments: Any, top: int, why: tuple[str, ...], **others: Any) -> Any:
+        return verb(*arguments, further=Further(top, why), **others)
+
+    reasons = click.option("--why", multiple=True, metavar="COMPONENT|NODE:INDEX", help=_WHY)(cast(Verb, asking))
+    return click.option("--top", type=click.IntRange(1, MOST), default=1, show_default=True, help=_TOP)(reasons)
+
+
+class Further:
+    """What is asked of an answer beyond the answer itself."""
+
+    def __init__(self, top: int, why: tuple[str, ...]) -> None:
+        self._top, self._why = top, why
+
+    def refused(self, problem: Problem) -> None:
+        """Raises UnusableInput if something is asked about that does not exist."""
+        for word in self._why:
+            if word not in {component.name for component in problem.components}:
+                _accelerator(problem, word)
+
+    def asked(self, problem: Problem, plan: Plan, solve: Solve) -> tuple[list[str], dict[str, object]]:
+        """(blocks of text, the same as JSON data) about a plan that answers the question."""
+        blocks: list[str] = []
+        data: dict[str, object] = {}
+        if self._top > 1:
+            from ..report.alternatives import render, to_data
+            from ..solver.alternatives.structure import level_of
+            from ..solver.alternatives.top import alternatives
+
+            found = alternatives(problem, plan, self._top, solve)
+            blocks.append(render(found, level_of(problem)))
+            data["alternatives"] = to_data(found)
+        if self._why:
+            told = [self._reason(problem, plan, solve, word) for word in self._why]
+            blocks += [text for text, _ in told]
+            data["why"] = [its for _, its in told]
+        return blocks, data
+
+    def _reason(self, problem: Problem, plan: Plan, solve: Solve, word: str) -> tuple[str, dict[str, object]]:
+        from ..report import why
+        from ..solver.alternatives.top import chosen
+
+        if word in {component.name for component in problem.components}:
+            from ..solver.whyhere.component import why_component
+
+            found = why_component(problem, plan, word, solve)
+            return why.of_component(found), why.component_data(found)
+        from ..solver.whyhere.accelerator import why_accelerator
+
+        its = why_accelerator(chosen(problem, plan), plan, *_accelerator(problem, word))
+        return why.of_accelerator(its), why.accelerator_data(its)
+
+
+def solver(limit: float, seed: int, memory: int) -> Solve:
+    """How further questions are solved: as the first one, without progress."""
+    return partial(_solved, limit, seed, memory)
+
+
+def _solved(limit: float, seed: int, memory: int, problem: Problem) -> Answer:
+    from ..solver.sandbox.solve import solve
+
+    return solve(problem, limit, seed, memory=memory)
+
+
+def _accelerator(problem: Problem, word: str) -> tuple[int, int]:
+    """(node rank, local index). Raises UnusableInput."""
+    name, _, number = word.rpartition(":")
+    ranks = {node.name: node.rank for node in problem.cluster.nodes}
+    rank = ranks.get(name, int(name) if name.isdecimal() and len(name) < 10 and int(name) < len(ranks) else -1)
+    count = len(problem.cluster.nodes[rank].accelerators) if rank >= 0 else 0
+    if not number.isdecimal() or len(number) > 9 or int(number) >= count:
+        have = f"`{name}` has {count} accelerators" if rank >= 0 else "name a component, or an accelerator as `NODE:INDEX`"
+        first = problem.components[0].name if problem.components else ""
+        advice = f"`--why {first}`, or `--why {next(iter(ranks), '')}:0`"
+        raise UnusableInput([error("PW609", "", f"there is no `{word[:80]}` to explain: {have}", help=advice)])
+    return rank, int(number)

@@ -1,0 +1,73 @@
+"""Other answers: how each differs from the best, and in which term of the objective it loses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Sequence
+
+from ..models.placements.plan import Plan
+from ..models.structure import AMOUNT, SHARED, Key
+from .table import table
+from .terminal import escape
+
+if TYPE_CHECKING:
+    from ..solver.alternatives.top import Alternative, Alternatives
+
+MAX_DIFFERENCES = 3
+"""So many differences of structure are told of each."""
+
+
+def render(alternatives: Alternatives, level: str) -> str:
+    """One row for each answer; then what each is, in words."""
+    found = alternatives.found
+    names = [term.name for term in found[0].plan.terms]
+    rows = [["alternative", "status", *names]]
+    for number, each in enumerate(found, 1):
+        values = {term.name: term.value for term in each.plan.terms}
+        rows.append([str(number), each.plan.status, *(str(values.get(name, "-")) for name in names)])
+    lines = [table(rows, right=tuple(range(2, len(rows[0]))))]
+    lines += [f"{number}: {_words(each, found[0].plan, level)}" for number, each in enumerate(found[1:], 2)]
+    if alternatives.complete:
+        lines.append(f"note[PW608]: no other structure is possible than {'this one' if len(found) == 1 else f'these {len(found)}'}")
+    return "\n".join(lines)
+
+
+def _words(each: Alternative, best: Plan, level: str) -> str:
+    degrees = [f"{name} with {its}" for name, its in each.plan.degrees.items() if best.degrees.get(name) != its]
+    told = [*degrees, *(_difference(key, value, other, level) for key, value, other in each.differs)]
+    more = f", and {len(told) - MAX_DIFFERENCES} more differences" if len(told) > MAX_DIFFERENCES else ""
+    why = f"loses by {each.loss.term}: {each.loss.value} instead of {each.loss.best}" if each.loss else "as good as 1"
+    return escape(f"{'; '.join(told[:MAX_DIFFERENCES])}{more}: {why}")
+
+
+def _difference(key: Key, value: int, best: int, level: str) -> str:
+    what, *names, kind = key
+    who = " and ".join(names)
+    if what == AMOUNT:
+        return f"{who} has {value} instead of {best}"
+    verb = "share" if what == SHARED else "is in"
+    return f"{who} {verb} {value} {_plural(level, value)} like `{kind}` instead of {best}"
+
+
+def _plural(level: str, count: int) -> str:
+    word = level.replace("_", " ")
+    return word if count == 1 else f"{word}s"
+
+
+def to_data(alternatives: Alternatives) -> dict[str, object]:
+    """The same as JSON data, each with its components as in a plan."""
+    return {"complete": alternatives.complete, "found": [_one(each) for each in alternatives.found]}
+
+
+def _one(each: Alternative) -> dict[str, object]:
+    canonical = each.plan.canonical()
+    data: dict[str, object] = {name: canonical[name] for name in ("status", "degrees", "components") if name in canonical}
+    data["terms"] = {term.name: term.value for term in each.plan.terms}
+    data["differs"] = [_figure(key, value, best) for key, value, best in each.differs]
+    if each.loss:
+        data["loss"] = {"term": each.loss.term, "value": each.loss.value, "best": each.loss.best}
+    return data
+
+
+def _figure(key: Sequence[str], value: int, best: int) -> dict[str, object]:
+    what, *names, kind = key
+    return {"what": what, "components": names, "like": kind, "value": value, "best": best}

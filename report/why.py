@@ -1,0 +1,92 @@
+"""Why here? Where a component or an accelerator of a plan stands, and what else could have been, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..models.findings.codes import CODES
+from .terminal import escape
+
+if TYPE_CHECKING:
+    from ..solver.whyhere.accelerator import Reason, WhyAccelerator
+    from ..solver.whyhere.component import WhyComponent, Without
+
+MAX_DOMAINS = 6
+
+
+def of_component(why: WhyComponent) -> str:
+    """A component: where it is, where it may be, what it would cost elsewhere."""
+    word = why.level.replace("_", " ")
+    places = _some([f"{where or 'none'} ({count})" for where, count in why.held])
+    lines = [f"why {why.name}: it is in {word} {places}"]
+    if why.given:
+        return escape(lines[0]) + "\n  its place was not searched: it is given, or spread over nodes"
+    may, total = why.may
+    others = [where for where in why.possible if where not in dict(why.held)]
+    lines.append(f"  it may use {may} of {total} nodes" + (f", also in {word} {_some(others)}" if others else f", in no other {word}"))
+    lines += [f"  {_nodes(count)} kept off by {code}: {CODES[code]}" for code, count in why.barred]
+    lines += [f"  without {word} {each.domain or 'none'}: {_price(each)}" for each in why.without]
+    return "\n".join(map(escape, lines))
+
+
+def of_accelerator(why: WhyAccelerator) -> str:
+    """An accelerator: who holds it, and why nobody else does."""
+    name = f"{why.node}:{why.index}"
+    if why.holders:
+        head = "held by " + ", ".join(f"{component} (rank {rank})" for component, rank in why.holders)
+    else:
+        head = "held by another job" if why.taken else f"idle, as {why.idle} of this node are"
+    return "\n".join(map(escape, [f"why {name}: {head}", *(f"  {_reason(each, why)}" for each in why.others)]))
+
+
+def _reason(reason: Reason, why: WhyAccelerator) -> str:
+    if reason.why == "out":
+        return f"{reason.component} may not use it: {reason.message} ({reason.code})"
+    if reason.why == "all":
+        return f"{reason.component} has all that it may have ({reason.figure})"
+    if reason.why == "full":
+        return f"{reason.component} could use it if nobody held it"
+    if reason.why == "small":
+        return f"{reason.component} takes {reason.figure} of a node at once, and {why.idle} are idle"
+    end = "no answer is better that gives it more" if why.proved else "no better answer was found that gives it more"
+    return f"{reason.component} could use it and has {reason.figure}; {end}"
+
+
+def _price(without: Without) -> str:
+    if not without.changes:
+        return "as good" if without.verdict not in ("impossible", "undecided") else without.verdict
+    changes = ", ".join(f"{name} {now} -> {then}" for name, now, then in without.changes)
+    return changes if without.verdict == "optimal" else f"{changes} (not proved best)"
+
+
+def _nodes(count: int) -> str:
+    return "1 node is" if count == 1 else f"{count} nodes are"
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:MAX_DOMAINS]) + (f" and {len(names) - MAX_DOMAINS} more" if len(names) > MAX_DOMAINS else "")
+
+
+def component_data(why: WhyComponent) -> dict[str, object]:
+    """The same of a component as JSON data."""
+    return {
+        "component": why.name, "given": why.given, "level": why.level, "held": dict(why.held), "may_use": why.may[0], "nodes": why.may[1],
+        "barred": dict(why.barred), "possible": list(why.possible),
+        "without": [
+            {"domain": each.domain, "verdict": each.verdict, "changes": [{"term": t, "now": a, "then": b} for t, a, b in each.changes]}
+            for each in why.without
+        ],
+    }  # fmt: skip
+
+
+def accelerator_data(why: WhyAccelerator) -> dict[str, object]:
+    """The same of an accelerator as JSON data."""
+    others = [
+        {"component": o.component, "why": o.why, **({"code": o.code, "message": o.message} if o.code else {"figure": o.figure})}
+        for o in why.others
+    ]
+    holders = [{"component": component, "rank": rank} for component, rank in why.holders]
+    return {
+        "node": why.node, "index": why.index, "holders": holders, "taken": why.taken, "idle": why.idle, "others": others,
+        "proved": why.proved,
+    }  # fmt: skip

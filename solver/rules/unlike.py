@@ -1,0 +1,73 @@
+"""An alternative is unlike the answers before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ...models.demand import Clause
+from ...models.findings.finding import Finding, error
+from ...models.placements.assignment import Assignment
+from ...models.problem import Problem
+from ...models.structure import AMOUNT, Key, Structure
+from ..alternatives.structure import kinds, structure_of
+
+if TYPE_CHECKING:
+    from ..model.variables import Amount, Variables
+
+
+class Unlike:
+    """The structure of an answer is none of those that are ruled out.
+
+    Two placements have the same structure if each component has as many accelerators, is in as many domains of each kind, and shares as
+    many of them with each other component. So nodes and racks that are like each other may change places.
+    """
+
+    code: ClassVar[str] = "PW608"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Structure]:
+        """Those of these components with these degrees; an answer with others is unlike them already."""
+        known = {component.name: component.parallel for component in problem.components}
+        mine = [each for each in problem.unlike if all(known.get(name) == degrees for name, degrees in each.degrees)]
+        return [each for each in mine if all(name in known for (_, *names, _), _ in each.figures for name in names)]
+
+    def encode(self, problem: Problem, structure: Structure, variables: Variables) -> None:
+        other: list[Amount] = []
+        for key, figure in structure.figures:
+            amount, most = self._figure(problem, variables, structure.level, key)
+            if isinstance(amount, int):
+                other.append(int(amount != figure))
+                continue
+            fewer, more = variables.boolean(f"fewer {key}"), variables.boolean(f"more {key}")
+            variables.at_most(amount, most - (most - figure + 1) * fewer)
+            variables.at_most((figure + 1) * more, amount)
+            other += [fewer, more]
+        variables.at_most(1, variables.total(other), "there is no other structure")
+
+    def _figure(self, problem: Problem, variables: Variables, level: str, key: Key) -> tuple[Amount, int]:
+        """(what is counted, the most that it can be)."""
+        what, *names, kind = key
+        bundles = [bundle for name in names if (bundle := variables.bundle(problem[name]))]
+        if what == AMOUNT:
+            return variables.accelerators(bundles[0]), problem.cluster.total(bundles[0].kind)
+        alike = kinds(problem, level)[kind]
+        met = [[variables.touches(bundle, level, domain) for bundle in bundles] for domain in alike]
+        return variables.total(self._all(variables, its) for its in met), len(alike)
+
+    def _all(self, variables: Variables, present: list[Amount]) -> Amount:
+        """1 exactly if all of these are 1."""
+        if len(present) == 1:
+            return present[0]
+        both = variables.boolean("both")
+        for amount in present:
+            variables.at_most(both, amount)
+        variables.at_most(variables.total([*present, 1 - len(present)]), both)
+        return both
+
+    def check(self, problem: Problem, structure: Structure, assignment: Assignment) -> Iterator[Finding]:
+        found = dict(structure_of(problem, assignment).figures)
+        if all(found.get(key) == figure for key, figure in structure.figures):
+            yield error(self.code, "", "the placement has the structure of one that is ruled out", amount=1)
+
+    def explain(self, problem: Problem, structure: Structure) -> Clause:
+        return Clause(f"the placement is unlike {len(problem.unlike)} others")

@@ -1,0 +1,33 @@
+"""Lies about answers near others, and unlike others: (what is changed, its name, the lie, the case that must catch it)."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from placewright.solver.objectives import kept_groups, moves
+from placewright.solver.objectives.moves import Moves
+from placewright.solver.replanning import keep
+from placewright.solver.rules import unlike
+from placewright.solver.rules.unlike import Unlike
+
+
+def instead(replacement: Any) -> Callable[[Any], Any]:
+    return lambda original: replacement
+
+
+NEAR_LIES: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
+    "what is ruled out passes": (Unlike, "check", instead(lambda *arguments: ()), "unlike one in a rack"),
+    "what is ruled out is good": (Unlike, "encode", instead(lambda *arguments: None), "unlike one in a rack"),
+    "no two domains are alike": (
+        unlike,
+        "kinds",
+        lambda f: lambda problem, level: {name: (name,) for its in f(problem, level).values() for name in its},
+        "unlike one in a rack",
+    ),
+    "a piece that stays is not counted": (Moves, "value", lambda f: lambda *a: f(*a) + 1, "near an answer, equal nodes"),
+    "everything stays": (Moves, "encode", instead(lambda *arguments: 0), "near an answer that shared"),
+    "what two held both keep": (kept_groups, "overlap", instead(lambda pieces: False), "near an answer that shared"),
+    "nothing stays on equal nodes": (keep, "holdings", instead(lambda layout: ()), "near an answer, equal nodes"),
+    "a range keeps nothing": (moves, "kept_by_place", instead(lambda *arguments: lambda place: 0), "near a range"),
+    "more must move than do": (Moves, "bound", instead(lambda *arguments: 3), "near an answer, equal nodes"),
+}
