@@ -17,6 +17,7 @@ from ..layout.layout import Layout
 from ..searching.expand import ExpansionFailed, expand
 from ..searching.greedy import greedy
 from ..searching.not_searched import not_searched
+from ..searching.permission import about_to_search
 from ..searching.thinned import refutable
 from .certificate import row_of
 from .packing import packs
@@ -116,12 +117,13 @@ class Oracle:
         return self._searched(problem, presolve=True)
 
     def _searched(self, problem: Problem, presolve: bool) -> Verdict:
-        from ..model.compile import compile
-        from ..model.engine import Status, run
-
         self._searches += 1
         if self._searches > SEARCHES:
             return Verdict.OPEN
+        about_to_search()
+        from ..model.compile import compile
+        from ..model.engine import Status, run
+
         variables = compile(problem, minimise=False)
         outcome = run(variables, LIMIT, SEED, presolve)
         if outcome.values is not None:

@@ -43,7 +43,7 @@ def main(search: Search = solve) -> None:
         say(Failed(what, memory=issubclass(kind, MemoryError) or "failed to map segment" in what))
 
     def on_progress(progress: Progress) -> None:
-        say(Standing(progress.plan, progress.proved, progress.seconds))
+        say(Standing(progress.plan, progress.proved, progress.seconds, progress.refuted))
 
     sys.excepthook = failed
     say(Done(search(question.problem, question.limit, question.seed, on_progress)))

@@ -25,11 +25,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Standing:
-    """A better answer, or a better bound; `plan` is None as long as there is no answer."""
+    """A Progress: a better answer, or a better bound; `plan` is None as long as there is no answer."""
 
     plan: Plan | None
     proved: int
     seconds: float
+    refuted: bool
 
 
 @dataclass(frozen=True)

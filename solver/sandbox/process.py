@@ -24,10 +24,14 @@ class TooMuch(Exception):
 
 
 class Child:
-    """A running process. It is killed at the end of the block, if it still runs then."""
+    """A running process. It is killed at the end of the block, if it still runs then.
 
-    def __init__(self, command: Sequence[str], question: bytes) -> None:
-        """Start it. Raises OSError."""
+    While it waits for a processor its time stands still: that a machine is busy must not change an answer.
+    """
+
+    def __init__(self, command: Sequence[str], question: bytes, patience: float) -> None:
+        """Start it; it may take so many seconds. Raises OSError."""
+        self._deadline = time.monotonic() + patience
         self._process = subprocess.Popen(list(command), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._unsent = memoryview(question)
         self._errors = b""
@@ -42,31 +46,33 @@ class Child:
                 pipe.close()
         self._process.wait()
 
-    def lines(self, deadline: float) -> Iterator[bytes]:
-        """Every line that it writes until it ends. Raises TooLate at the deadline (of time.monotonic), and TooMuch.
+    def extend(self, seconds: float) -> None:
+        """It may take so much longer."""
+        self._deadline += seconds
 
-        While it waits for a processor its time stands still: that a machine is busy must not change an answer.
-        """
+    def lines(self) -> Iterator[bytes]:
+        """Every line that it writes until it ends. Raises TooLate, and TooMuch."""
         unfinished, total = b"", 0
-        for chunk in self._chunks(deadline):
+        for chunk in self._chunks():
             total += len(chunk)
             if total > MAX_BYTES:
                 raise TooMuch
             *whole, unfinished = (unfinished + chunk).split(b"\n")
             yield from whole
 
-    def ended(self, deadline: float) -> tuple[int, str]:
+    def ended(self) -> tuple[int, str]:
         """(exit code, negative for a signal; the end of what it wrote to standard error). Raises TooLate."""
         try:
-            code = self._process.wait(max(0.0, self._left(deadline)))
+            code = self._process.wait(max(0.0, self._left))
         except subprocess.TimeoutExpired:
             raise TooLate from None
         return code, self._errors.decode(errors="replace").strip()
 
-    def _left(self, deadline: float) -> float:
-        return deadline + _waited(self._process.pid) - time.monotonic()
+    @property
+    def _left(self) -> float:
+        return self._deadline + _waited(self._process.pid) - time.monotonic()
 
-    def _chunks(self, deadline: float) -> Iterator[bytes]:
+    def _chunks(self) -> Iterator[bytes]:
         """What it writes, as it comes; the question is sent along the way, so that neither side waits for the other for ever."""
         asking, answer, errors = map(_number, (self._process.stdin, self._process.stdout, self._process.stderr))
         os.set_blocking(asking, False)
@@ -76,7 +82,7 @@ class Child:
             selector.register(errors, selectors.EVENT_READ)
             listening = {answer, errors}
             while listening:
-                left = self._left(deadline)
+                left = self._left
                 if left <= 0:
                     raise TooLate
                 for key, _ in selector.select(left):

@@ -7,10 +7,12 @@ import time
 from dataclasses import replace
 from typing import Sequence
 
-from ...models.answer import UNDECIDED, Answer
-from ...models.findings.finding import error
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ..refuting.oracle import LIMIT as EACH_SEARCH
+from ..refuting.oracle import SEARCHES
 from ..searching.permission import SearchNeeded, no_search
 from ..searching.progress import OnProgress, Progress, silent
 from ..searching.search import LIMIT, SEED
@@ -21,9 +23,12 @@ from .messages import Done, Failed, Messages, Question, write_question
 from .process import Child, TooLate, TooMuch
 from .stopped import Stopped, died, interrupted, not_started, out_of_memory, too_late
 from .trust import Lie, OurFault, Trust
+from .unexplained import unexplained
 
 MEMORY = 4096
 """MiB of address space that a search may take."""
+EXPLAINING = SEARCHES * EACH_SEARCH
+"""Deterministic seconds that saying why something is impossible may take."""
 BEGIN = "import sys; sys.path[:] = sys.argv[1:-1]; from placewright.solver.sandbox.child import main; main()"
 """What the child runs: it finds modules where this process finds them, not where it happens to be started."""
 
@@ -41,7 +46,7 @@ def solve(
 
     Every answer was verified here. A search that crashes, takes more than it may or does not end is stopped; then, and on Ctrl-C, the
     answer is the best that was verified until then, with a Finding that says why the search ended; ``undecided`` if there is none, never
-    ``impossible``. A search that says what is not so is a fault of ours (PW610).
+    ``impossible`` unless a sum had shown that here. A search that says what is not so is a fault of ours (PW610).
 
     Parameters
     ----------
@@ -52,45 +57,51 @@ def solve(
     trust, began = Trust(problem, seed), time.monotonic()
 
     def told(progress: Progress) -> None:
-        if progress.plan is not None:
-            trust.plan(progress.plan)
+        trust.hear(progress)
         on_progress(progress)
 
     try:
         with no_search():
             return search(problem, limit, seed, told)
     except SearchNeeded:
-        if trust.best is None:
+        if trust.best is None and not trust.refuted:
             on_progress(Progress(None, 0, time.monotonic() - began))
     trust.begin()
     try:
         answer = trust.answer(_asked(Question(problem, limit, seed), told, child or command(memory), memory))
         return replace(answer, plan=_timed(answer.plan, began))
     except Stopped as why:
-        best, finding = trust.best, why.with_answer if trust.best else why.without_answer
+        return _without(trust, trust.best, why.with_answer if trust.best else why.without_answer, began)
     except OurFault as fault:
-        best, finding = trust.believed(), error("PW610", "", str(fault), help="please report it, with the file")
+        return _without(trust, trust.believed(), error("PW610", "", str(fault), help="please report it, with the file"), began)
+
+
+def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Answer:
+    """What is known without the answer of the child; `why` says why there is none."""
     plan = _timed(best, began)
-    if plan is None:
-        return Answer(UNDECIDED, None, (finding,), "search")
-    return Answer(plan.status, plan, (finding,), "search", tuple(unchecked(problem, plan.assignment)))
+    if plan is not None:
+        return Answer(plan.status, plan, (why,), "search", tuple(unchecked(trust.problem, plan.assignment)))
+    if trust.refuted:
+        return Answer(IMPOSSIBLE, None, (unexplained(trust.problem), why), "counting")
+    return Answer(UNDECIDED, None, (why,), "search")
 
 
 def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
     """What the child answers. Raises Stopped, and OurFault."""
-    patience = _patience(question)
-    deadline = time.monotonic() + patience
+    patience = _patience(question.limit)
     messages = Messages(question.problem.cluster)
     try:
-        with Child(child, write_question(question)) as process:
-            for line in process.lines(deadline):
+        with Child(child, write_question(question), patience) as process:
+            for line in process.lines():
                 message = messages.read(line)
                 if isinstance(message, Done):
                     return message.answer
                 if isinstance(message, Failed):
                     raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
-                told(Progress(message.plan, message.proved, message.seconds))
-            raise died(*process.ended(deadline), memory)
+                if message.refuted:
+                    process.extend(_patience(EXPLAINING))
+                told(Progress(message.plan, message.proved, message.seconds, message.refuted))
+            raise died(*process.ended(), memory)
     except TooLate:
         raise too_late(patience) from None
     except (NotOurs, TooMuch) as problem:
@@ -101,12 +112,9 @@ def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: i
         raise interrupted() from None
 
 
-def _patience(question: Question) -> float:
-    """Real seconds until the child is killed: its own limit, in deterministic time, and longer again.
-
-    Only a solver that does not keep to its limit is meant, so there is room for a machine that is busy.
-    """
-    return question.limit + 1.25 * question.limit + 2
+def _patience(limit: float) -> float:
+    """Real seconds until the child is killed that has this limit in deterministic time: that time, and longer again."""
+    return limit + 1.25 * limit + 2
 
 
 def _timed(plan: Plan | None, began: float) -> Plan | None:

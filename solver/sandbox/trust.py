@@ -12,6 +12,7 @@ from ...models.problem import Problem
 from ..check import check
 from ..objectives.tiers import plan_terms, tiers
 from ..refuting.certificate import counting_row
+from ..searching.progress import Progress
 from ..unchecked import unchecked
 
 
@@ -32,10 +33,20 @@ class Trust:
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem, self.seed = problem, seed
         self.best: Plan | None = None
-        self._own_bound = 0
+        self.refuted = False
+        """Did a sum show in this process that there is no answer?"""
+        self._own_bound, self._alone = 0, True
+
+    def hear(self, progress: Progress) -> None:
+        """Take in how a search stands. Raises Lie."""
+        if progress.plan is not None:
+            self.plan(progress.plan)
+        self.refuted |= progress.refuted and self._alone
 
     def plan(self, plan: Plan) -> Plan:
         """The plan, verified, for our own cluster; it is the best from now on if it is better. Raises Lie."""
+        if self.refuted:
+            raise Lie("it has an answer to what a sum shows to be impossible")
         if self.best is None or plan.assignment != self.best.assignment or plan.degrees != self.best.degrees:
             self._must_hold(plan)
         self._must_add_up(plan)
@@ -46,7 +57,7 @@ class Trust:
 
     def begin(self) -> None:
         """From now on it is another process that tells."""
-        self._own_bound = self.best.bound if self.best else 0
+        self._own_bound, self._alone = self.best.bound if self.best else 0, False
 
     def believed(self) -> Plan | None:
         """The best answer, with what was proved in this process alone: for where the other one was caught."""

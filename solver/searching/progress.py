@@ -14,12 +14,14 @@ class Progress:
     """The state of a search after something became better: the answer, or the bound.
 
     `plan` is complete and was verified; it could be returned as it is. It is None as long as no answer is known, then
-    `proved` alone says something. `seconds` is real time since the search began.
+    `proved` alone says something. `seconds` is real time since the search began. `refuted`: it was proved that there is no answer,
+    and what follows is why.
     """
 
     plan: Plan | None
     proved: int
     seconds: float
+    refuted: bool = False
 
     @property
     def assignment(self) -> Assignment | None:

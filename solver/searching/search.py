@@ -44,6 +44,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
     best = min((each for each in stands if each.assignment), key=lambda each: each.objective, default=None)
     if best is None or best.assignment is None:
         if all(each.refuted for each in stands) and len(stands) == len(alternatives):
+            on_progress(Progress(None, 0, search.seconds, refuted=True))
             return Answer(IMPOSSIBLE, findings=(impossible(alternatives),), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)
