@@ -72,6 +72,7 @@ CODES = {
     "PW213": "components are not one after the other",
     "PW214": "a replica lies across nodes unevenly",
     "PW217": "weights do not reach the accelerators that need them",
+    "PW218": "what must be kept together lies apart",
     "PW219": "components are not in the same order of ranks",
     "PW220": "weights are not where they are needed",
     "PW215": "the parts of a pool have no room on nodes",

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from ..layout.amounts import allowed
 from ..layout.layout import Bundle, Layout, Values
-from ..layout.places import Places, lengths
+from ..layout.places import Places, lengths, longest_free
 from ..layout.pools import Masks, Pool
 from ..layout.reach import eligible, within_reach
 from ..replanning.stay import stay
 from .dealing import deal
 from .fill import Filling
-
-LEVEL = "rack"
-"""What must be whole in its domains is placed first, the largest groups before others."""
 
 
 def greedy(layout: Layout) -> Values | None:
@@ -50,7 +47,8 @@ def _held(layout: Layout, host: Bundle, values: Values) -> Masks:
 def _place_pool(layout: Layout, pool: Pool, free: dict[int, int], stretch: bool, values: Values) -> bool:
     """Place all bundles of a pool, the contiguous ones first; False where one finds no place."""
     for bundle in sorted((each for each in pool.bundles if each.contiguous), key=lambda each: -each.unit * each.least):
-        places, tried = Places(layout, bundle, within_reach(layout, bundle, free)), lengths(layout, bundle)
+        places, longest = Places(layout, bundle, within_reach(layout, bundle, free)), longest_free(layout, bundle, free)
+        tried = [units for units in lengths(layout, bundle) if units <= longest]
         # The largest that may be, on the fewest nodes, at the lowest ranks.
         place = next(filter(None, map(places.best_free, tried[::-1] if stretch else tried[:1])), None)
         if place is None:
@@ -60,7 +58,7 @@ def _place_pool(layout: Layout, pool: Pool, free: dict[int, int], stretch: bool,
             free[piece.node_rank] &= ~(((1 << count) - 1) << first)
     room = {node: mask.bit_count() for node, mask in free.items()}
     counted = [bundle for bundle in pool.bundles if not bundle.contiguous]
-    for bundle in sorted(counted, key=lambda each: (-each.whole(LEVEL), -each.unit, len(eligible(layout, each)))):
+    for bundle in sorted(counted, key=lambda each: (-_largest(each), -each.unit, len(eligible(layout, each)))):
         filling = Filling(layout, bundle, room)
         fit = allowed(layout, bundle, filling.space)
         if not fit:
@@ -68,3 +66,8 @@ def _place_pool(layout: Layout, pool: Pool, free: dict[int, int], stretch: bool,
         counts = filling.place(fit[-1] if stretch and bundle.bounded else fit[0])
         values.update({count: counts.get(count.cell, 0) for count in layout.counts if count.bundle is bundle})
     return True
+
+
+def _largest(bundle: Bundle) -> int:
+    """What is hardest to place of a bundle: the largest group that some domain holds whole."""
+    return max((size for _, size in bundle.wholes), default=bundle.unit)

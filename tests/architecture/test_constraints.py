@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Iterator
 
-ALLOWED = ("solver/rules/", "solver/objectives/", "solver/cuts/", "solver/model/variables.py", "solver/model/ranges.py")
+VOCABULARY = ("variables", "saying", "slots", "ranges", "edges")
+ALLOWED = ("solver/rules/", "solver/objectives/", "solver/cuts/", *(f"solver/model/{name}.py" for name in VOCABULARY))
 # The model's own methods, and the words of `Variables` that post; what is minimised is put together in one place.
 POSTING = {"require", "minimise", "minimize", "maximize", "only_enforce_if"}
 COMPOSING = {"solver/model/compile.py"}
