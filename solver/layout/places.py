@@ -128,13 +128,16 @@ def whole_places(layout: Layout, bundle: Bundle) -> list[Place]:
     return found
 
 
-def longest_free(layout: Layout, bundle: Bundle) -> int:
-    """The most units of any free range on nodes it may use that cuts none; 0 if not even one has a place. Cost grows with nodes."""
+def longest_free(layout: Layout, bundle: Bundle, free: Masks | None = None) -> int:
+    """The most units of any free range on nodes it may use that cuts none; 0 if not even one has a place. Cost grows with nodes.
+
+    `free` : what is free; without it all that the bundle's pool has.
+    """
     longest = ending = 0  # `ending`: the longest range that ends with the last resource of the node before
-    usable = within_reach(layout, bundle, layout.pool_of[bundle].free)
+    usable = within_reach(layout, bundle, layout.pool_of[bundle].free if free is None else free)
     for stretch in layout.numbering(bundle).stretches:
-        free, after = usable.get(stretch.node_rank, 0), 0
-        for first, stop in _runs(free, stretch.count):
+        after = 0
+        for first, stop in _runs(usable.get(stretch.node_rank, 0), stretch.count):
             before = ending if first == 0 else 0
             whole = (stop - first) // bundle.unit * bundle.unit
             longest = max(longest, before + whole)

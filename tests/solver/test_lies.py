@@ -9,11 +9,13 @@ import pytest
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.problem import Problem
-from placewright.solver.layout import pools
+from placewright.solver.layout import pools, seating
 from placewright.solver.layout.cells import exactness, partition
 from placewright.solver.layout.cells.reserved import Reserved
 from placewright.solver.layout.layout import Bundle, Cell, Layout
+from placewright.solver.layout.places import Places
 from placewright.solver.layout.pools import Pool
+from placewright.solver.model.edges import Edges
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import Idle
@@ -36,9 +38,11 @@ from placewright.solver.rules.node_group import NodeGroup
 from placewright.solver.rules.node_order import NodeOrder
 from placewright.solver.rules.not_fewer import NotFewer
 from placewright.solver.rules.process_on_one_node import ProcessOnOneNode
+from placewright.solver.rules.rank_aligned import RankAligned
 from placewright.solver.rules.replica_on_whole_nodes import ReplicaOnWholeNodes
 from placewright.solver.rules.strided import Strided
 from placewright.solver.rules.subset import Subset
+from placewright.solver.rules.zero_copy import ZeroCopy
 from placewright.solver.searching import expand, project, taking
 from placewright.solver.searching.standing import WrongAnswer
 
@@ -138,7 +142,25 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "ranges take no room": (Variables, "slots", instead(beside_nothing), "contiguous"),
     "ranges may meet": (Variables, "apart", instead(silent), "contiguous, two"),
     "ranges of other numberings may meet": (Variables, "apart", instead(silent), "contiguous in overlapping numberings"),
-    "ranges may start on what is taken": (Variables, "start_among", instead(silent), "contiguous beside taken"),
+    "ranges may start on what is taken": (Places, "is_free", instead(lambda *arguments: True), "contiguous beside taken"),
+    "ranges may cut units": (Places, "is_whole", instead(lambda *arguments: True), "contiguous, tp"),
+    "a range ends one resource later": (Edges, "upto", lambda f: lambda self, position: f(self, position - 1), "contiguous"),
+    "any order of ranks is the same": (RankAligned, "check", instead(silent), "rank aligned"),
+    "given ranks in another order are the same": (RankAligned, "encode", instead(silent), "given in two orders"),
+    "every rank finds its weights": (ZeroCopy, "check", instead(silent), "in place, the larger one second"),
+    "a larger tp finds all of its weights": (ZeroCopy, "encode", instead(silent), "in place, the larger one second"),
+    "ranks are seated as they come": (
+        seating,
+        "_aligned",
+        instead(lambda problem, members: [[each] for each in members]),
+        "rank aligned with a stride, inside blocks",
+    ),
+    "parts of weights are anywhere": (
+        seating,
+        "part_needed",
+        instead(lambda source, target: lambda position: position % target),
+        "in place",
+    ),
     "only accelerator 0 is held twice": (NoOverlap, "check", only_first, "disjoint"),
     "given parts take no room": (Layout, "_free", instead(nothing_given), "given"),
     "groups pass over two nodes": (GroupInNode, "check", instead(silent), "sizes of a chain"),
