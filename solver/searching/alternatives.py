@@ -24,7 +24,7 @@ def best_first(problems: Sequence[Problem], search: Search, limit: float) -> tup
     for position, number in enumerate(order):
         if best is not None and floors[number] >= best:
             break
-        search.others = min((bounds[other] for other in order if other != number), default=None)
+        search.others = min((bound for other, bound in bounds.items() if other != number), default=None)
         standing = decide(*begun[number], search, limit / (len(order) - position))
         stands.append(standing)
         limit -= standing.spent
