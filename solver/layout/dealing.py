@@ -5,37 +5,16 @@ All others are spread evenly over their nodes by arithmetic, and nothing is sear
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Iterator, Sequence
+from typing import Iterator
 
 from ...models.component import BETWEEN_DOMAINS, Component
 from ...models.locality import WHOLE
 from ...models.machines.node_group import NODE
-from ...models.placements.assignment import Run
 from ...models.problem import Problem
 from .bundle import Bundle
 from .cells.reserved import reservations
-
-if TYPE_CHECKING:
-    from .parts import Parts
-
-
-@dataclass(frozen=True, eq=False)
-class Dealt:
-    """A component whose processes are dealt out to nodes.
-
-    Attributes
-    ----------
-    bundle : what its processes are counted as, one a unit.
-    processes : how many there are.
-    nodes : the ranks of the nodes that its groups and what is excluded leave it.
-    even : its runs if nothing else mattered.
-    """
-
-    bundle: Bundle
-    processes: int
-    nodes: frozenset[int]
-    even: Sequence[Run]
+from .dealt import Dealt
+from .parts import Parts
 
 
 def dealt(parts: Parts) -> Iterator[Dealt]:

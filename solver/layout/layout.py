@@ -9,6 +9,7 @@ from .cell import Cell
 from .cells.allowed_nodes import eligible_nodes
 from .cells.partition import cells_of
 from .cells.room import Room
+from .dealing import dealt
 from .neighbours import Neighbours
 from .parts import Parts
 from .pool import Masks, Pool
@@ -27,19 +28,22 @@ class Layout(Parts):
     eligible : searched bundle -> the ranks of the nodes where it may be, by its groups, models, memory and what is excluded.
     cells : nodes that are interchangeable; `cell_of` finds that of a node by its rank.
     neighbours : which nodes are in the same domains of the topology.
-    counts : the decisions on counted bundles, and on processes that are dealt out to nodes. Where a bundle may not be, and its size would make rows inexact, there is none: it is 0.
+    counts : the decisions on counted bundles, and on processes that are dealt out to nodes. In a cell of several nodes where a bundle may
+        not be, there is none: it is 0.
     """
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
+        self.dealt = {each.bundle.name: each for each in dealt(self)}
+        self.on_nodes = {name: runs for name, runs in self.on_nodes.items() if name not in self.dealt}
         self.pools = pools(self)
         self.pool_of = {bundle: pool for pool in self.pools for bundle in pool.bundles}
         self.eligible = {bundle: eligible_nodes(self, bundle) for bundle in self.searched}
         self.cells = cells_of(self, self.pools, self.eligible)
         self.cell_of = {node.rank: cell for cell in self.cells for node in cell.nodes}
         counted = (Count(bundle, cell) for bundle in self.counted for cell in self.cells if self._is_open(bundle, cell))
-        dealt = (Count(its.bundle, cell) for its in self.dealt.values() for cell in self.cells if cell.nodes[0].rank in its.nodes)
-        self.counts = (*counted, *dealt)
+        processes = (Count(its.bundle, cell) for its in self.dealt.values() for cell in self.cells if cell.nodes[0].rank in its.nodes)
+        self.counts = (*counted, *processes)
         self.neighbours = Neighbours(problem.cluster)
         self._domains: dict[str, dict[str, tuple[Cell, ...]]] = {}
         self._rooms: dict[tuple[Cell, Pool], Room] = {}

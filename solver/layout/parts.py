@@ -12,7 +12,7 @@ from ...models.problem import Problem
 from ...models.sharing import around
 from . import grain
 from .bundle import Bundle
-from .dealing import Dealt, dealt
+from .dealt import Dealt
 from .spread import spread_over_nodes
 
 
@@ -29,8 +29,6 @@ class Parts:
         self.free = self._free()
         self.hosts = self._hosts()
         self.dealt: dict[str, Dealt] = {}
-        self.dealt = {each.bundle.name: each for each in dealt(self)}
-        self.on_nodes = {name: runs for name, runs in self.on_nodes.items() if name not in self.dealt}
 
     def _bundle(self, members: tuple[Component, ...]) -> Bundle:
         problem = self.problem

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from ...models.component import Component
-from ...models.machines.node_group import NODE, Numbering
+from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from ..layout.fewest_nodes import fewest_nodes
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
@@ -38,11 +39,6 @@ class NodesOfRanges:
 
     def most(self, problem: Problem) -> int:
         return len(problem.cluster.nodes) * len(_ranged(problem))
-
-
-def fewest_nodes(numbering: Numbering, amount: int) -> int:
-    """How many nodes so many resources need, if each were as large as the largest."""
-    return -(-amount // max((stretch.count for stretch in numbering.stretches), default=1))
 
 
 def _ranged(problem: Problem) -> list[tuple[tuple[Component, ...], tuple[str, ...]]]:

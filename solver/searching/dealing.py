@@ -9,7 +9,7 @@ from ...models.component import APART, NEAR
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment, Run
-from ..layout.dealing import Dealt
+from ..layout.dealt import Dealt
 from ..layout.layout import Cell, Count, Layout, Values
 from .pinning import in_pinned_order
 

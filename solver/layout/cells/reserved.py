@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Callable, Iterable, Iterator
+from typing import Callable, Iterable, Iterator
 
 from ....models.component import Component
 from ....models.machines.cluster import Node
 from ....models.placements.assignment import Assignment
-
-if TYPE_CHECKING:
-    from ..parts import Parts
+from ..parts import Parts
 
 
 class Reserved:
