@@ -82,3 +82,13 @@ def test_no_random_edit_is_our_own_fault() -> None:
     rows = rows_of("fuzz")
     assert {row["framework"] for row in rows} == {"rlinf", "roll", "verl"}
     assert [row["exceptions"] for row in rows] == [0] * len(rows)
+
+
+def test_fewest_moves_are_proved_within_a_second_and_are_few_beside_solving_anew() -> None:
+    rows = rows_of("moves")
+    assert {(row["accelerators"], row["dead"]) for row in rows} == {(size, dead) for size in (512, 4096, 16384) for dead in (1, 4, 16)}
+    assert all(row["proved"] for row in rows)
+    assert max(float(str(row["seconds_moves"])) for row in rows) <= 1.0
+    for row in rows:
+        assert int(str(row["moved"])) <= int(str(row["cold_moved"])) or int(str(row["moved"])) <= 1
+        assert int(str(row["accelerators"])) < 4096 or int(str(row["cold_moved"])) > 20 * int(str(row["moved"]))
