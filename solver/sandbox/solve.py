@@ -89,7 +89,7 @@ def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Ans
 def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
     """What the child answers. Raises Stopped, and OurFault."""
     patience = _patience(question.limit)
-    messages = Messages(question.problem.cluster)
+    messages, explains = Messages(question.problem.cluster), False
     try:
         with Child(child, write_question(question), patience) as process:
             for line in process.lines():
@@ -98,7 +98,8 @@ def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: i
                     return message.answer
                 if isinstance(message, Failed):
                     raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
-                if message.refuted:
+                if message.refuted and not explains:
+                    explains = True
                     process.extend(_patience(EXPLAINING))
                 told(Progress(message.plan, message.proved, message.seconds, message.refuted))
             raise died(*process.ended(), memory)

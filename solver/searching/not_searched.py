@@ -15,12 +15,14 @@ from ..layout.pools import Pool, given_partners
 from ..wording import listed
 from .not_searched_demands import Reason, unsearched_demands
 from .not_searched_keeps import unsearched_keeps
+from .too_large import too_large
 
 
 def not_searched(problem: Problem) -> tuple[Finding, ...]:
     """Why the search would not find all that is possible, or more; nothing if it will."""
     layout = Layout(problem)
-    return tuple(_said(problem, subject, why, advice) for subject, why, advice in _reasons(layout))
+    said = [_said(problem, subject, why, advice) for subject, why, advice in _reasons(layout)]
+    return (*said, *too_large(problem, layout))
 
 
 def _reasons(layout: Layout) -> Iterator[Reason]:

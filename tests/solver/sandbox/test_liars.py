@@ -15,6 +15,8 @@ from placewright.models.problem import Problem
 from placewright.solver.check import check
 from placewright.solver.sandbox import process
 from placewright.solver.sandbox import solve as sandbox
+from placewright.solver.sandbox.trust import Lie, Trust
+from placewright.solver.searching.progress import Progress
 from placewright.solver.searching.search import solve as in_process
 
 from ..cases import cluster, component, problem
@@ -28,6 +30,8 @@ OPEN = problem(
     component("a", 3, contiguous=True), component("b", 5, tp=5), component("c", 7, contiguous=True), component("d", 4, 8, tp=4),
 )  # fmt: skip
 """Greedy finds none."""
+TOO_MUCH = problem(OPEN.cluster, *OPEN.components[:3], component("d", 16, tp=4))
+"""A sum shows that there is none; what would help is searched."""
 
 
 def asked(question: Problem, lie: str, limit: float = 10.0, memory: int = 1024, *more: str) -> Answer:
@@ -141,6 +145,24 @@ def test_what_was_verified_before_the_end_is_the_answer(lie: str) -> None:
     honest = in_process(OPEN).plan
     assert honest is not None and answer.plan is not None and not list(check(OPEN, answer.plan.assignment))
     assert answer.plan.objective == honest.objective and answer.verdict == answer.plan.status
+
+
+@pytest.mark.parametrize(("lie", "codes"), [("crash", ["PW601", "PW602"]), ("raises", ["PW601", "PW610"]), ("babble", ["PW601", "PW610"])])
+def test_a_sum_that_was_counted_here_survives_whatever_ends_the_search(lie: str, codes: list[str]) -> None:
+    answer = asked(TOO_MUCH, lie)
+    assert (answer.verdict, answer.plan, [finding.code for finding in answer.findings]) == ("impossible", None, codes)
+    assert answer.findings[0].message == "impossible: a, b, c and d need 31 accelerators, the cluster has 29"
+    honest = sandbox.solve(TOO_MUCH)
+    assert honest == in_process(TOO_MUCH) and honest.findings[0].message == answer.findings[0].message
+
+
+def test_nothing_is_an_answer_to_what_a_sum_shows_to_be_impossible() -> None:
+    honest, trust = in_process(GUESSED).plan, Trust(GUESSED, 1)
+    assert honest is not None and trust.plan(honest) == honest
+    trust = Trust(GUESSED, 1)
+    trust.hear(Progress(None, 0, 0.0, refuted=True))
+    with pytest.raises(Lie, match="impossible"):
+        trust.plan(honest)
 
 
 @pytest.mark.parametrize("lie", ["raises", "raises later"])
