@@ -181,7 +181,8 @@ RANK_ALIGNED = "rank aligned"
 ZERO_COPY = "zero copy"
 """The same accelerators, so that each finds the part of the weights that its tensor parallel rank needs at home.
 
-An accelerator of tensor parallel rank a of the first has rank floor(a x tp of the second / tp of the first) of the second.
+An accelerator of tensor parallel rank a of the first has rank floor(a x tp of the second / tp of the first) of the second; where the
+second has the larger tp, one of its rank r has rank floor(r x tp of the first / tp of the second) of the first.
 """
 
 KEYS = {

@@ -82,7 +82,8 @@ def orders(
         if not set(relation.components) <= of.keys():
             continue
         source, target = (by_name[name] for name in relation.components)
-        colors = part_needed(source.parallel.tp, target.parallel.tp), rank_in_group(target.parallel.tp)
+        parts = min(source.parallel.tp, target.parallel.tp)
+        colors = part_held(source.parallel.tp, parts), part_held(target.parallel.tp, parts)
         if of[source.name] is of[target.name]:
             length = len(of[source.name].order or nodes)
             if any(colors[0](position) != colors[1](position) for position in range(length)):
@@ -93,14 +94,9 @@ def orders(
     return None if found is None else {c.name: found[of[c.name].names] for c in members if c.runs is None}
 
 
-def part_needed(source: int, target: int) -> Callable[[int], int]:
-    """Position in the order of ranks -> the rank in a group of `target` that needs what this rank in a group of `source` has."""
-    return lambda position: position % source * target // source
-
-
-def rank_in_group(size: int) -> Callable[[int], int]:
-    """Position in the order of ranks -> the rank in its tensor parallel group."""
-    return lambda position: position % size
+def part_held(size: int, parts: int) -> Callable[[int], int]:
+    """Position in the order of ranks -> in which of so many parts the weights of its rank begin, in a tensor parallel group of this size."""
+    return lambda position: position % size * parts // size
 
 
 @dataclass(frozen=True)

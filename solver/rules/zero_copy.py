@@ -24,8 +24,9 @@ Ranks = dict[int, tuple[int, ...]]
 class ZeroCopy:
     """On every accelerator of the two components, tensor parallel rank a of the first meets rank floor(a x tp of the second / tp of the first) of the second.
 
-    So each rank of the second finds a part of its weights where the first has trained it, and they are handed over in place. Every rank
-    of the second has as many accelerators as any other; therefore its tp must divide that of the first.
+    So each rank of the second finds a part of its weights where the first has trained it, and they are handed over in place. Where the
+    tp of the second is the larger one, the same holds the other way round: its rank r meets rank floor(r x tp of the first / tp of the second).
+    Every rank has as many accelerators as any other of its component; therefore one tp must divide the other.
     Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (stride = tp of the actor // tp of the rollout).
     """
 
@@ -45,6 +46,7 @@ class ZeroCopy:
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         one, other = relation.components
         source, target = (problem[name].parallel.tp for name in relation.components)
+        parts = min(source, target)
         span = relation.span or problem[other].span("placement")
         masks = [{place: mask for place, mask in assignment.masks(name).items() if mask} for name in relation.components]
         if masks[0] != masks[1]:
@@ -59,7 +61,7 @@ class ZeroCopy:
                 for index, ranks in mine.items()
                 for rank in ranks
                 for its in theirs.get(index, ())
-                if its != rank * target // source
+                if rank * parts // source != its * parts // target
             ]
             if bad and not first:
                 first = (nodes.start, *bad[0])
@@ -67,7 +69,7 @@ class ZeroCopy:
         if first:
             node, index, rank, its = first
             message = f"accelerator {index} of node {node} has tensor parallel rank {rank} of {one} (tp {source}) and rank {its} of {other} (tp {target})"
-            message += f"; to find its weights there it must have rank {rank * target // source}" + (
+            message += f"; to find its weights there it must have rank {_fitting(rank, source, target)}" + (
                 f" ({wrong} do not)" if wrong > 1 else ""
             )
             yield error(
@@ -79,17 +81,27 @@ class ZeroCopy:
         one, other = relation.components
         source, target = (problem[name].parallel.tp for name in relation.components)
         text = f"{other} (tp {target}) finds its weights on the accelerators of {one} (tp {source})"
-        text += "" if source % target == 0 else f", but {target} does not divide {source}"
+        divides = source % target == 0 or target % source == 0
+        text += "" if divides else f", but neither of {source} and {target} divides the other"
         demands = [Demand(f"{one}+{other}", ZERO_COPY, relation.span)]
-        demands += [Demand(name, "parallel", problem[name].span("parallel")) for name in relation.components if source % target]
+        demands += [Demand(name, "parallel", problem[name].span("parallel")) for name in relation.components if not divides]
         return Clause(text + demanded(relation), tuple(demands))
+
+
+def _fitting(rank: int, source: int, target: int) -> str:
+    """The ranks of the second that may be where this rank of the first is."""
+    parts = min(source, target)
+    fit = [its for its in range(target) if its * parts // target == rank * parts // source]
+    return f"{fit[0]}" if len(fit) == 1 else f"{fit[0]} to {fit[-1]}"
 
 
 def _advice(one: Component, other: Component) -> str:
     """A stride that does it, where one does."""
     source, target = one.parallel.tp, other.parallel.tp
-    if source % target:
+    if source % target and target % source:
         return f"give {other.name} a tp that divides {source}"
+    if source < target:
+        return f"interleave the groups of {one.name} with `stride: {target // source}`"
     if source == target:
         return f"give {other.name} its ranks in the order of {one.name}"
     return f"interleave the groups of {other.name} with `stride: {source // target}`"

@@ -147,8 +147,8 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "a range ends one resource later": (Edges, "upto", lambda f: lambda self, position: f(self, position - 1), "contiguous"),
     "any order of ranks is the same": (RankAligned, "check", instead(silent), "rank aligned"),
     "given ranks in another order are the same": (RankAligned, "encode", instead(silent), "given in two orders"),
-    "every rank finds its weights": (ZeroCopy, "check", instead(silent), "in place, the larger one second"),
-    "a larger tp finds all of its weights": (ZeroCopy, "encode", instead(silent), "in place, the larger one second"),
+    "every rank finds its weights": (ZeroCopy, "check", instead(silent), "in place, and in one order"),
+    "given ranks find their weights anywhere": (ZeroCopy, "encode", instead(silent), "in place, between given"),
     "ranks are seated as they come": (
         seating,
         "_aligned",
@@ -157,8 +157,8 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     ),
     "parts of weights are anywhere": (
         seating,
-        "part_needed",
-        instead(lambda source, target: lambda position: position % target),
+        "part_held",
+        instead(lambda size, parts: lambda position: position % parts),
         "in place",
     ),
     "only accelerator 0 is held twice": (NoOverlap, "check", only_first, "disjoint"),
