@@ -8,6 +8,7 @@ from ...models.machines.node_group import NODE
 from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from ..layout.dealing import dealt
 from ..layout.parts import Parts
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ class FullestNodes:
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         """Expansion spreads what is in a cell evenly over its nodes."""
         fullest: list[Amount] = []
-        for name, dealt in variables.layout.dealt.items():
-            most = variables.integer(0, dealt.processes, f"{name} on its fullest node")
+        for name, its in variables.layout.dealt.items():
+            most = variables.integer(0, its.processes, f"{name} on its fullest node")
             for cell in variables.cells:
                 variables.at_most(variables.held(problem[name], NODE_LEVEL, cell), len(cell.nodes) * most)
             fullest.append(most)
@@ -35,12 +36,12 @@ class FullestNodes:
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         names = [component.name for component in problem.hinted if problem.kind(component) == NODE]
-        dealt = Parts(problem).dealt if names else {}
-        return sum(max(assignment.processes_on(name).values(), default=0) for name in names if name in dealt)
+        searched = {its.bundle.name for its in dealt(Parts(problem))} if names else ()
+        return sum(max(assignment.processes_on(name).values(), default=0) for name in names if name in searched)
 
     def bound(self, layout: Layout) -> int:
-        return sum(-(-dealt.processes // len(dealt.nodes)) for dealt in layout.dealt.values())
+        return sum(-(-its.processes // len(its.nodes)) for its in layout.dealt.values())
 
     def most(self, problem: Problem) -> int:
         names = [component.name for component in problem.hinted if problem.kind(component) == NODE]
-        return sum(dealt.processes for dealt in Parts(problem).dealt.values()) if names else 0
+        return sum(its.processes for its in dealt(Parts(problem))) if names else 0
