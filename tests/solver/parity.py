@@ -159,6 +159,7 @@ def compare(problem: Problem) -> Counter[str]:
         verdicts.append((None if values is None else key_of(values), refused))
         counts["assignments"] += 1
         counts.update(f"{code} refused" for code in refused)
+        counts.update(f"only {code} refused" for code in refused if len(refused) == 1)
         # 1: what every check accepts can be said; what a rule of shape refuses cannot.
         assert values is not None or refused, ("accepted by every check, but no values say it", assignment)
         assert values is None or not _shape(problem, refused), ("refused by a rule of shape, but values say it", assignment, refused)
