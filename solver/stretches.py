@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Mapping
+from typing import Iterable, Iterator, Mapping
 
+from ..models.component import Component
 from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
@@ -16,15 +17,18 @@ Places = tuple[tuple[int, int], ...]
 """(number of a stretch of nodes, the accelerators held on each of them as a bit mask), ascending."""
 
 
-def stretches(problem: Problem, assignment: Assignment) -> Iterator[tuple[range, Node, Mapping[Holding, int]]]:
+def stretches(
+    problem: Problem, assignment: Assignment, components: Iterable[Component] | None = None
+) -> Iterator[tuple[range, Node, Mapping[Holding, int]]]:  # fmt: skip
     """(node ranks, the first of these nodes, what the components hold on each, as bit masks), ascending, all nodes.
 
+    `components` : those that matter; all of the problem if nothing is said.
     Cost grows with runs and with nodes that differ, not with nodes.
     """
     begins: dict[int, list[int]] = {}
     ends: dict[int, list[int]] = {}
     held: list[tuple[Holding, int]] = []
-    for component in problem.components:
+    for component in problem.components if components is None else components:
         for repeat in assignment.repeats(component.name):
             for run in repeat.runs:
                 begins.setdefault(run.node, []).append(len(held))

@@ -13,6 +13,7 @@ from ...models.problem import Problem
 from ...models.quantity import write_memory
 from ...models.sharing import Members, around, holders
 from ..memory import peak
+from ..stretches import stretches
 from ..wording import lowest
 
 if TYPE_CHECKING:
@@ -62,13 +63,10 @@ class FitsMemory:
     def check(self, problem: Problem, meeting: Meeting, assignment: Assignment) -> Iterator[Finding]:
         members, above = meeting
         names = {component.name for component in members}
-        there: dict[int, list[tuple[int, Component]]] = {}
-        for component in (*members, *above):
-            for (node, kind), mask in assignment.masks(component.name).items():
-                if kind == ACCELERATOR and (component.memory or component.offloaded):
-                    there.setdefault(node, []).append((mask, component))
-        for rank, shares in sorted(there.items()):
-            has = problem.cluster.nodes[rank].accelerator_memory
+        asking = [component for component in (*members, *above) if component.memory or component.offloaded]
+        for ranks, node, held in stretches(problem, assignment, asking):
+            rank, has = ranks.start, node.accelerator_memory
+            shares = [(mask, component) for component in asking if (mask := held.get((component.name, ACCELERATOR), 0))]
             for mask in _pieces([mask for mask, _ in shares]) if has is not None else ():
                 here = [component for its, component in shares if its & mask]
                 if names.isdisjoint(component.name for component in here):
