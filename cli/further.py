@@ -1,7 +1,8 @@
-"""`--top` and `--why`: what else could have been, and why it is not."""
+"""`--top`, `--at-most` and `--why`: what else could have been, and why it is not."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
@@ -11,6 +12,7 @@ from ..models.findings.finding import UnusableInput, error
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
+    from ..models.cap import Cap
     from ..models.placements.plan import Plan
     from ..models.problem import Problem
 
@@ -18,31 +20,35 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 Solve = Callable[["Problem"], "Answer"]
 MOST = 20
 _TOP = "Also show the next best placements of another structure, this many in all, and why each lost."
+_AT_MOST = "A term of the objective, as it is printed, may be no more than this; may be given several times."
 _WHY = "Say why a component is where it is, or why an accelerator such as `node-3:5` is held or idle; may be given several times."
 
 
 def further_options(verb: Verb) -> Verb:
-    """Adds `--top` and `--why` to a verb, as its argument `further`: a Further."""
+    """Adds `--top`, `--at-most` and `--why` to a verb, as its argument `further`: a Further."""
 
     @wraps(verb)
-    def asking(*arguments: Any, top: int, why: tuple[str, ...], **others: Any) -> Any:
-        return verb(*arguments, further=Further(top, why), **others)
+    def asking(*arguments: Any, top: int, why: tuple[str, ...], limits: tuple[str, ...], **others: Any) -> Any:
+        return verb(*arguments, further=Further(top, why, limits), **others)
 
+    limited = click.option("--at-most", "limits", multiple=True, metavar="TERM=NUMBER", help=_AT_MOST)
     reasons = click.option("--why", multiple=True, metavar="COMPONENT|NODE:INDEX", help=_WHY)(cast(Verb, asking))
+    reasons = limited(reasons)
     return click.option("--top", type=click.IntRange(1, MOST), default=1, show_default=True, help=_TOP)(reasons)
 
 
 class Further:
     """What is asked of an answer beyond the answer itself."""
 
-    def __init__(self, top: int, why: tuple[str, ...]) -> None:
-        self._top, self._why = top, why
+    def __init__(self, top: int, why: tuple[str, ...], limits: tuple[str, ...]) -> None:
+        self._top, self._why, self._limits = top, why, limits
 
-    def refused(self, problem: Problem) -> None:
-        """Raises UnusableInput if something is asked about that does not exist."""
+    def limited(self, problem: Problem) -> Problem:
+        """The question with its limits. Raises UnusableInput if something is asked about, or limited, that does not exist."""
         for word in self._why:
             if word not in {component.name for component in problem.components}:
                 _accelerator(problem, word)
+        return replace(problem, caps=(*problem.caps, *(_cap(text) for text in self._limits)))
 
     def asked(self, problem: Problem, plan: Plan, solve: Solve) -> tuple[list[str], dict[str, object]]:
         """(blocks of text, the same as JSON data) about a plan that answers the question."""
@@ -86,6 +92,24 @@ def _solved(limit: float, seed: int, memory: int, problem: Problem) -> Answer:
     from ..solver.sandbox.solve import solve
 
     return solve(problem, limit, seed, memory=memory)
+
+
+def _cap(text: str) -> Cap:
+    """Raises UnusableInput."""
+    from ..models.cap import Cap
+    from ..models.text.nearest import nearest
+    from ..solver.objectives import OBJECTIVES
+
+    name, _, number = (part.strip() for part in text.rpartition("="))
+    names = [term.name for term in OBJECTIVES]
+    if name not in names:
+        close = nearest(name, names)
+        advice = f"write `{close}={number}`" if close else f"write it as it is printed, such as `{names[0]}={number}`"
+        raise UnusableInput([error("PW611", "", f"`{name[:80]}` is no term of the objective", help=advice)])
+    if not number.isdecimal() or len(number) > 9:
+        message = f"`{number[:80]}` is no number that `{name}` could be limited to"
+        raise UnusableInput([error("PW611", "", message, help=f"write such as `{name}=0`")])
+    return Cap(((name, 1),), int(number))
 
 
 def _accelerator(problem: Problem, word: str) -> tuple[int, int]:

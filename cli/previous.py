@@ -1,4 +1,4 @@
-"""`--previous` and `--lose`: a placement near the one that runs now, after the cluster or the job has changed."""
+"""`--previous`, `--lose`, `--trade`: a placement near the one that runs now, after the cluster or the job has changed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 from ..models.findings.finding import UnusableInput, error
 
 if TYPE_CHECKING:
+    from ..models.answer import Answer
     from ..models.findings.finding import Finding
     from ..models.findings.span import Edit
     from ..models.placements.moves import Moves
@@ -18,24 +19,27 @@ if TYPE_CHECKING:
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 _PREVIOUS = "The plan that runs now: as few groups as possible move from it. Nodes are matched by their names."
+_TRADE = "With --previous, also say what the next cheaper answer would cost in moves."
 _LOSE = "These nodes are gone, by name or by rank."
 
 
 def previous_options(verb: Verb) -> Verb:
-    """Adds `--previous` and `--lose` to a verb, as its argument `previous`: a Previous."""
+    """Adds `--previous`, `--lose` and `--trade` to a verb, as its argument `previous`: a Previous."""
 
     @wraps(verb)
-    def near(*arguments: Any, previous: str | None, lost: tuple[str, ...], **others: Any) -> Any:
-        return verb(*arguments, previous=Previous(previous, lost), **others)
+    def near(*arguments: Any, previous: str | None, lost: tuple[str, ...], trade: bool, **others: Any) -> Any:
+        return verb(*arguments, previous=Previous(previous, lost, trade), **others)
 
     lose = click.option("--lose", "lost", multiple=True, metavar="NODE,...", help=_LOSE)
-    return click.option("--previous", metavar="PLAN", help=_PREVIOUS)(lose(cast(Verb, near)))
+    further = click.option("--trade", is_flag=True, help=_TRADE)(lose(cast(Verb, near)))
+    return click.option("--previous", metavar="PLAN", help=_PREVIOUS)(further)
 
 
 class Previous:
     """What was there before, as the command line says it: the file of a plan, and nodes that are gone."""
 
-    def __init__(self, file: str | None, lost: tuple[str, ...]) -> None:
+    def __init__(self, file: str | None, lost: tuple[str, ...], trade: bool) -> None:
+        self._trade = trade
         self._words = [word.strip() for text in lost for word in text.split(",") if word.strip()]
         self._file = file
         self._plan: Plan | None = None
@@ -57,13 +61,15 @@ class Previous:
             problem = after(problem, self._plan)
         return problem
 
-    def moves(self, question: Problem, plan: Plan) -> Moves | None:
+    def moves(self, question: Problem, plan: Plan, solve: Callable[[Problem], Answer]) -> Moves | None:
         """What a plan moves; None where nothing was there before."""
         if self._plan is None:
             return None
         from ..solver.replanning.replan import moves
+        from ..solver.replanning.trade import with_trade
 
-        return moves(question, self._plan, plan)
+        found = moves(question, self._plan, plan)
+        return with_trade(question, found, plan, solve) if self._trade else found
 
     def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:
         """The edits of the file, unless its ranks count nodes that are gone: then why not."""

@@ -83,16 +83,16 @@ def solve(
         return code
     from ..solver.sandbox.solve import solve as search
 
-    question = previous.asked(reading.problem)
-    further.refused(question)
+    question = further.limited(previous.asked(reading.problem))
     with shown(progress, for_program=form == "json") as told:
         answer = search(question, limit, seed, told, memory_limit)
     if answer.plan is None:
         return _no_plan(reading, answer, form)
     if answer.findings:
         echo_findings(answer.findings, err=True, texts=reading.document.texts)
-    moves = previous.moves(question, answer.plan)
-    blocks, data = further.asked(question, answer.plan, solver(limit, seed, memory_limit))
+    again = solver(limit, seed, memory_limit)
+    moves = previous.moves(question, answer.plan, again)
+    blocks, data = further.asked(question, answer.plan, again)
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     edits, unwritable = previous.writable(edits, unwritable)
     if output:

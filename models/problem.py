@@ -8,6 +8,7 @@ from itertools import product
 from typing import AbstractSet as Set
 from typing import Iterator
 
+from .cap import Cap
 from .component import IN_ORDER, TOGETHER, UNBOUNDED, Component, Relation
 from .demand import Demand
 from .job import Job
@@ -33,13 +34,14 @@ class Problem:
     """All that reasoning is given: what there is and what must be placed.
 
     `previous` is where everything was before, if that is to change as little as possible; an answer has none of the structures in
-    `unlike`.
+    `unlike`, and keeps the limits on the objective in `caps`.
     """
 
     cluster: Cluster
     job: Job
     previous: Assignment | None = None
     unlike: tuple[Structure, ...] = ()
+    caps: tuple[Cap, ...] = ()
 
     def __getitem__(self, name: str) -> Component:
         return self._by_name[name]

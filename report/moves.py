@@ -21,7 +21,7 @@ def render(moves: Moves, plan: Plan) -> str:
         blocks.append(table(costs, right=(1, 2)))
     if moves.trade:
         more = moves.trade.moves - moves.moved
-        blocks.append(f"{_groups(more)} more moved would save {moves.trade.saved} of: {moves.trade.term}")
+        blocks.append(f"moving {more} more would save {moves.trade.saved} of: {moves.trade.term}")
     elif moves.no_trade:
         blocks.append("moving more would save nothing")
     return "\n\n".join(blocks)

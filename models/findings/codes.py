@@ -102,6 +102,7 @@ CODES = {
     "PW608": "this is no demand of the file",
     "PW609": "other machines are not described in a way that can be read",
     "PW610": "the search failed by our own fault",
+    "PW611": "a limit on the objective names no term of it",
     "PW701": "no Ray cluster answers at the address",
     "PW702": "the cluster has not what the plan needs",
     "PW703": "a worker could not be constructed",

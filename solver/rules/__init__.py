@@ -7,6 +7,7 @@ from typing import Any
 from ..rule import Rule
 from .all_placed import AllPlaced
 from .apart import Apart
+from .at_most import AtMost
 from .colocated import Colocated
 from .colocated_or_disjoint import ColocatedOrDisjoint
 from .contiguous import Contiguous
@@ -69,4 +70,5 @@ RULES: tuple[Rule[Any], ...] = (
     FitsCpus(),
     FitsHostMemory(),
     Unlike(),
+    AtMost(),
 )

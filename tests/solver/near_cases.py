@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from placewright.models.cap import Cap
 from placewright.models.component import Parallel
 from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.problem import Problem
@@ -51,5 +52,10 @@ NEAR_CASES = {
         ((DOMAINS, "a", "c"), 0), ((DOMAINS, "b", "c"), 0), ((SHARED, "a", "b", "c"), 0),
     ),
     "unlike one of the same amount": unlike(problem(PAIRS, component("a", 1, 3)), "", ((AMOUNT, "a", ""), 2)),
+    "capped: no rack more": replace(problem(ALIKE, component("a", 2), component("b", 1)), caps=(Cap((("extra racks", 1),), 0),)),
+    "capped: two terms together": replace(
+        problem(ALIKE, component("a", 2, traffic=2), component("b", 2)),
+        caps=(Cap((("extra racks", 3), ("MiB of collectives across racks", 1)), 3),),
+    ),
     "unlike one of other degrees": unlike(problem(PAIRS, component("a", 2)), "", ((AMOUNT, "a", ""), 2), a=Parallel(2)),
 }  # fmt: skip

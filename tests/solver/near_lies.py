@@ -8,6 +8,7 @@ from placewright.solver.objectives import kept_groups, moves
 from placewright.solver.objectives.moves import Moves
 from placewright.solver.replanning import keep
 from placewright.solver.rules import unlike
+from placewright.solver.rules.at_most import AtMost
 from placewright.solver.rules.unlike import Unlike
 
 
@@ -18,6 +19,8 @@ def instead(replacement: Any) -> Callable[[Any], Any]:
 NEAR_LIES: dict[str, tuple[Any, str, Callable[[Any], Any], str]] = {
     "what is ruled out passes": (Unlike, "check", instead(lambda *arguments: ()), "unlike one in a rack"),
     "what is ruled out is good": (Unlike, "encode", instead(lambda *arguments: None), "unlike one in a rack"),
+    "more than a limit passes": (AtMost, "check", instead(lambda *arguments: ()), "capped: two terms together"),
+    "more than a limit is good": (AtMost, "encode", instead(lambda *arguments: None), "capped: no rack more"),
     "no two domains are alike": (
         unlike,
         "kinds",
