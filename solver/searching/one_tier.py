@@ -45,6 +45,11 @@ class OneTier:
 
     def search(self) -> None:
         """Make the answer better, and what is proved of this tier, until both meet or the time is over."""
+        if not self.variables.layout.counted:
+            # Of ranges alone the relaxation says little, and where they begin and end is soon propagated.
+            self._run(0.6 * self.left, by_relaxation=False)
+            if not self._is_open():
+                return
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
         stage = BoundStage(self.variables.model, aggregates) if aggregates else None
