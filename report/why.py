@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..models.findings.codes import CODES
+from ..models.whyhere import ALL, FULL, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
 from .terminal import escape
-
-if TYPE_CHECKING:
-    from ..solver.whyhere.accelerator import Reason, WhyAccelerator
-    from ..solver.whyhere.component import WhyComponent, Without
 
 MAX_DOMAINS = 6
 
@@ -40,13 +35,13 @@ def of_accelerator(why: WhyAccelerator) -> str:
 
 
 def _reason(reason: Reason, why: WhyAccelerator) -> str:
-    if reason.why == "out":
+    if reason.why == OUT:
         return f"{reason.component} may not use it: {reason.message} ({reason.code})"
-    if reason.why == "all":
+    if reason.why == ALL:
         return f"{reason.component} has all that it may have ({reason.figure})"
-    if reason.why == "full":
+    if reason.why == FULL:
         return f"{reason.component} could use it if nobody held it"
-    if reason.why == "small":
+    if reason.why == SMALL:
         return f"{reason.component} takes {reason.figure} of a node at once, and {why.idle} are idle"
     end = "no answer is better that gives it more" if why.proved else "no better answer was found that gives it more"
     return f"{reason.component} could use it and has {reason.figure}; {end}"

@@ -1,10 +1,8 @@
-"""How many groups stay where they were, in the solver's words: exact node by node, or from above for a whole cell."""
+"""How many groups stay where they were, in the solver's words: node by node where that matters."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import reduce
-from math import lcm
 from operator import or_
 from typing import TYPE_CHECKING, Iterator
 
@@ -25,7 +23,7 @@ Holdings = dict["Bundle", Held]
 """The pieces that the bundles of a pool could keep."""
 
 
-def kept_exactly(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) -> Iterator[tuple[Bundle, Amount]]:
+def kept_in(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) -> Iterator[tuple[Bundle, Amount]]:
     """(bundle, how many of its pieces the cell keeps), with all that this needs.
 
     On a node that is a cell the counts decide, unless NUMA domains matter. Elsewhere the units of each node are counted here: kept ones
@@ -125,54 +123,3 @@ def overlap(pieces: list[Piece]) -> bool:
             return True
         seen[node] = seen.get(node, 0) | mask
     return False
-
-
-def kept_at_most(variables: Variables, pool: Pool, cell: Cell, holdings: Holdings) -> Iterator[tuple[Bundle, Amount]]:
-    """(bundle, no less than what the cell can keep of it): for a cell of several nodes, by counts of the cell alone.
-
-    What is not kept has room in what is left beside all that could be, or in what groups that are given up leave. Where nothing is
-    given up that is exact.
-    """
-    counted = _counted(variables, pool, cell)
-    held = {bundle: its for bundle, its in holdings.items() if bundle in counted}
-    totals = {bundle: sum(len(its) for its in nodes.values()) for bundle, nodes in held.items()}
-    kept = {bundle: variables.integer(0, total, f"{bundle.name} kept in {cell.name}") for bundle, total in totals.items()}
-    for bundle, amount in kept.items():
-        variables.at_most(amount, variables.units(bundle, cell))
-    left = _left(pool, cell, held)
-    for size in sorted({bundle.unit for bundle in counted}):
-        others = [b.unit // size * (variables.units(b, cell) - kept.get(b, 0)) for b in counted if b.unit >= size]
-        gains = {bundle: _gain(bundle.unit, size, left, its) for bundle, its in held.items()}
-        scale = lcm(*(gain.denominator for gain in gains.values()))  # so that the shares of a slot are whole numbers
-        free = sum(room // size for room in left.values())
-        given_up = [int(scale * gain) * (totals[b] - kept[b]) for b, gain in gains.items()]
-        variables.at_most(scale * variables.total(others), variables.total([scale * free, *given_up]))
-    yield from kept.items()
-
-
-def _left(pool: Pool, cell: Cell, held: Holdings) -> dict[int, int]:
-    """Node -> resources that are free there beside all pieces that could be kept."""
-    left = {node.rank: pool.free.get(node.rank, 0).bit_count() for node in cell.nodes}
-    for bundle, nodes in held.items():
-        for node, its in nodes.items():
-            left[node] -= bundle.unit * len(its)
-    return left
-
-
-def _gain(unit: int, size: int, left: dict[int, int], held: Held) -> Fraction:
-    """How many slots of `size` a piece of `unit` resources leaves at most.
-
-    A larger one leaves its whole multiple. A smaller one completes at most one, and only together with what is left on its node:
-    `size - left % size` resources are missing for the next one, of which it brings `unit`.
-    """
-    if unit >= size:
-        return Fraction(unit // size)
-    missing = min((size - left[node] % size for node in held), default=size)
-    return min(Fraction(1), Fraction(unit, missing))
-
-
-def loose(pool: Pool, cell: Cell, holdings: Holdings) -> bool:
-    """Can a cell be counted as a whole: several nodes, nothing on them but counts, and no two pieces on the same resources?"""
-    if len(cell.nodes) == 1 or pool.ranged or _numa(pool):
-        return False
-    return not overlap([piece for held in holdings.values() for its in held.values() for piece in its])

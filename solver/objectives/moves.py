@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, AbstractSet, Callable, ClassVar, Iterator
+from typing import TYPE_CHECKING, Callable, ClassVar, Iterator
 
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..replanning.pieces import Members, by_node, movable, piece_size, pieces, survivors
 from .forced_moves import forced_moves
-from .kept_groups import Holdings, kept_at_most, kept_exactly, loose
+from .kept_groups import Holdings, kept_in
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
@@ -31,21 +31,11 @@ class Moves:
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         if problem.previous is None:
             return 0
-        return self.encode_loosely(problem, variables, frozenset(cell.index for cell in variables.cells))
-
-    def encode_loosely(self, problem: Problem, variables: Variables, exact: AbstractSet[int]) -> Amount:
-        """The term from below: exact only in the cells with these indices, and wherever nodes are cells."""
         could = sum(len(survivors(problem, members).at) - _must_end(problem, members) for members in movable(problem))
-        kept = [amount for pool, cell, its in holdings(variables.layout) for _, amount in self._kept(variables, pool, cell, its, exact)]
+        kept = [amount for pool, cell, its in holdings(variables.layout) for _, amount in kept_in(variables, pool, cell, its)]
         ranged = [bundle for bundle in variables.layout.ranged if bundle.components in movable(problem)]
         kept += [variables.of_place(bundle, kept_by_place(variables.layout, bundle)) for bundle in ranged]
         return could - variables.total(kept)
-
-    def _kept(
-        self, variables: Variables, pool: Pool, cell: Cell, its: Holdings, exact: AbstractSet[int]
-    ) -> Iterator[tuple[Bundle, Amount]]:
-        counted = kept_at_most if cell.index not in exact and loose(pool, cell, its) else kept_exactly
-        return counted(variables, pool, cell, its)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         if problem.previous is None:

@@ -9,10 +9,10 @@ from ...models.demand import Clause
 from ...models.findings.finding import Finding, error
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ..objectives import OBJECTIVES
 
 if TYPE_CHECKING:
     from ..model.variables import Variables
+    from ..objectives.term import Objective
 
 
 class AtMost:
@@ -25,19 +25,25 @@ class AtMost:
         return problem.caps
 
     def encode(self, problem: Problem, cap: Cap, variables: Variables) -> None:
-        costs = dict(cap.terms)
-        amounts = [costs[term.name] * term.encode(problem, variables) for term in OBJECTIVES if term.name in costs]
+        amounts = [cost * term.encode(problem, variables) for term, cost in _terms(cap)]
         variables.at_most(variables.total(amounts), cap.most, f"{_names(cap)} cannot be {cap.most}")
 
     def check(self, problem: Problem, cap: Cap, assignment: Assignment) -> Iterator[Finding]:
-        terms = {term.name: term for term in OBJECTIVES}
-        found = sum(cost * terms[name].value(problem, assignment) for name, cost in cap.terms if name in terms)
+        found = sum(cost * term.value(problem, assignment) for term, cost in _terms(cap))
         if found > cap.most:
             message = f"{_names(cap)}: {found}, where at most {cap.most} may be"
             yield error(self.code, "", message, amount=found - cap.most)
 
     def explain(self, problem: Problem, cap: Cap) -> Clause:
         return Clause(f"{_names(cap)} may be at most {cap.most}")
+
+
+def _terms(cap: Cap) -> list[tuple[Objective, int]]:
+    """The terms that are limited, with what one of each costs. They are loaded late: what has no limit needs none of them."""
+    from ..objectives import OBJECTIVES
+
+    costs = dict(cap.terms)
+    return [(term, costs[term.name]) for term in OBJECTIVES if term.name in costs]
 
 
 def _names(cap: Cap) -> str:

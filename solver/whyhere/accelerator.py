@@ -2,51 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.plan import OPTIMAL, Plan
 from ...models.problem import Problem
+from ...models.whyhere import ALL, FULL, MORE, OUT, SMALL, Reason, WhyAccelerator
 from ..replanning.pieces import Members
 from .barred import Barred
-
-ALL, OUT, SMALL, FULL, MORE = "all", "out", "small", "full", "more"
-"""Why a component does not hold it: it has all that it may have; a rule keeps it off the node; too few accelerators are idle there; the
-accelerator is held by another; it could have more, and no answer gives it more (or none was found)."""
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why one component does not hold an accelerator: one of the reasons above, and its figure or the code and message of the rule."""
-
-    component: str
-    why: str
-    figure: int = 0
-    code: str = ""
-    message: str = ""
-
-
-@dataclass(frozen=True)
-class WhyAccelerator:
-    """Who holds an accelerator, and why others do not.
-
-    Attributes
-    ----------
-    node, index : the name of its node, and its number there.
-    holders : (component, process rank), in the order of the components.
-    taken : whether another job holds it.
-    idle : how many accelerators of its node nobody holds.
-    others : why each other component that is searched does not hold it.
-    proved : whether it is proved that no answer is better.
-    """
-
-    node: str
-    index: int
-    holders: tuple[tuple[str, int], ...]
-    taken: bool
-    idle: int
-    others: tuple[Reason, ...]
-    proved: bool
 
 
 def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyAccelerator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Callable
 
 from ...models.answer import Answer
@@ -10,50 +10,13 @@ from ...models.machines.node_group import NODE
 from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ...models.whyhere import WhyComponent, Without
 from ..alternatives.structure import level_of
 from .barred import Barred
 
 Solve = Callable[[Problem], Answer]
 MOST_ASKED = 3
 """Of so many of its domains it is asked what it would cost without them."""
-
-
-@dataclass(frozen=True)
-class Without:
-    """What the best answer is if the component may not use a domain.
-
-    `changes` are the terms of the objective that differ: (name, value now, value then).
-    """
-
-    domain: str
-    verdict: str
-    changes: tuple[tuple[str, int, int], ...] = ()
-
-
-@dataclass(frozen=True)
-class WhyComponent:
-    """Where a component is and why.
-
-    Attributes
-    ----------
-    name : the component.
-    given : whether its ranks are given, so that nothing was chosen.
-    level : what is meant by a domain: a level of the topology, or the node.
-    held : (domain, accelerators that it has there), in the order of the nodes.
-    may : how many nodes it may use at all, of how many.
-    barred : (code of a rule, how many nodes it keeps it off), the most first.
-    possible : the domains that have a node that it may use.
-    without : what it would cost if it could not be in a domain, one by one.
-    """
-
-    name: str
-    given: bool
-    level: str
-    held: tuple[tuple[str, int], ...]
-    may: tuple[int, int] = (0, 0)
-    barred: tuple[tuple[str, int], ...] = ()
-    possible: tuple[str, ...] = ()
-    without: tuple[Without, ...] = ()
 
 
 def why_component(problem: Problem, plan: Plan, name: str, solve: Solve) -> WhyComponent:

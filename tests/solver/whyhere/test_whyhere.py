@@ -10,10 +10,11 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.topology import domain
 from placewright.models.placements.assignment import Assignment
 from placewright.models.problem import Problem
+from placewright.models.whyhere import ALL, FULL, MORE, OUT, SMALL
 from placewright.solver.check import check
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.searching.search import solve
-from placewright.solver.whyhere.accelerator import ALL, FULL, MORE, OUT, SMALL, why_accelerator
+from placewright.solver.whyhere.accelerator import why_accelerator
 from placewright.solver.whyhere.component import why_component
 
 from .. import parity
