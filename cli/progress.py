@@ -25,33 +25,48 @@ def shown(way: str, for_program: bool = False) -> Iterator[OnProgress]:
     `auto` is one line that goes away again, on a terminal only, and nothing where the answer is for a program.
     """
     if way == PLAIN:
-        yield lambda progress: click.echo(f"searching, {progress.seconds:.1f} s: {standing(progress.plan)}", err=True)
+        yield _from_the_first_doubt(
+            lambda progress: click.echo(f"searching, {progress.seconds:.1f} s: {standing(progress.plan, progress.refuted)}", err=True)
+        )
     elif way == NONE or for_program or not sys.stderr.isatty():
         yield lambda progress: None
     else:
         line = _Line()
         try:
-            yield line.tell
+            yield _from_the_first_doubt(line.tell)
         finally:
             line.end()
 
 
+def _from_the_first_doubt(tell: OnProgress) -> OnProgress:
+    """Tells nothing of what is proved at once."""
+    doubt = False
+
+    def told(progress: Progress) -> None:
+        nonlocal doubt
+        doubt = doubt or progress.gap != 0.0
+        if doubt:
+            tell(progress)
+
+    return told
+
+
 class _Line:
-    """A line with a running clock, from the first word on: what is answered at once shows none, and loads nothing for it."""
+    """A line with a running clock. What draws it is loaded with the first word."""
 
     def __init__(self) -> None:
         self._live: Live | None = None
 
     def tell(self, progress: Progress) -> None:
         """Renews the line."""
-        text = standing(progress.plan)
+        text = standing(progress.plan, progress.refuted)
         if self._live is None:
             from rich.console import Console
             from rich.progress import Progress as Live
             from rich.progress import TextColumn, TimeElapsedColumn
 
             columns = TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
-            self._live = Live(*columns, console=Console(stderr=True), transient=True)
+            self._live = Live(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
             self._live.add_task(text)
             self._live.start()
         self._live.update(self._live.task_ids[0], description=text)

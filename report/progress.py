@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 from ..models.placements.plan import Plan
 
 
-def standing(plan: Plan | None) -> str:
-    """How a search stands. Of the objective the first tier that is not proved is shown: what is after it is not looked at yet."""
+def standing(plan: Plan | None, refuted: bool = False) -> str:
+    """How a search stands.
+
+    Of the objective the first tier that is not proved is shown, in its own unit: what comes after it is not looked at yet.
+    """
+    if refuted:
+        return "impossible; looking for what would help"
     if plan is None:
         return "no answer yet"
+    bound = plan.bound
     for tier in dict.fromkeys(term.tier for term in plan.terms):
-        if its := [term for term in plan.terms if term.tier == tier and term.bound < term.value]:
-            shown = ", ".join(f"{term.name} {term.value:,} (at least {term.bound:,})" for term in its)
-            return f"{shown}, gap {plan.gap:.1%}"
-    return f"an answer, gap {plan.gap:.1%}"
+        its = [term for term in plan.terms if term.tier == tier]
+        value, unit = sum(term.weight * term.value for term in its), gcd(*(term.weight for term in its))
+        if value > bound:
+            names = its[0].name if len(its) == 1 else f"{its[0].name} and {len(its) - 1} more"
+            return f"{names}: {value // unit:,}, at least {max(0, -(-bound // unit)):,}, gap {plan.gap:.1%}"
+        bound -= value
+    return "optimal"

@@ -55,10 +55,13 @@ def solve(
     child : the command line that starts it.
     """
     trust, began = Trust(problem, seed), time.monotonic()
+    last: list[tuple[int | None, int, bool]] = []
 
     def told(progress: Progress) -> None:
         trust.hear(progress)
-        on_progress(progress)
+        if last != [(progress.objective, progress.bound, progress.refuted)]:  # the child begins with what is known here
+            last[:] = [(progress.objective, progress.bound, progress.refuted)]
+            on_progress(progress)
 
     try:
         with no_search():
