@@ -96,7 +96,7 @@ class _OneCell:
             nonlocal best
             if len(taken) > len(best) and self._fits(_by_bundle(taken)):
                 best = list(taken)
-            if len(taken) + len(every) - position <= len(best):
+            if position == len(every) or len(taken) + len(every) - position <= len(best):
                 return
             bundle, piece = every[position]
             if not piece[1] & mask and sum(other is bundle for other, _ in taken) < self.asked[bundle]:

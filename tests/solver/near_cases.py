@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from placewright.models.cap import Cap
 from placewright.models.component import Parallel
+from placewright.models.locality import Keep
 from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.problem import Problem
 from placewright.models.structure import AMOUNT, DOMAINS, SHARED, Structure
@@ -44,6 +45,16 @@ NEAR_CASES = {
     ),
     "near colocated ones": near(
         problem(PAIRS, component("a", 2, tp=2), component("b", 2), together="a+b"), a=(Run(range(0, 2), 1),), b=(Run(range(0, 2), 1),)
+    ),
+    "near groups in NUMA domains": near(
+        problem(
+            cluster({"count": 4, "numa": 2}, {"count": 2, "numa": 1}), component("a", 2, tp=2, keep=(Keep("tp", "numa"),)), component("b", 2)
+        ),
+        b=(single(0, 0, 0), single(1, 0, 2)), a=(Run(range(0, 2), 1),),
+    ),
+    "near groups that leave no NUMA domain whole": near(
+        problem(cluster({"count": 4, "numa": 2}), component("a", 2, tp=2, keep=(Keep("tp", "numa"),)), component("b", 2)),
+        b=(single(0, 0, 0), single(1, 0, 2)),
     ),
     "unlike one in a rack": unlike(problem(ALIKE, component("a", 2)), "rack", ((AMOUNT, "a", ""), 2), ((DOMAINS, "a", "a"), 1)),
     "unlike one that shares racks": unlike(
