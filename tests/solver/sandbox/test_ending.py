@@ -97,7 +97,7 @@ def test_ctrl_c_shows_the_best_verified_answer(folder: Path) -> None:
         number = searching(folder)
         seen: list[str] = []
         assert parent.stderr is not None
-        while not any("an answer" in line or "at least" in line for line in seen):
+        while not any("optimal" in line or "at least" in line for line in seen):
             seen.append(parent.stderr.readline())
         parent.send_signal(signal.SIGINT)
         out, err = parent.communicate(timeout=20)
