@@ -96,15 +96,14 @@ def all_lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:
 def by_ends(layout: Layout, bundle: Bundle) -> bool:
     """Are there so many places that where it begins and where it ends are decisions of their own?
 
-    Not where something depends on both: ranks that are pinned, a place before, nodes that go back in its numbering, domains that hold whole
-    groups.
+    Not where something depends on both: ranks that are pinned, what stays together, a place before, nodes that go back in its numbering.
     """
     every, numbering = all_lengths(layout, bundle), layout.numbering(bundle)
     if len(every) <= 1 or (len(every) <= MAX_LENGTHS and len(every) * numbering.size // bundle.unit <= MAX_PLACES):
         return False
     nodes = [stretch.node_rank for stretch in numbering.stretches]
-    pinned = any(component.pins for component in bundle.components)
-    return not pinned and layout.problem.previous is None and nodes == sorted(set(nodes)) and not bundle.wholes and bundle.piece == 1
+    either = any(component.pins or component.keep for component in bundle.components)
+    return not either and layout.problem.previous is None and nodes == sorted(set(nodes)) and not bundle.wholes and bundle.piece == 1
 
 
 def lengths(layout: Layout, bundle: Bundle) -> Sequence[int]:

@@ -24,14 +24,14 @@ TWO_ENDS = {
         cluster({"count": 4, "taken": 0b0010}, {"count": 4, "taken": 0b1000, "rack": "a"}), component("a", 1, 5, contiguous=True)
     ),
     "two of them": problem(
-        cluster({"count": 3, "rack": "a"}, {"count": 3, "rack": "b"}),
-        component("a", 1, 4, contiguous=True),
+        cluster({"count": 2, "rack": "a"}, {"count": 3, "rack": "b"}),
+        component("a", 1, 2, contiguous=True),
         component("b", 2, 4, tp=2, contiguous=True),
     ),
     "in order": problem(
-        cluster({"count": 2}, {"count": 2}, {"count": 2}),
+        cluster({"count": 2}, {"count": 3}),
         component("a", 2, 4, tp=2, contiguous=True),
-        component("b", 1, 4, contiguous=True),
+        component("b", 1, 3, contiguous=True),
         in_sequence="b a",
     ),
 }
@@ -46,9 +46,9 @@ def decided_apart(question: Problem) -> bool:
 
 def questions() -> Iterator[Problem]:
     """Cases of parity, and random ones, of which some have ranges with several lengths."""
-    yield from CASES.values()
+    yield from (question for question in CASES.values() if parity.space(question) <= 2_500)
     source = random.Random(21)
-    yield from (random_problem(source, most=1_000) for _ in range(20))
+    yield from (random_problem(source, most=1_000) for _ in range(10))
 
 
 @pytest.fixture
