@@ -102,7 +102,18 @@ def _of(each: int, size: int, runs: Sequence[Run]) -> Pieces:
         if len(its) == size == mask.bit_count() and len({node for node, _ in its}) == 1:
             at[its[0][0], mask] = number
             orders[its[0][0], mask] = tuple(index for _, index in its)
-    return Pieces(at, orders, -(-(last + 1) * each // size))
+    return Pieces(_apart(at), orders, -(-(last + 1) * each // size))
+
+
+def _apart(at: Mapping[Piece, int]) -> dict[Piece, int]:
+    """The pieces but those that hold what one of lower ranks holds: only one of them can have been there."""
+    seen: dict[int, int] = {}
+    found: dict[Piece, int] = {}
+    for (node, mask), number in sorted(at.items(), key=lambda its: its[1]):
+        if not mask & seen.get(node, 0):
+            found[node, mask] = number
+            seen[node] = seen.get(node, 0) | mask
+    return found
 
 
 def _stretches(run: Run, each: int, size: int) -> Iterator[tuple[int, int, int, int]]:

@@ -39,6 +39,10 @@ NEAR_CASES = {
         a=(single(0, 0, 1), single(1, 1, 1)), b=(single(0, 0, 0),),
     ),
     "near an answer that shared": near(problem(PAIRS, component("a", 1), component("b", 2)), a=(single(0, 0, 1),), b=(single(0, 0, 1),)),
+    "near one that overlaps itself": near(
+        problem(cluster({"count": 4}), component("a", 4, tp=2)),
+        a=(Run(range(0, 2), 0), Run(range(2, 4), 0, pitch=2), Run(range(4, 6), 0, first=1, pitch=2)),
+    ),
     "near a range": near(
         problem(cluster({"count": 3}, {"count": 2}), component("r", 2, contiguous=True), component("a", 2)),
         r=(Run(range(0, 2), 0, first=1),), a=(single(0, 0, 2), single(1, 1, 0)),
