@@ -22,6 +22,7 @@ class Bundle:
     piece : resources of a unit that one NUMA domain holds whole; 1 where NUMA domains do not matter to it.
     wholes : (level of the topology above the node, size): what it holds in each domain of the level is a multiple of the size.
     solid_in : the node groups in whose numbering it must be one solid range; None if it need not.
+    single : whether all of it is one unit.
     """
 
     components: tuple[Component, ...]
@@ -30,6 +31,7 @@ class Bundle:
     piece: int = 1
     wholes: tuple[tuple[str, int], ...] = ()
     solid_in: tuple[str, ...] | None = None
+    single: bool = False
 
     @cached_property
     def name(self) -> str:

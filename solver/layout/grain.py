@@ -22,7 +22,8 @@ def size_of(component: Component, keep: Keep) -> int:
 
 def whole_in(problem: Problem, component: Component, level: str) -> int:
     """What the component has in each domain of a level is a multiple of this, by what is said of that level itself."""
-    kept = lcm(*(size_of(component, keep) for keep in component.keep if keep.required and keep.level == level))
+    asked = (keep for keep in component.keep if keep.required and keep.level == level)
+    kept = lcm(*(size_of(component, keep) for keep in asked if keep.what != WHOLE or level not in LEVELS))
     if level != NODE_LEVEL or problem.kind(component) == NODE:
         return kept
     # A tensor parallel group stays on one node, unless its own demand says otherwise; a process always does.
@@ -44,6 +45,12 @@ def unit(problem: Problem, members: Iterable[Component]) -> int:
     """Resources that one node holds whole."""
     members = tuple(members)
     return lcm(piece(problem, members), *(whole_in(problem, component, NODE_LEVEL) for component in members))
+
+
+def is_single(members: Iterable[Component]) -> bool:
+    """Is all of one of them one piece, for one node or one NUMA domain?"""
+    asked = ((component, keep) for component in members for keep in component.keep if keep.required and keep.what == WHOLE)
+    return any(keep.level not in LEVELS and keep.domains == 1 and component.least == component.most for component, keep in asked)
 
 
 def wholes(problem: Problem, members: Iterable[Component]) -> tuple[tuple[str, int], ...]:

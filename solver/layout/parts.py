@@ -34,7 +34,7 @@ class Parts:
         problem = self.problem
         return Bundle(
             members, problem.kind(members[0]), grain.unit(problem, members), grain.piece(problem, members), grain.wholes(problem, members),
-            problem.solid_in(members),
+            problem.solid_in(members), grain.is_single(members),
         )  # fmt: skip
 
     @cached_property

@@ -26,12 +26,10 @@ def in_rank_order(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> li
     """
     if bundle.contiguous:
         first = layout.numbering(bundle).first
-        nodes = sorted(held, key=lambda node: first.get(node, node))
-    elif layout.problem.job.capabilities.nodes_in_order:
-        nodes = sorted(held)
-    else:
-        return _by_domain(layout, bundle, held)
-    return [seat for node in nodes for part in _parts(layout, bundle, node, held[node]) for seat in part]
+        return [(node, index) for node in sorted(held, key=lambda node: first.get(node, node)) for index in bits(held[node])]
+    if layout.problem.job.capabilities.nodes_in_order:
+        return [seat for node in sorted(held) for part in _parts(layout, bundle, node, held[node]) for seat in part]
+    return _by_domain(layout, bundle, held)
 
 
 def _by_domain(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:

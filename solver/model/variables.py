@@ -37,6 +37,9 @@ class Variables(Saying):
         self._counts = {count: self._count(count.bundle, count.cell) for count in self.layout.counts}
         self._by_place = {(count.bundle, count.cell): variable for count, variable in self._counts.items()}
         self._ranges = {b: Ranges(self.model, self.layout, b) for b in self.layout.ranged}
+        for bundle in self.layout.counted:
+            if bundle.single:
+                self.require(self.units(bundle) <= 1)
         for dealt in self.layout.dealt.values():
             self.require(total(self.units(dealt.bundle, cell) for cell in self.cells) == dealt.processes)
         self._present: dict[tuple[str, str | Cell], Amount] = {}

@@ -14,9 +14,9 @@ from .dealing import counts_of
 def project(layout: Layout, assignment: Assignment) -> Values | None:
     """The values of the decision variables that say this assignment; None if none do.
 
-    None exactly where the shape of the variables excludes it: members of a bundle apart, a group or process over two
-    nodes, a counted bundle where it may not be at all, a contiguous bundle that is not one range of as many whole units as were asked for, one that is outside what it
-    lies within.
+    None exactly where the shape of the variables excludes it: members of a bundle apart, a group or process over two nodes, a counted
+    bundle where it may not be at all, more than the one unit that a bundle is, a contiguous bundle that is not one range of as many
+    whole units as were asked for, one that is outside what it lies within.
     """
     values: Values = {}
     for bundle in layout.bundles:
@@ -32,7 +32,7 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
         if any(_is_cut(layout, assignment, component) for component in bundle.components):
             return None
         counts = _amounts(assignment, bundle.components[0])
-        if any(count % bundle.unit for count in counts.values()):
+        if any(count % bundle.unit for count in counts.values()) or (bundle.single and sum(counts.values()) > bundle.unit):
             return None
         ground = layout.pool_of[bundle].free
         if layout.hosts[bundle] and any(mask & ~ground.get(node, 0) for node, mask in masks[0].items()):

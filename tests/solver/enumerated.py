@@ -8,6 +8,7 @@ from typing import Iterator, Sequence, TypeVar
 
 from placewright.models.component import Component
 from placewright.models.locality import EP, REPLICA, TP
+from placewright.models.problem import Problem
 
 G = TypeVar("G")
 
@@ -19,14 +20,27 @@ def group_of(component: Component) -> int:
 
 def blocks_of(component: Component) -> list[int]:
     """How many groups belong together in ranks, ascending, each a multiple of the one before; what is not kept together does not count."""
-    parallel, size = component.parallel, group_of(component)
-    kept = {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}
-    found = list[int]()
-    for its in sorted({kept[keep.what] // size for keep in component.keep if keep.required and keep.what in kept}):
-        if its % (found[-1] if found else 1):
-            raise ValueError(f"{found[-1]} and {its} groups of {component.name} are not enumerated together")
-        found += [its] if its > 1 else []
-    return found
+    sizes = {its // group_of(component) for what, its in _sizes(component).items() if _is_kept(component, what)}
+    return sorted(size for size in sizes if size > 1)
+
+
+def can_be_enumerated(problem: Problem) -> bool:
+    """Do the groups that every component keeps together divide each other, so that they are enumerated one inside the other?"""
+    for component in problem.components:
+        size = group_of(component)
+        sizes = [size, *sorted(its for what, its in _sizes(component).items() if _is_kept(component, what))]
+        if any(large % small for small, large in zip(sizes, sizes[1:])):
+            return False
+    return True
+
+
+def _sizes(component: Component) -> dict[str, int]:
+    parallel = component.parallel
+    return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}
+
+
+def _is_kept(component: Component, what: str) -> bool:
+    return any(keep.required and keep.what == what for keep in component.keep)
 
 
 def arranged(groups: Sequence[G], blocks: Sequence[int], count: int) -> Iterator[tuple[G, ...]]:

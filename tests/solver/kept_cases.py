@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 from placewright.models.component import Component, Parallel
@@ -159,3 +160,18 @@ KEPT_CASES: dict[str, Problem] = {
         cluster({"count": 3}, {"count": 2}, {"count": 2}), component("a", 2, tp=2), component("b", 1, excluded=(1, 2))
     ),
 }
+
+
+def with_keeps(source: random.Random, found: Problem) -> Problem:
+    """The same problem where some of its components must be kept together, on nodes with NUMA domains, sometimes with nodes in order."""
+    nodes = {node.rank: tuple(source.choice([0, 1]) for _ in node.accelerators) for node in found.cluster.nodes if source.random() < 0.3}
+    components = []
+    for each in found.components:
+        keeps = [
+            Keep(what, source.choice(["rack", "rack", "node", "numa"]), source.choice([1, 1, 2]) if what == WHOLE else 1)
+            for what in source.sample([TP, EP, REPLICA, WHOLE], source.choice([0, 1, 1, 2]))
+        ]
+        components.append(replace(each, keep=tuple(keeps)) if each.runs is None or source.random() < 0.3 else each)
+    can = replace(found.job.capabilities, nodes_in_order=source.random() < 0.2)
+    job = replace(found.job, components=tuple(components), capabilities=can)
+    return replace(found, cluster=in_domains(found.cluster, nodes), job=job)

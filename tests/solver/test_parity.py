@@ -17,7 +17,8 @@ from . import parity
 from .cases import cluster, component, given, heads, problem, share
 from .clusters import FIVE, LARGE, MIXED, MODELS, ROBOTS, SAME, TWO
 from .demand_cases import DEMAND_CASES
-from .kept_cases import KEPT_CASES
+from .enumerated import can_be_enumerated
+from .kept_cases import KEPT_CASES, with_keeps
 from .near_cases import NEAR_CASES
 from .random_demands import with_demands
 from .rank_cases import RANK_CASES
@@ -255,6 +256,14 @@ def random_demands(source: random.Random, most: int = 1_000) -> Problem:
             return found
 
 
+def random_keeps(source: random.Random, most: int = 1_500) -> Problem:
+    """A problem about what is kept together, of at most so many Assignments."""
+    while True:
+        found = with_keeps(source, random_problem(source, most))
+        if can_be_enumerated(found) and parity.space(found) <= most and not not_searched(found):
+            return found
+
+
 def compare_random(count: int, seed: int, make: Callable[[random.Random], Problem] = random_problem) -> Counter[str]:
     """The theorems on `count` random problems."""
     source, counts = random.Random(seed), Counter[str]()
@@ -269,9 +278,9 @@ def compare_random(count: int, seed: int, make: Callable[[random.Random], Proble
 
 
 def test_random_problems_agree_and_every_rule_is_exercised(record_property: pytest.RecordProperty) -> None:
-    counts = compare_random(150, seed=7) + compare_random(100, seed=8, make=random_demands)
+    counts = compare_random(150, seed=7) + compare_random(100, seed=8, make=random_demands) + compare_random(80, seed=9, make=random_keeps)
     record_property("parity", dict(counts))
     for rule in parity.COUNTING:
         assert counts[f"{rule.code} alone"], f"{rule.code} never refused anything on top of the packing rules"
-    for code in ("PW201", "PW202", "PW203", "PW204", "PW205", "PW206", "PW207", "PW211", "PW212", "PW213", "PW214"):
+    for code in ("PW201", "PW202", "PW203", "PW204", "PW205", "PW206", "PW207", "PW211", "PW212", "PW213", "PW214", "PW218"):
         assert counts[f"{code} refused"], f"{code} never refused anything"
