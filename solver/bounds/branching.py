@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import floor
 from typing import Mapping, Sequence
 
+from .emptiness import Emptiness
 from .exact import proved_bound
 from .glop import Box, Point, Relaxation
 
@@ -44,6 +45,7 @@ class Tree:
         self._relaxation, self._levels = relaxation, levels
         self._heap: list[tuple[int, int, int, Part]] = []
         self._settled: int | None = None
+        self._emptiness: Emptiness | None = None
         self.nodes, self.work, self._order = 0, 0, 0
         self.root = self._add({}, None)
 
@@ -74,7 +76,7 @@ class Tree:
                 continue
             variable = self._most_fractional(part.point)
             if variable is None:
-                self._settled = part.bound if self._settled is None else min(self._settled, part.bound)
+                self._settle(part.bound)
                 return part
             low, high = part.boxes.get(variable) or self._relaxation.linear.boxes[variable]
             middle = floor(part.point.values[variable])
@@ -84,18 +86,31 @@ class Tree:
         return None
 
     def _add(self, boxes: Mapping[int, Box], parent: Part | None) -> Part | None:
-        """Solve a part and keep it. What GLOP calls infeasible is kept if its own proof does not hold."""
+        """Solve a part and keep it, unless it is proved to be empty. One that GLOP does not solve stays as it was known before."""
         if any(low > high for low, high in boxes.values()):
             return None
         point = self._relaxation.solve(boxes)
         self.nodes, self.work = self.nodes + 1, self.work + self._relaxation.iterations
         if point is None:
+            if parent is not None and not self._is_empty(boxes):
+                self._settle(parent.bound)
             return None
         bound = proved_bound(self._relaxation.linear, boxes, point.duals)
         part = Part(bound if parent is None else max(bound, parent.bound), boxes, point)
         self._order += 1
         heapq.heappush(self._heap, (part.bound, -len(boxes), -self._order, part))
         return part
+
+    def _is_empty(self, boxes: Mapping[int, Box]) -> bool:
+        if self._emptiness is None:
+            branched = dict.fromkeys(variable for level in self._levels for variable in level)
+            self._emptiness = Emptiness(self._relaxation.linear, branched)
+        self.nodes += 1
+        return self._emptiness.is_proved(boxes)
+
+    def _settle(self, bound: int) -> None:
+        """Nothing more will be found out of a part."""
+        self._settled = bound if self._settled is None else min(self._settled, bound)
 
     def _most_fractional(self, point: Point) -> int | None:
         for level in self._levels:
