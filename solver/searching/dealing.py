@@ -68,6 +68,13 @@ def deal(layout: Layout, values: Values) -> None:
         present[name] = [key.cell for key, count in counts.items() if count]
 
 
+def evened(layout: Layout, values: Values) -> Values:
+    """The same decisions on what holds resources, with likely ones on what is dealt out."""
+    found = dict(values)
+    deal(layout, found)
+    return found
+
+
 def _area(cell: Cell, level: str) -> object:
     return cell.index if level == NODE_LEVEL else cell.domain(level)
 
@@ -76,7 +83,7 @@ def _present(layout: Layout, values: Values) -> dict[str, list[Cell]]:
     """Component -> the cells that hold some of it."""
     nodes: dict[str, set[int]] = {}
     for key, value in values.items():
-        if isinstance(key, Count) and value:
+        if isinstance(key, Count) and value and key.bundle.name not in layout.dealt:
             for component in key.bundle.components:
                 nodes.setdefault(component.name, set()).add(key.cell.nodes[0].rank)
     for bundle in layout.ranged:

@@ -13,6 +13,7 @@ from ...models.problem import Problem
 from ..check import check
 from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
+from .dealing import evened
 from .expand import ExpansionFailed, expand
 from .progress import OnProgress, Progress
 
@@ -72,7 +73,16 @@ class Standing:
         self.how, self.refuted, self.spent = "search", False, 0.0
 
     def offer(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
-        """What an answer costs in each tier; kept if it is the best so far. None if it is no answer."""
+        """What an answer costs in each tier; kept if it is the best so far. None if it is no answer.
+
+        Processes without accelerators are also tried spread evenly: a search that is cut short has not come to them.
+        """
+        costs = self._judge(layout, values, how)
+        if costs is not None and layout.dealt:
+            self._judge(layout, evened(layout, values), how)
+        return costs
+
+    def _judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
         try:
             assignment = expand(layout, values)
         except ExpansionFailed:
