@@ -133,8 +133,7 @@ class KeptTogether:
         else:
             text = f"every {NAMES[keep.what]} of {name} ({_size(component, keep)} accelerators) lies in one {level}"
         largest = _largest(problem, component, keep.level)
-        if largest is not None:
-            text += f" (the largest has {largest} free)"
+        text += f" (there are {len(domains(problem.cluster, keep.level))})" if largest is None else f" (the largest has {largest} free)"
         return Clause(text, (Demand(name, f"keep {keep.what} in {keep.level}", keep.span or component.span("keep")),))
 
 
