@@ -91,7 +91,7 @@ def solver(limit: float, seed: int, memory: int) -> Solve:
 def _solved(limit: float, seed: int, memory: int, problem: Problem) -> Answer:
     from ..solver.sandbox.solve import solve
 
-    return solve(problem, limit, seed, memory=memory)
+    return solve(problem, limit, seed, memory=memory, answer_interrupted=False)
 
 
 def _cap(text: str) -> Cap:

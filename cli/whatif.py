@@ -86,7 +86,7 @@ def whatif(
 def _solved(limit: float, seed: int, memory_limit: int, problem: Problem) -> Answer:
     from ..solver.sandbox.solve import solve
 
-    return solve(problem, limit, seed, memory=memory_limit)
+    return solve(problem, limit, seed, memory=memory_limit, answer_interrupted=False)
 
 
 def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Problem], Answer], form: str, asked: bool) -> int:

@@ -40,7 +40,7 @@ def command(memory: int = MEMORY) -> tuple[str, ...]:
 
 def solve(
     problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent, memory: int = MEMORY,
-    child: Sequence[str] | None = None,
+    child: Sequence[str] | None = None, answer_interrupted: bool = True,
 ) -> Answer:  # fmt: skip
     """Place everything that is not given. What needs no search is answered at once, in this process.
 
@@ -53,6 +53,8 @@ def solve(
     limit, seed, on_progress : as in searching/search.py; `on_progress` is told of verified answers only.
     memory : MiB of address space that the search may take.
     child : the command line that starts it.
+    answer_interrupted : whether Ctrl-C ends the search alone. One question of many had better not swallow it: then KeyboardInterrupt is
+        raised, and nothing is left running either.
     """
     trust, began = Trust(problem, seed), time.monotonic()
     last: list[tuple[int | None, int, bool]] = []
@@ -74,6 +76,8 @@ def solve(
         answer = trust.answer(_asked(Question(problem, limit, seed), told, child or command(memory), memory))
         return replace(answer, plan=_timed(answer.plan, began))
     except Stopped as why:
+        if why.interrupted and not answer_interrupted:
+            raise KeyboardInterrupt from None
         return _without(trust, trust.best, why.with_answer if trust.best else why.without_answer, began)
     except OurFault as fault:
         return _without(trust, trust.believed(), error("PW610", "", str(fault), help="please report it, with the file"), began)

@@ -9,11 +9,11 @@ from ...models.quantity import write_memory
 
 
 class Stopped(Exception):
-    """The search ended without an answer. The text says how, `help` what may be done."""
+    """The search ended without an answer. The text says how, `help` what may be done; `interrupted`: by the person who asked."""
 
-    def __init__(self, what: str, help_text: str) -> None:
+    def __init__(self, what: str, help_text: str, interrupted: bool = False) -> None:
         super().__init__(what)
-        self.help = help_text
+        self.help, self.interrupted = help_text, interrupted
 
     @property
     def with_answer(self) -> Finding:
@@ -28,7 +28,7 @@ class Stopped(Exception):
 
 def interrupted() -> Stopped:
     """By Ctrl-C."""
-    return Stopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`")
+    return Stopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`", interrupted=True)
 
 
 def too_late(seconds: float) -> Stopped:

@@ -156,3 +156,15 @@ def test_a_memory_limit_is_one_that_a_search_can_begin_with(folder: Path, capsys
         assert run(["solve", str(folder / "job.yaml"), "--memory-limit", text]) == 2
         assert said in capsys.readouterr().err
     assert run(["solve", str(folder / "job.yaml"), "--memory-limit", "512MiB"]) == 0
+
+
+def test_one_question_of_many_does_not_swallow_ctrl_c(folder: Path) -> None:
+    """What a change costs is a question of its own: Ctrl-C ends them all."""
+    command = [sys.executable, "-c", COMMAND, str(HERE / "liar.py"), "hang", "pid", "whatif", "job.yaml", "--drop", "d.parallel"]
+    with subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as parent:
+        number = searching(folder)
+        time.sleep(0.5)
+        parent.send_signal(signal.SIGINT)
+        _, err = parent.communicate(timeout=20)
+    assert (parent.returncode, err) == (130, "interrupted\n")
+    assert not is_running(number)
