@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Sequence
 
 from ortools.sat.python import cp_model
 
@@ -17,19 +17,32 @@ from ..objectives.tiers import aggregates_of
 from .standing import Standing, WrongAnswer
 from .thinned import refutable, thinned
 
+
+@dataclass(frozen=True)
+class Round:
+    """What is done by turns: so many relaxations, then answers for so long with indicators fixed, then so long the whole model.
+
+    `excess` is what an indicator that is fixed must cost beyond its advice. Times are deterministic seconds.
+    """
+
+    relaxations: int
+    narrowed: float
+    excess: float
+    whole: float = 0.0
+
+
 ROUNDS = (
-    (3, 0.03, 0.0),
-    (12, 0.1, 0.3),
-    (30, 0.15, 0.3),
-    (60, 0.2, 0.6),
-    (120, 0.3, 1.2),
-    (240, 0.5, 2.5),
-    (480, 1.6, 2.5),
-    (960, 3.2, 2.5),
+    Round(3, 0.03, 0.0),
+    Round(12, 0.1, 0.3),
+    Round(30, 0.15, 0.3),
+    Round(60, 0.2, 0.6, 1.2),
+    Round(120, 0.3, 1.2),
+    Round(240, 0.5, 2.5, 4.0),
+    Round(480, 1.6, 2.5),
+    Round(960, 3.2, 2.5),
 )
-"""What is done by turns, growing: relaxations, time to search with indicators fixed, excess of the reduced costs that are fixed."""
-AT_FIRST = 6
-"""Rounds before the whole model is searched for the first time."""
+PRESSED = 4
+"""How many times as many relaxations there are where a proof alone is missing."""
 ROWS = 1500
 """Rows of the model for which the times of the rounds are meant; larger ones get more."""
 MOST = 1 << 60
@@ -52,25 +65,25 @@ class OneTier:
                 return
         tiers = self.standing.tiers
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
-        stage = BoundStage(self.variables.model, aggregates) if aggregates else None
-        if stage:
-            self._rounds(stage, ROUNDS[:AT_FIRST])
+        if aggregates:
+            stage = BoundStage(self.variables.model, aggregates)
+            for each in ROUNDS:
+                self._round(stage, each)
         if self._is_open():
-            self._run(0.4 * self.left, by_relaxation=True)
-        if stage:
-            self._rounds(stage, ROUNDS[AT_FIRST:])
+            self._run(0.6 * self.left, by_relaxation=True)
         if self._is_open():
             self._run(self.left, by_relaxation=False)
 
-    def _rounds(self, stage: BoundStage, rounds: Sequence[tuple[int, float, float]]) -> None:
-        """Let the relaxation prove what it can, and say where answers are likely."""
+    def _round(self, stage: BoundStage, its: Round) -> None:
+        """Let the relaxation prove what it can and say where answers are likely, and the solver try both on the whole."""
         scale = max(1.0, stage.size / ROWS)
-        for nodes, limit, excess in rounds:
-            for advice in (stage.likely, stage.agreed, partial(stage.advised, excess)):
-                if self._is_open() and advice == stage.likely:
-                    self._advance(stage, nodes)
-                if self._is_open():
-                    self._narrowed(advice(), limit * scale)
+        if self._is_open():
+            self._advance(stage, its.relaxations * (PRESSED if self._is_within(stage.step) else 1))
+        for advice in (stage.likely, stage.agreed, partial(stage.advised, its.excess)):
+            if self._is_open():
+                self._narrowed(advice(), its.narrowed * scale)
+        if self._is_open() and its.whole:
+            self._run(min(its.whole, 0.6 * self.left), by_relaxation=True)
 
     def _advance(self, stage: BoundStage, nodes: int) -> None:
         standing, before = self.standing, stage.spent
@@ -92,6 +105,11 @@ class OneTier:
         self.left -= outcome.spent
         if outcome.values is not None:
             self._offer(outcome)
+
+    def _is_within(self, step: int) -> bool:
+        """Is the answer at most one step above what is proved? Then it is likely the best, and the proof is what is missing."""
+        standing = self.standing
+        return standing.assignment is not None and standing.costs[self.number] - standing.proved[self.number] <= step
 
     def _is_open(self) -> bool:
         known = self.standing.assignment is not None
