@@ -36,12 +36,31 @@ def cells_of(parts: Parts, pools: Sequence[Pool], eligible: Eligible) -> tuple[C
                 found.append((node,))
             else:
                 together.append(node)
-        if len(together) == 1 or all(_is_exact(pool, together, eligible) for pool in pools if together):
-            found += [tuple(together)] if together else []
-        else:
-            found += [(node,) for node in together]
+        found += _exact_cells(together, pools, eligible)
     found.sort(key=lambda nodes: nodes[0].rank)
     return tuple(Cell(index, nodes) for index, nodes in enumerate(found))
+
+
+def _exact_cells(nodes: list[Node], pools: Sequence[Pool], eligible: Eligible) -> Iterator[tuple[Node, ...]]:
+    """Nodes that nothing tells apart as one cell if rows over all of them are exact; else those whose NUMA domains are even as one, or each alone."""
+    if len(nodes) < 2 or all(_is_exact(pool, nodes, eligible) for pool in pools):
+        if nodes:
+            yield tuple(nodes)
+        return
+    even = [node for node in nodes if all(_is_even(pool, node, eligible) for pool in pools)]
+    if len(even) < 2 or not all(_is_exact(pool, even, eligible) for pool in pools):
+        even = []
+    ranks = {node.rank for node in even}
+    yield from ((node,) for node in nodes if node.rank not in ranks)
+    if even:
+        yield tuple(even)
+
+
+def _is_even(pool: Pool, node: Node, eligible: Eligible) -> bool:
+    """Has every NUMA domain of the node a multiple of all pieces that lie inside one?"""
+    pieces = {bundle.piece for bundle in pool.counted if bundle.piece > 1 and node.rank in eligible[bundle]}
+    room = Room(pool, [node])
+    return all(room.divides(size) for size in pieces)
 
 
 def _alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
