@@ -134,7 +134,7 @@ KEPT_CASES: dict[str, Problem] = {
     ),
     "NUMA domains and larger groups of whole nodes": problem(
         in_domains(cluster({"count": 4}, {"count": 4}), {0: (0, 0, 0, 1), 1: (0, 1, 1, 1)}),
-        component("a", 4, tp=2, keep=(Keep(TP, "numa"),)),
+        component("a", 4, tp=2, per_process=2, keep=(Keep(TP, "numa"),)),
         component("b", 4, tp=4),
     ),
     "NUMA domains by turns": problem(
