@@ -60,10 +60,9 @@ class Tree:
         """Is there anything left to branch on?"""
         return bool(self._heap)
 
-    @property
-    def best(self) -> Part | None:
-        """The open part with the lowest bound."""
-        return self._heap[0][-1] if self._heap else None
+    def best(self, count: int) -> list[Part]:
+        """Open parts with the lowest bounds."""
+        return [part for *_, part in heapq.nsmallest(count, self._heap)]
 
     def branch(self, upper: int | None) -> Part | None:
         """Divide the part with the lowest bound; returns it instead where all that is counted is whole, so that there is nothing to divide.

@@ -60,14 +60,13 @@ class BoundStage:
         root = self._tree.root
         return by_reduced_cost(root.point, self._counted.indicators, excess * self.step) if root else {}
 
-    def likely(self) -> dict[int, int]:
-        """Indicators that are 0 or 1 where the bound is lowest, with these values."""
-        part = self._tree.best
-        found = by_value(part.point, self._counted.indicators) if part else {}
-        self._seen.append(found)
+    def likely(self, count: int = 1) -> list[dict[int, int]]:
+        """For each of some parts where the bound is lowest the indicators that are 0 or 1 there, with these values."""
+        found = [by_value(part.point, self._counted.indicators) for part in self._tree.best(count)]
+        self._seen += found
         return found
 
     def agreed(self) -> dict[int, int]:
-        """Those that had the same value every time `likely` was asked."""
+        """Those that had the same value in all that `likely` ever gave."""
         first = self._seen[0] if self._seen else {}
         return {each: value for each, value in first.items() if all(seen.get(each) == value for seen in self._seen)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 from ortools.sat.python import cp_model
 
@@ -41,6 +40,8 @@ ROUNDS = (
     Round(480, 1.6, 2.5),
     Round(960, 3.2, 2.5),
 )
+PARTS = 2
+"""Parts of the tree of relaxations of which each round tries the indicators that are whole there."""
 PRESSED = 4
 """How many times as many relaxations there are where a proof alone is missing."""
 ROWS = 1500
@@ -79,9 +80,9 @@ class OneTier:
         scale = max(1.0, stage.size / ROWS)
         if self._is_open():
             self._advance(stage, its.relaxations * (PRESSED if self._is_within(stage.step) else 1))
-        for advice in (stage.likely, stage.agreed, partial(stage.advised, its.excess)):
+        for fixed in (*stage.likely(PARTS), stage.agreed(), stage.advised(its.excess)):
             if self._is_open():
-                self._narrowed(advice(), its.narrowed * scale)
+                self._narrowed(fixed, its.narrowed * scale)
         if self._is_open() and its.whole:
             self._run(min(its.whole, 0.6 * self.left), by_relaxation=True)
 

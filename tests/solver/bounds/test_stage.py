@@ -80,7 +80,7 @@ def test_what_is_not_below_a_known_answer_is_dropped(seed: int) -> None:
 def test_what_the_relaxation_advises_leads_to_good_answers(seed: int) -> None:
     variables, stage = aimed(shared_cluster(seed))
     stage.advance(None, 1.0, 20)
-    fixed = [stage.advised(0.3), stage.likely(), stage.agreed()]
+    fixed = [stage.advised(0.3), *stage.likely(2), stage.agreed()]
     assert all(set(its.values()) <= {0, 1} for its in fixed)
     assert stage.advised(2.5).items() <= stage.advised(0.3).items()
     found = [run(variables, 2.0, seed=1, model=narrowed(variables.model, its, 0, 1 << 40)) for its in fixed]
@@ -89,7 +89,7 @@ def test_what_the_relaxation_advises_leads_to_good_answers(seed: int) -> None:
 
 
 def test_the_same_work_and_the_same_bounds_every_time() -> None:
-    def path() -> list[tuple[int | None, float, dict[int, int]]]:
+    def path() -> list[tuple[int | None, float, list[dict[int, int]]]]:
         stage, found = aimed(shared_cluster(2))[1], []
         for _ in range(5):
             stage.advance(None, 1.0, 7)
