@@ -264,7 +264,10 @@ def random_keeps(source: random.Random, most: int = 1_500) -> Problem:
             return found
 
 
-def compare_random(count: int, seed: int, make: Callable[[random.Random], Problem] = random_problem) -> Counter[str]:
+Make = Callable[[random.Random], Problem]
+
+
+def compare_random(count: int, seed: int, make: Make = random_problem) -> Counter[str]:
     """The theorems on `count` random problems."""
     source, counts = random.Random(seed), Counter[str]()
     for number in range(count):
@@ -277,25 +280,22 @@ def compare_random(count: int, seed: int, make: Callable[[random.Random], Proble
     return counts
 
 
-COUNTED = {random_problem: (150, 7), random_demands: (70, 8), random_keeps: (80, 9)}
-"""What makes random problems: how many of them, and the seed."""
-ASKED_FOR: dict[Callable[[random.Random], Problem], tuple[str, ...]] = {
-    random_problem: (
+EXERCISED: dict[Make, tuple[int, int, tuple[str, ...]]] = {
+    random_problem: (150, 7, (
         "PW201", "PW202", "PW203", "PW204", "PW205", "PW206", "PW207", "PW208", "PW209", "PW211", "PW212", "PW213", "PW214",
         "PW301", "PW302", "PW401", "PW402", "PW404", "PW501", "PW502",
-    ),
-    random_demands: ("PW303", "PW304", "PW305", "PW306", "PW307", "PW501", "PW502", "PW503"),
-    random_keeps: ("PW218",),
+    )),
+    random_demands: (70, 8, ("PW303", "PW304", "PW305", "PW306", "PW307", "PW501", "PW502", "PW503")),
+    random_keeps: (80, 9, ("PW218",)),
 }  # fmt: skip
-"""What makes random problems -> the rules that it is there for."""
+"""What makes random problems -> how many of them, the seed, and the rules that they are there for."""
 
 
-@pytest.mark.parametrize("make", COUNTED, ids=lambda make: make.__name__)
-def test_random_problems_agree_and_exercise_the_rules(
-    make: Callable[[random.Random], Problem], record_property: pytest.RecordProperty
-) -> None:  # fmt: skip
-    counts = compare_random(*COUNTED[make], make=make)
+@pytest.mark.parametrize("make", EXERCISED, ids=lambda make: make.__name__)
+def test_random_problems_agree_and_exercise_the_rules(make: Make, record_property: pytest.RecordProperty) -> None:
+    count, seed, codes = EXERCISED[make]
+    counts = compare_random(count, seed, make)
     record_property("parity", dict(counts))
-    for code in ASKED_FOR[make]:
-        rule = next(rule for rule in parity.RULES if rule.code == code)
-        assert counts[f"{code} alone"] or (rule.packs and counts[f"{code} refused"]), f"{code} never refused anything"
+    for code in codes:
+        packs = next(rule.packs for rule in parity.RULES if rule.code == code)
+        assert counts[f"{code} {'refused' if packs else 'alone'}"], f"{code} never refused anything"
