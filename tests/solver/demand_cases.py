@@ -138,6 +138,9 @@ DEMAND_CASES: dict[str, Problem] = {
         component("b", 1, 2, gib=31, phase="q"),
         within="b+a",
     ),
+    "CPUs with given": problem(
+        cluster({"count": 3, "cpus": 4}), given("a", Run(range(2), 0)), component("b", 1, 2, cpus=3), together="b+a"
+    ),
     "host memory": problem(
         cluster({"count": 3, "memory": 4}, {"count": 3}, {"count": 1, "memory": 9}), component("a", 2, 4, host_memory=2), component("b", 2)
     ),
@@ -242,4 +245,3 @@ DEMAND_CASES: dict[str, Problem] = {
         component("a", 2, 4, pp=2, keep=(Keep("replica", "rack"),), pins=pins(("1", (1,)), ("3", (0,)))),
     ),
 }  # fmt: skip
-

@@ -168,9 +168,6 @@ CASES: dict[str, Problem] = {
     "CPUs beside given": problem(
         cluster({"count": 3, "cpus": 4}, {"count": 2, "cpus": 2}), given("a", Run(range(2), 0), cpus=1), component("b", 1, 2, cpus=2)
     ),
-    "CPUs with given": problem(
-        cluster({"count": 3, "cpus": 4}), given("a", Run(range(2), 0)), component("b", 1, 2, cpus=3), together="b+a"
-    ),
     "CPUs, contiguous": problem(
         cluster({"count": 3, "cpus": 4}, {"count": 2, "cpus": 9}), component("a", 2, 3, cpus=2, contiguous=True), component("b", 1, cpus=1)
     ),
