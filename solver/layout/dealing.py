@@ -10,6 +10,7 @@ from typing import Iterator
 from ...models.component import BETWEEN_DOMAINS, Component
 from ...models.locality import WHOLE
 from ...models.machines.node_group import NODE
+from ...models.machines.topology import LEVELS, domains
 from ...models.problem import Problem
 from .bundle import Bundle
 from .cells.reserved import reservations
@@ -18,7 +19,7 @@ from .parts import Parts
 
 
 def dealt(parts: Parts) -> Iterator[Dealt]:
-    """The components whose processes are dealt out: those that are pinned, spread, or compared with others by their domains.
+    """The components whose processes are dealt out: those that are pinned, spread, linked, or compared with others by their domains.
 
     And those that reserve something of their nodes of which the even share might be too much.
     """
@@ -34,7 +35,18 @@ def depends(problem: Problem, component: Component) -> bool:
     """Is something asked of the nodes of the component themselves?"""
     compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.related(kind))
     kept = any(keep.what == WHOLE for keep in component.keep)
-    return kept or bool(component.pins or component.spread) or any(compared)
+    return kept or bool(component.pins or component.spread) or any(compared) or _is_linked(problem, component)
+
+
+def _is_linked(problem: Problem, component: Component) -> bool:
+    """Does what it exchanges with components whose place is searched depend on its nodes?"""
+    ends = [
+        link.target if link.source == component.name else link.source
+        for link in problem.job.links
+        if component.name in (link.source, link.target)
+    ]
+    searched = any(each.name in ends and problem.kind(each) != NODE for each in problem.hinted)
+    return searched and any(len(domains(problem.cluster, level)) > 1 for level in LEVELS)
 
 
 def _may_be_short(parts: Parts, component: Component, nodes: frozenset[int]) -> bool:

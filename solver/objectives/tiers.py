@@ -74,7 +74,8 @@ def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Seque
         values = [term.value(problem, assignment) for term, _ in tier.members]
         whole = sum(cost * value for (_, cost), value in zip(tier.members, values))
         for (term, cost), value, bound in zip(tier.members, values, bounds):
-            share = value if least >= whole else -((whole - least - cost * value) // cost)
+            # A term that costs nothing is bounded by counting alone.
+            share = bound if not cost else value if least >= whole else -((whole - least - cost * value) // cost)
             found.append(Term(term.name, value, max(bound, min(value, share)), cost * tier.scale, number))
     return tuple(found)
 
