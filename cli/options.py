@@ -54,6 +54,14 @@ def read_machines(text: str) -> Cluster | AsDeclared:
     return read_cluster(text)
 
 
+def node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The names and ranks of nodes in each text of an option such as `node-3,7`; each names at least one."""
+    found = tuple(tuple(word.strip() for word in text.split(",") if word.strip()) for text in texts)
+    if not all(found):
+        raise click.BadParameter("name nodes by name or rank, such as `node-3,7`", ctx, param)
+    return found
+
+
 def cluster_option(verb: Verb) -> Verb:
     """Adds `--cluster` to a verb, as its argument `machines`: Cluster, AsDeclared or None.
 

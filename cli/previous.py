@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 import click
 
 from ..models.findings.finding import UnusableInput, error
+from .options import node_words
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -27,10 +28,12 @@ def previous_options(verb: Verb) -> Verb:
     """Adds `--previous`, `--lose` and `--trade` to a verb, as its argument `previous`: a Previous."""
 
     @wraps(verb)
-    def near(*arguments: Any, previous: str | None, lost: tuple[str, ...], trade: bool, **others: Any) -> Any:
+    def near(*arguments: Any, previous: str | None, lost: tuple[tuple[str, ...], ...], trade: bool, **others: Any) -> Any:
+        if trade and previous is None:
+            raise click.UsageError("--trade compares with the plan that runs now: name it with --previous")
         return verb(*arguments, previous=Previous(previous, lost, trade), **others)
 
-    lose = click.option("--lose", "lost", multiple=True, metavar="NODE,...", help=_LOSE)
+    lose = click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=node_words, help=_LOSE)
     further = click.option("--trade", is_flag=True, help=_TRADE)(lose(cast(Verb, near)))
     return click.option("--previous", metavar="PLAN", help=_PREVIOUS)(further)
 
@@ -38,9 +41,9 @@ def previous_options(verb: Verb) -> Verb:
 class Previous:
     """What was there before, as the command line says it: the file of a plan, and nodes that are gone."""
 
-    def __init__(self, file: str | None, lost: tuple[str, ...], trade: bool) -> None:
+    def __init__(self, file: str | None, lost: tuple[tuple[str, ...], ...], trade: bool) -> None:
         self._trade = trade
-        self._words = [word.strip() for text in lost for word in text.split(",") if word.strip()]
+        self._words = [word for words in lost for word in words]
         self._file = file
         self._plan: Plan | None = None
 

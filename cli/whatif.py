@@ -13,7 +13,7 @@ from ..models.dialects.load import load
 from ..models.findings.finding import Finding, UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import wants_colour
-from .options import cluster_option, composing_arguments, dialect_option, level_option, memory_mib, model_option
+from .options import cluster_option, composing_arguments, dialect_option, level_option, memory_mib, model_option, node_words
 from .solvable import solvable
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ OK, IMPOSSIBLE_CODE, UNDECIDED_CODE = 0, 1, 3
 @click.option(
     "--nodes", "machines_changed", multiple=True, metavar="[+|-]NODES", help="With more nodes, `+4x8xH100` or `4xH100`, or fewer, `-2`."
 )
-@click.option("--lose", "losses", multiple=True, metavar="NODE,...", help="Without these nodes, by name or rank.")
+@click.option("--lose", "losses", multiple=True, metavar="NODE,...", callback=node_words, help="Without these nodes, by name or rank.")
 @click.option(
     "--limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Deterministic seconds of each search."
 )
@@ -50,7 +50,8 @@ OK, IMPOSSIBLE_CODE, UNDECIDED_CODE = 0, 1, 3
 @model_option
 def whatif(
     file: str, machines: Cluster | AsDeclared | None, dialect: str, settings: tuple[str, ...], roots: tuple[str, ...],
-    allowed: tuple[str, ...], drops: tuple[str, ...], machines_changed: tuple[str, ...], losses: tuple[str, ...], limit: float, seed: int,
+    allowed: tuple[str, ...], drops: tuple[str, ...], machines_changed: tuple[str, ...],
+    losses: tuple[tuple[str, ...], ...], limit: float, seed: int,
     memory_limit: int, form: str, level: str, model: ModelCard | None,
 ) -> int:  # fmt: skip
     """Solve FILE as it is and with something changed: the price of every demand, of machines, of settings.
@@ -126,7 +127,7 @@ def _dropped(problem: Problem, drops: Sequence[str]) -> list[Named]:
     return [(f"without {text}", without(problem, each)) for text, each in found if not isinstance(each, Finding)]
 
 
-def _on_other_machines(problem: Problem, texts: Sequence[str], losses: Sequence[str]) -> list[Named]:
+def _on_other_machines(problem: Problem, texts: Sequence[str], losses: Sequence[Sequence[str]]) -> list[Named]:
     """The question on each of the other sets of machines. Raises UnusableInput for those that cannot be."""
     from ..solver.pricing.machines import with_machines, without_named
 
@@ -138,12 +139,12 @@ def _on_other_machines(problem: Problem, texts: Sequence[str], losses: Sequence[
             findings.append(changed)
         else:
             found.append((f"--nodes {text}", changed))
-    for text in losses:
-        left = without_named(problem, [word.strip() for word in text.split(",") if word.strip()])
+    for words in losses:
+        left = without_named(problem, words)
         if isinstance(left, tuple):
             findings += left
         else:
-            found.append((f"--lose {text}", left))
+            found.append((f"--lose {','.join(words)}", left))
     _refuse(findings)
     return found
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ..models.placements.plan import Plan
 from ..models.structure import AMOUNT, SHARED, Key
+from ..solver.wording import level_name, plural
 from .table import table
 from .terminal import escape
 
@@ -17,14 +18,12 @@ MAX_DIFFERENCES = 3
 
 
 def render(alternatives: Alternatives, level: str) -> str:
-    """One row for each answer; then what each is, in words."""
+    """One column for each answer; then what each is, in words."""
     found = alternatives.found
-    names = [term.name for term in found[0].plan.terms]
-    rows = [["alternative", "status", *names]]
-    for number, each in enumerate(found, 1):
-        values = {term.name: term.value for term in each.plan.terms}
-        rows.append([str(number), each.plan.status, *(str(values.get(name, "-")) for name in names)])
-    lines = [table(rows, right=tuple(range(2, len(rows[0]))))]
+    values = [{term.name: term.value for term in each.plan.terms} for each in found]
+    rows = [["alternative", *(str(number) for number in range(1, len(found) + 1))], ["status", *(each.plan.status for each in found)]]
+    rows += [[term.name, *(str(its.get(term.name, "-")) for its in values)] for term in found[0].plan.terms]
+    lines = [table(rows, right=tuple(range(1, len(rows[0]))))]
     lines += [f"{number}: {_words(each, found[0].plan, level)}" for number, each in enumerate(found[1:], 2)]
     if alternatives.complete:
         lines.append(f"note[PW608]: no other structure is possible than {'this one' if len(found) == 1 else f'these {len(found)}'}")
@@ -45,12 +44,7 @@ def _difference(key: Key, value: int, best: int, level: str) -> str:
     if what == AMOUNT:
         return f"{who} has {value} instead of {best}"
     verb = "share" if what == SHARED else "is in"
-    return f"{who} {verb} {value} {_plural(level, value)} like `{kind}` instead of {best}"
-
-
-def _plural(level: str, count: int) -> str:
-    word = level.replace("_", " ")
-    return word if count == 1 else f"{word}s"
+    return f"{who} {verb} {value} {plural(level_name(level), value)} like `{kind}` instead of {best}"
 
 
 def to_data(alternatives: Alternatives) -> dict[str, object]:

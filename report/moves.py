@@ -8,17 +8,18 @@ from .table import table
 
 
 def render(moves: Moves, plan: Plan) -> str:
-    """The moved groups of each component, whether fewer would do, and the objective before and after."""
+    """The moved groups of each component, whether fewer would do, and the terms of the objective that are not as before."""
     rows = [["component", "groups of", "before", "now", "kept", "moved", "lost", "ended", "new ranks"]]
     for part in moves.parts:
         figures = (part.size, part.before, part.now, part.kept, part.moved, part.lost, part.ended, part.renumbered)
         rows.append([part.name, *map(str, figures)])
     blocks = [summary(moves), table(rows, right=tuple(range(1, len(rows[0]))))]
-    costs = [["objective", "before", "now"]]
     before = dict(moves.before)
-    costs += [[t.name, str(before.get(t.name, "-")), str(t.value)] for t in plan.terms if t.name in before]
-    if len(costs) > 1:
-        blocks.append(table(costs, right=(1, 2)))
+    costs = [[term.name, str(before[term.name]), str(term.value)] for term in plan.terms if before.get(term.name, term.value) != term.value]
+    if costs:
+        blocks.append(table([["objective", "before", "now"], *costs], right=(1, 2)))
+    elif any(term.name in before for term in plan.terms):
+        blocks.append("every other term of the objective is as before")
     if moves.trade:
         more = moves.trade.moves - moves.moved
         blocks.append(f"moving {more} more would save {moves.trade.saved} of: {moves.trade.term}")

@@ -85,7 +85,8 @@ def _summary(pricing: Pricing) -> str:
     counts: dict[str, int] = {}
     for each in pricing.after:
         counts[each.effect] = counts.get(each.effect, 0) + 1
-    return f"{_verdict(pricing.before)} as it is; " + ", ".join(f"{count} {effect}" for effect, count in counts.items())
+    told = ", ".join(f"{count} {effect}" for effect, count in counts.items()) or "there is no demand that could be dropped"
+    return f"{_verdict(pricing.before)} as it is; {told}"
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..models.findings.codes import CODES
 from ..models.whyhere import ALL, FULL, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
+from ..solver.wording import level_name
 from .terminal import escape
 
 MAX_DOMAINS = 6
@@ -11,7 +12,7 @@ MAX_DOMAINS = 6
 
 def of_component(why: WhyComponent) -> str:
     """A component: where it is, where it may be, what it would cost elsewhere."""
-    word = why.level.replace("_", " ")
+    word = level_name(why.level)
     places = _some([f"{where or 'none'} ({count})" for where, count in why.held])
     lines = [f"why {why.name}: it is in {word} {places}"]
     if why.given:

@@ -36,8 +36,6 @@ def consistent(
         if any(fault.severity is Severity.ERROR for fault in faults):
             relations.remove(relation)
             wrong.append(relation)
-        elif relation.kind == ZERO_COPY and _turned(*_tensor_parallel(relation, by_name, choices)):
-            relations[relations.index(relation)] = replace(relation, components=relation.components[::-1])
     sizes = _sized(components, relations)
     for component in components:
         sized = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
@@ -96,7 +94,7 @@ def _relation(
 
 
 def _zero_copy(relation: Relation, mine: Sequence[int], theirs: Sequence[int]) -> Iterator[Finding]:
-    """Rank a of the first lies on rank floor(a x tp of the second / tp of the first): as many on each only if the one divides the other."""
+    """A rank of the larger tp lies on one rank of the smaller: as many on each only if the one divides the other."""
     if any(tp % other == 0 or other % tp == 0 for tp in mine for other in theirs):
         return
     one, other = relation.components
@@ -111,11 +109,6 @@ def _tensor_parallel(
 ) -> tuple[list[int], ...]:
     """The tensor parallel sizes that each of the components may have."""
     return tuple([each.tp for each in choices.get(name, (by_name[name].parallel,))] for name in relation.components)
-
-
-def _turned(mine: Sequence[int], theirs: Sequence[int]) -> bool:
-    """Has the first too few ranks for the second, and not the other way round? Users name them in any order."""
-    return not any(tp % other == 0 for tp in mine for other in theirs)
 
 
 def _comparable(relation: Relation, components: Sequence[Component], said: str, cluster: Cluster) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ _ASKED = {
     SUBSET: "is to lie within",
     DISJOINT: "is to share none with",
     RANK_ALIGNED: "is to hold the same accelerators, in the same order of ranks, as",
-    ZERO_COPY: "is to share its accelerators, so that each finds its part of the weights at home, with",
+    ZERO_COPY: "is to find its part of the weights at home, on the accelerators of",
     APART: "is to share no {level} with",
     NEAR: "is to lie in no {level} without",
     COLOCATED_OR_DISJOINT: "is to share all or none with",

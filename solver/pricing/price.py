@@ -7,7 +7,9 @@ from typing import Callable, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.demand import Demand
+from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ..objectives import OBJECTIVES
 
 Solve = Callable[[Problem], Answer]
 Named = tuple[str, Problem]
@@ -66,12 +68,23 @@ def effect(before: Answer, after: Answer) -> str:
         if after.verdict == before.verdict == IMPOSSIBLE:
             return SAME
         return IMPOSSIBLE_NOW if after.plan is None else POSSIBLE_NOW
-    tiers = dict.fromkeys(term.tier for term in (*before.plan.terms, *after.plan.terms))
-    for tier in sorted(tiers):
-        old, new = (sum(term.weight * term.value for term in its.terms if term.tier == tier) for its in (before.plan, after.plan))
+    for names in _tiers(before.plan, after.plan):
+        old, new = (sum(term.weight * term.value for term in its.terms if term.name in names) for its in (before.plan, after.plan))
         if old != new:
             return BETTER if new < old else WORSE
     return SAME
+
+
+def _tiers(before: Plan, after: Plan) -> list[set[str]]:
+    """The terms that are weighed together, most important first. Without a demand a term may be gone, so that tiers are numbered otherwise."""
+    tiers = [{term.name: term.tier for term in its.terms} for its in (before, after)]
+    found: list[set[str]] = []
+    for name in (term.name for term in OBJECTIVES if any(term.name in its for its in tiers)):
+        if found and any(name in its and its[name] in {its.get(other) for other in found[-1]} for its in tiers):
+            found[-1].add(name)
+        else:
+            found.append({name})
+    return found
 
 
 def terms_of(answer: Answer) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Callable, Iterable, Iterator, Mapping
 
 from ...models.component import Component
-from ...models.machines.node_group import ACCELERATOR
+from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.problem import Problem
 from ..layout.layout import Bundle, Layout
 from ..layout.pools import Pool
@@ -13,7 +13,7 @@ from ..layout.reach import eligible
 from ..wording import listed, plural
 from .rows.census import Census
 from .rows.hall import shortage
-from .rows.node_rows import cpu_row, host_memory_row
+from .rows.node_rows import cpu_row, host_memory_row, process_rows
 from .rows.own_rows import amount_row, memory_row, node_row, range_row
 from .rows.piece_rows import domain_piece_row, node_piece_row, spread_row, whole_row
 from .rows.pin_rows import pin_row
@@ -47,17 +47,16 @@ def _rows(question: Question) -> Iterator[Row]:
         yield from filter(None, (alone(question, bundle) for bundle in question.bundles))
     ranged = [bundle for bundle in question.bundles if bundle.contiguous and not bundle.fixed]
     yield from filter(None, (range_row(question, bundle) for bundle in ranged))
-    on_nodes = (component for component in problem.hinted if any(share.component == component.name for share in problem.shares))
-    yield from filter(None, (node_row(question, component) for component in on_nodes if component.name not in _placed(question)))
+    on_nodes = [component for component in problem.hinted if problem.kind(component) == NODE]
+    shared = (component for component in on_nodes if any(share.component == component.name for share in problem.shares))
+    yield from filter(None, (node_row(question, component) for component in shared))
     yield from filter(None, (relation_row(question), node_piece_row(question), domain_piece_row(question)))
     if question.nested:
         yield from _inside(question.layout)
     for place in _IN_PLACE:
         yield from filter(None, (place(question, bundle) for bundle in question.open))
-
-
-def _placed(question: Question) -> set[str]:
-    return {component.name for bundle in question.bundles for component in bundle.components}
+    for component in on_nodes:
+        yield from process_rows(question, component)
 
 
 def _inside(layout: Layout) -> Iterator[Row]:

@@ -90,10 +90,14 @@ def _goes_back(runs: Iterable[Run], first: Mapping[int, int], low: int, unit: in
 
 
 def free_ranges(problem: Problem, component: Component) -> list[tuple[int, int]]:
-    """The solid ranges (first, last + 1) of a component's numbering that no other job holds."""
+    """The solid ranges (first, last + 1) of a component's numbering that neither another job holds nor what is given beside it."""
     kind, found, start, position = problem.kind(component), list[tuple[int, int]](), -1, 0
+    akin = {name for relation in problem.job.relations if component.name in relation.components for name in relation.components}
+    held: dict[int, int] = {}
+    for run in (run for each in problem.explicit.components if each.name not in akin for run in each.runs or () if run.kind == kind):
+        held[run.node] = held.get(run.node, 0) | run.mask
     for stretch in problem.cluster.numbering(problem.range_in(component)).stretches:
-        free = problem.cluster.nodes[stretch.node_rank].free(kind)
+        free = problem.cluster.nodes[stretch.node_rank].free(kind) & ~held.get(stretch.node_rank, 0)
         for index in range(stretch.count):
             if free >> index & 1:
                 start = position if start < 0 else start

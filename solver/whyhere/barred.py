@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from ...models.component import TOGETHER, Component
+from ...models.component import COLOCATED, TOGETHER, Component
 from ...models.findings.finding import Finding, Severity, error
 from ...models.job import Job
 from ...models.machines.node import Node
@@ -27,7 +27,9 @@ class Barred:
         self.kind = problem.kind(members[0])
         alone = tuple(self._alone(component) for component in members)
         names = {component.name for component in members}
-        relations = tuple(r for r in problem.job.relations if r.kind in TOGETHER and set(r.components) <= names)
+        # Which rank is on which accelerator is dealt out afterwards: that keeps nobody off a node.
+        together = (relation for relation in problem.job.relations if relation.kind in TOGETHER and set(relation.components) <= names)
+        relations = tuple(replace(relation, kind=COLOCATED) for relation in together)
         self._question = replace(problem, job=Job(alone, relations), previous=None, unlike=())
         self._known: dict[object, Finding | None] = {}
 

@@ -237,10 +237,10 @@ def test_zero_copy_needs_degrees_that_divide() -> None:
 
 @pytest.mark.parametrize("written", [("a", "b"), ("b", "a")])
 def test_zero_copy_is_said_of_either(written: tuple[str, str]) -> None:
-    """The first of the relation is the one with more tensor parallel ranks."""
+    """Whoever has more tensor parallel ranks: the relation is kept as it was written, for what is said of it later."""
     rest = f"relations: [{{kind: zero copy, components: [{', '.join(written)}]}}]\n"
     found = problem("  a: {accelerators: 8, parallel: {tp: 4}}\n  b: {accelerators: 8, parallel: {tp: 2}}\n", rest)
-    assert found.job.relations == (Relation(ZERO_COPY, ("a", "b")),)
+    assert found.job.relations == (Relation(ZERO_COPY, written),)
 
 
 def test_zero_copy_with_open_degrees_is_left_to_the_search() -> None:

@@ -1,4 +1,4 @@
-"""Less memory: the most with which a component has room."""
+"""Less memory, of accelerators and of nodes, and fewer CPUs: the most with which a component has room."""
 
 from __future__ import annotations
 
@@ -26,6 +26,21 @@ def less_memory(trial: Trial, demand: Demand) -> Iterator[Change]:
             text = f"set `memory` of {component.name} to {_written(amount)} instead of {_written(component.memory)}"
             yield Change(text, (LOOSENED, share), _needing(component, amount))
             return
+
+
+def less_of_node(trial: Trial, demand: Demand) -> Iterator[Change]:
+    """The most CPUs or host memory, in whole GiB, of a process with which it is possible."""
+    component, host = trial.problem[demand.component], demand.field == "host_memory"
+    asked, step = (component.host_memory, GIB) if host else (component.cpus, 1)
+
+    def needing(amount: int) -> Apply:
+        return with_component(component.name, lambda its: replace(its, host_memory=amount) if host else replace(its, cpus=amount))
+
+    amount = step * (1 + best(-(-asked // step) - 1, lambda index: trial.works(needing((index + 1) * step))))
+    if amount:
+        now, then = (_written(asked), _written(amount)) if host else (str(asked), str(amount))
+        text = f"set `{demand.field}` of {component.name} to {then} instead of {now}"
+        yield Change(text, (LOOSENED, (asked - amount) / asked), needing(amount))
 
 
 def _sizes(trial: Trial) -> set[int]:

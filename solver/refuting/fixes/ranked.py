@@ -13,7 +13,7 @@ from ..rows.row import Row
 from .amounts import amounts, other_work
 from .degrees import other_degrees
 from .machines import more_nodes
-from .memory import less_memory
+from .memory import less_memory, less_of_node
 from .sharing import shared_room
 from .topology import looser
 from .trial import Trial
@@ -44,6 +44,8 @@ def _softer(trial: Trial, demand: Demand, row: Row | None) -> Iterator[Change]:
         yield from amounts(trial, demand, row)
     elif demand.field == "memory":
         yield from less_memory(trial, demand)
+    elif demand.field in ("cpus", "host_memory"):
+        yield from less_of_node(trial, demand)
     elif demand.field == "parallel":
         yield from other_degrees(trial, demand)
     else:
