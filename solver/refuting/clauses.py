@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Iterable, Iterator, Sequence
 
 from ...models.demand import Clause, Demand
@@ -34,15 +35,20 @@ def merged(its: Sequence[Clause]) -> Iterator[Clause]:
     for position, clause in enumerate(its):
         names = {demand.component for demand in clause.demands}
         name = names.pop() if len(names) == 1 else ""
-        parts = clause.text.split(name) if name else []
+        parts = _around(name, clause.text) if name else []
         alike.setdefault(tuple(parts) if len(parts) == 2 else position, []).append(clause)
     for members in alike.values():
         if len(members) == 1:
             yield members[0]
             continue
         names_of = [clause.demands[0].component for clause in members]
-        before, after = members[0].text.split(names_of[0])
+        before, after = _around(names_of[0], members[0].text)
         yield Clause(f"{before}each of {few(names_of)}{after}", tuple(demand for clause in members for demand in clause.demands))
+
+
+def _around(name: str, text: str) -> list[str]:
+    """The text without a name, where that stands as a word of its own."""
+    return re.split(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text)
 
 
 def few(names: Sequence[str]) -> str:

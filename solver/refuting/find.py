@@ -46,7 +46,8 @@ def find_conflict(alternatives: Sequence[Problem]) -> Conflict:
     problem, least = next(((its, row) for its, row in zip(questions, rows) if row), (questions[0], None))
     row, counted = _as_written(least, problem, alternatives, [*found, *company], oracle) if least else (None, problem)
     trial = Trial(_first(alternatives, questions.index(problem)), oracle)
-    said = [demand for demand in every if demand in found or demand in company]
+    near = _touching(company, {name for demand in found for name in demand.component.split("+")})
+    said = [demand for demand in every if demand in found or demand in near]
     fixes = ranked(trial, said, row) or together(trial, every)
     beside = (*_even_less(problem, alternatives[0], row), *holders_of_room(problem, row)) if row else ()
     notes = histograms(Question(problem, census), row) + (() if minimal else (_OPEN,))
@@ -72,11 +73,13 @@ def _even_less(problem: Problem, whole: Problem, row: Row) -> Iterator[Clause]:
     for component in row.components:
         if component.runs is None and component.least != problem[component.name].least == 1 and row.size:
             asked = next(AllPlaced().explain(whole, its) for its in whole.components if its.name == component.name)
-            yield Clause(f"{asked.text.split(' (')[0]}; even {max(component.unit, 1)} would be too much", asked.demands)
+            least = max(component.unit, 1)
+            less = f"{asked.text.split(' (')[0]}; even {least} would be too much"
+            yield Clause(less, asked.demands) if least < whole[component.name].least else asked
 
 
 def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> tuple[list[Demand], list[Demand]]:
-    """The fewest demands that are impossible together, and the sharing between their components that is none of them.
+    """The fewest demands that are impossible together, and all sharing that is none of them.
 
     Sharing stays while others are left out, since without it more would be needed. It is to blame only where there is an answer
     without it.
@@ -92,10 +95,8 @@ def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) 
     if not refuted(near):
         near = every
     found = quickxplain([demand for demand in near if demand not in sharing], lambda kept: refuted([*kept, *sharing]))
-    between = _touching(sharing, {name for demand in found for name in demand.component.split("+")})
-    company = between if refuted([*found, *between]) else sharing
-    blamed = [demand for demand in company if not refuted([*found, *(other for other in company if other != demand)])]
-    return [*found, *blamed], [demand for demand in company if demand not in blamed]
+    blamed = [demand for demand in sharing if not refuted([*found, *(other for other in sharing if other != demand)])]
+    return [*found, *blamed], [demand for demand in sharing if demand not in blamed]
 
 
 def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:

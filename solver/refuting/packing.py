@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import lcm
 from typing import Iterator
 
-from ...models.component import BETWEEN_DOMAINS, COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY
+from ...models.component import BETWEEN_DOMAINS, COLOCATED_OR_DISJOINT, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY
 from ...models.locality import WHOLE, Spread
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS
@@ -39,8 +39,12 @@ def _simple(question: Question) -> bool:
     problem = question.problem
     if problem.shares or problem.job.models or any(problem.related(kind) for kind in _BEYOND):
         return False
+    together = [{component.name for component in bundle.components} for bundle in question.bundles]
+    if any(names.issuperset(relation.components) for relation in problem.related(DISJOINT) for names in together):
+        return False
     fixed = any(bundle.fixed and len(bundle.components) > 1 for bundle in question.bundles)
-    return not fixed and not any(c.pins or c.cpus or c.host_memory for c in problem.hinted)
+    on_nodes = (c for c in problem.hinted if problem.kind(c) == NODE and (c.excluded or c.keep or c.spread))
+    return not fixed and not any(on_nodes) and not any(c.pins or c.cpus or c.host_memory for c in problem.components)
 
 
 def _plain(question: Question, bundle: Bundle) -> bool:

@@ -14,8 +14,10 @@ def quickxplain(items: Sequence[T], impossible: Callable[[Sequence[T]], bool]) -
     """Items that are impossible together, though they are not without any one of them; in the given order.
 
     All items together must be impossible. Earlier ones are blamed before later ones. If `impossible` says no where it does not
-    know, the result may hold more than it must, never less.
+    know, the result may hold more than it must, never less. Nothing is found where even none of the items is impossible.
     """
+    if impossible([]):
+        return []
     found = _needed([], False, list(items), impossible)
     return [item for item in items if item in found]
 

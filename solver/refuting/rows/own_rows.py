@@ -31,7 +31,9 @@ def amount_row(question: Question, bundle: Bundle) -> Row | None:
     if bundle.fixed and (row := _apart(question, bundle)):
         return row
     if bundle.fixed:
-        held = sum(mask.bit_count() for mask in question.masks(bundle).values())
+        # What given members asked for themselves is judged with their ranks, of which several may share an accelerator.
+        held, others = sum(mask.bit_count() for mask in question.masks(bundle).values()), [c for c in members if c.runs is None]
+        least, most = max((c.least for c in others), default=held), min((c.most for c in others), default=held)
         if not least <= held <= most:
             asked = f"at least {least}" if held < least else f"at most {most}"
             sentence = f"{shared}{bundle.fixed.name} is given {held}, {asked} are asked for"

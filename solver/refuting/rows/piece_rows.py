@@ -60,14 +60,15 @@ def spread_row(question: Question, bundle: Bundle) -> Row | None:
     for component in bundle.components:
         size = component.group_size
         for spread in (its for its in component.spread if its.level in LEVELS):
-            rooms = [units * bundle.unit // size for units in _domain_units(question, bundle, spread.level)]
-            name, domains = level_name(spread.level), sum(room > 0 for room in rooms)
+            units = _domain_units(question, bundle, spread.level)
+            name, domains = level_name(spread.level), sum(room > 0 for room in units)
             if domains < spread.domains:
                 sentence = f"{component.name} must be in {spread.domains} {plural(name, spread.domains)}, {domains} may be used"
                 return Row(bundle.components, spread.domains, domains, sentence)
-            groups = component.least // size
-            # Of another amount another number may be in one domain, and more may fit where less does not.
-            if spread.percent < 100 and component.least == component.most:
+            groups, rooms = component.least // size, [room * bundle.unit // size for room in units]
+            # Of another amount another number may be in one domain, and more may fit where less does not; nor are groups counted
+            # that may lie in several domains.
+            if spread.percent < 100 and component.least == component.most and bundle.unit % size == 0:
                 most = -(-groups * spread.percent // 100)
                 if (have := sum(min(most, room) for room in rooms)) < groups:
                     asked = f"{component.name} needs {groups} {plural('group', groups)} of {size}, at most {most} ({spread.percent} %)"
@@ -151,4 +152,6 @@ def _node_row(question: Question, short: list[Bundle], kind: str, size: int, sum
         place, own = f"the {nodes} {plural('node', nodes)} that may be used", "has" if nodes == 1 else "have"
     held = any(question.problem.given().held(component.name, kind) for component in question.problem.explicit.components)
     sentence = f"{names} {verb} {need} {unit}, {place} {own} {have}{' free' if held else ''}"
+    if nodes == 0:
+        sentence = f"{names} {verb} {need} {unit}, and there is no node that may be used"
     return Row(tuple(component for bundle in short for component in bundle.components), need, have, sentence, size, size)

@@ -1,0 +1,118 @@
+"""Sums and first looks are right: what a sum refutes has no answer, what finds room has one."""
+
+from __future__ import annotations
+
+import random
+
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.cluster import Cluster
+from placewright.models.problem import Problem
+from placewright.solver.layout.layout import Layout
+from placewright.solver.refuting.certificate import counting_row
+from placewright.solver.refuting.packing import packs
+from placewright.solver.refuting.rows.census import Census, bundles
+from placewright.solver.refuting.rows.hall import cut, shortage
+from placewright.solver.refuting.rows.question import Question
+from placewright.solver.verify import check_given
+
+from .. import parity
+from ..cases import cluster, component, problem
+from ..demand_cases import DEMAND_CASES
+from ..test_parity import CASES, random_demands, random_problem
+from ..test_search import brute_force
+
+
+def judged(question: Problem) -> tuple[bool, bool]:
+    """(refuted by a sum, found room), both of which must be so. Given ranks that are wrong in themselves are told before."""
+    if any(finding.severity is Severity.ERROR for finding in check_given(question)):
+        return False, False
+    census = Census(question)
+    row, room = counting_row(question, census), packs(Question(question, census))
+    if row is not None or room:
+        best = brute_force(question)
+        assert best is None or row is None, (question, row)
+        assert best is not None or not room, question
+    return row is not None, room
+
+
+def test_on_random_questions() -> None:
+    source, refuted, found = random.Random(21), 0, 0
+    for _ in range(150):
+        row, room = judged(random_problem(source, most=300))
+        refuted, found = refuted + row, found + room
+    assert refuted >= 40 and found >= 5
+
+
+def test_on_random_demands_on_the_topology() -> None:
+    source, refuted, found = random.Random(22), 0, 0
+    for _ in range(120):
+        row, room = judged(random_demands(source, most=300))
+        refuted, found = refuted + row, found + room
+    assert refuted >= 15 and found >= 5
+
+
+def test_on_cases_made_by_hand() -> None:
+    for question in (CASES | DEMAND_CASES).values():
+        if parity.space(question) <= 5_000:
+            judged(question)
+
+
+def test_a_census_counts_every_node_once() -> None:
+    source = random.Random(23)
+    for _ in range(40):
+        question = random_problem(source, most=2_000)
+        census, layout = Census(question), Layout(question)
+        assert sum(kind.count for kind in census.kinds) == sum(kind.count for kind in census.placed) == len(question.cluster.nodes)
+        for bundle in layout.bundles:
+            free = sum(mask.bit_count() // bundle.unit for (_, kind), mask in layout.free.items() if kind == bundle.kind)
+            assert sum(census.rooms(bundle.kind, bundle.unit)) == free
+
+
+def test_bundles_are_those_of_a_layout() -> None:
+    source = random.Random(24)
+    for _ in range(60):
+        question = random_demands(source, most=2_000)
+        for ours, theirs in zip(bundles(question), Layout(question).bundles, strict=True):
+            assert vars(ours).keys() >= {"unit", "piece", "wholes"}
+            names = ("components", "kind", "unit", "piece", "wholes", "solid_in")
+            assert [getattr(ours, name) for name in names] == [getattr(theirs, name) for name in names]
+
+
+def test_where_a_bundle_may_be_is_where_a_layout_lets_it() -> None:
+    source = random.Random(25)
+    for _ in range(60):
+        question = random_demands(source, most=2_000)
+        census, layout = Census(question), Layout(question)
+        for bundle in layout.searched:
+            mask = census.may(bundle.components)
+            if not any(
+                relation.components[0] == component.name for relation in question.related("subset") for component in bundle.components
+            ):
+                assert census.nodes(mask) == len(layout.eligible[bundle])
+
+
+def test_hall_and_a_minimal_cut_agree() -> None:
+    source = random.Random(26)
+    for _ in range(300):
+        rooms = [source.randrange(6) for _ in range(5)]
+        needs = {name: source.randrange(8) for name in "abcdef"[: source.choice([2, 4, 6])]}
+        may = {name: source.randrange(1, 32) for name in needs}
+        short = shortage(needs, may, lambda mask, rooms=rooms: sum(r for i, r in enumerate(rooms) if mask >> i & 1))  # type: ignore[misc]
+        assert bool(short) == bool(cut(needs, may, rooms))
+        if short:
+            union = 0
+            for name in short:
+                union |= may[name]
+            assert sum(needs[name] for name in short) > sum(r for i, r in enumerate(rooms) if union >> i & 1)
+
+
+def test_nodes_that_are_added_count_like_real_ones() -> None:
+    from placewright.models.machines.grown import with_nodes
+
+    where = cluster({"count": 8, "rack": "a"}, {"count": 4, "rack": "b"}, big=(0,))
+    question = problem(where, component("a", 8, node_groups=("big",)), component("b", 4, tp=4))
+    sample = where.nodes[0]
+    grown = Problem(with_nodes(where, sample, 3), question.job)
+    assert isinstance(grown.cluster, Cluster)
+    counted, real = Census(question).with_more(sample, 3), Census(grown)
+    assert sorted(map(repr, counted.placed)) == sorted(map(repr, real.placed))
