@@ -7,6 +7,7 @@ there are many alike, does not.
 from __future__ import annotations
 
 import heapq
+from array import array
 from dataclasses import dataclass
 from math import floor
 from typing import Mapping, Sequence
@@ -21,11 +22,14 @@ WHOLE = 1e-5
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the tree: the boxes of the counts there, a proved bound on it, and the optimum of its relaxation."""
+    """A part of the tree: the boxes of the counts there, a proved bound on it, and the optimum of its relaxation.
+
+    Of the optimum only what may be branched on is kept, in the order of `Tree.branched`: there may be thousands of parts.
+    """
 
     bound: int
     boxes: Mapping[int, Box]
-    point: Point
+    values: array[float]
 
 
 class Tree:
@@ -37,7 +41,8 @@ class Tree:
 
     Attributes
     ----------
-    root : the whole; None where GLOP does not solve it.
+    root : the optimum of the whole; None where GLOP does not solve it.
+    branched : what may be branched on -> its position in the values of a part.
     nodes, work : how many relaxations were solved, and with how many steps: both the same every time.
     """
 
@@ -46,8 +51,10 @@ class Tree:
         self._heap: list[tuple[int, int, int, Part]] = []
         self._settled: int | None = None
         self._emptiness: Emptiness | None = None
+        self.branched = {variable: position for position, variable in enumerate(dict.fromkeys(each for level in levels for each in level))}
         self.nodes, self.work, self._order = 0, 0, 0
-        self.root = self._add({}, None)
+        self.root: Point | None = None
+        self._add({}, None)
 
     @property
     def bound(self) -> int | None:
@@ -73,37 +80,39 @@ class Tree:
             *_, part = heapq.heappop(self._heap)
             if upper is not None and part.bound >= upper:
                 continue
-            variable = self._most_fractional(part.point)
+            variable = self._most_fractional(part)
             if variable is None:
                 self._settle(part.bound)
                 return part
             low, high = part.boxes.get(variable) or self._relaxation.linear.boxes[variable]
-            middle = floor(part.point.values[variable])
+            middle = floor(part.values[self.branched[variable]])
             for box in ((low, middle), (middle + 1, high)):
                 self._add({**part.boxes, variable: box}, part)
             return None
         return None
 
-    def _add(self, boxes: Mapping[int, Box], parent: Part | None) -> Part | None:
+    def _add(self, boxes: Mapping[int, Box], parent: Part | None) -> None:
         """Solve a part and keep it, unless it is proved to be empty. One that GLOP does not solve stays as it was known before."""
         if any(low > high for low, high in boxes.values()):
-            return None
+            return
         point = self._relaxation.solve(boxes)
-        self.nodes, self.work = self.nodes + 1, self.work + self._relaxation.iterations
+        self.nodes += 1
         if point is None:
             if parent is not None and not self._is_empty(boxes):
                 self._settle(parent.bound)
-            return None
+            return
+        self.work += self._relaxation.iterations
+        if parent is None:
+            self.root = point
         bound = proved_bound(self._relaxation.linear, boxes, point.duals)
-        part = Part(bound if parent is None else max(bound, parent.bound), boxes, point)
+        values = array("d", (point.values[variable] for variable in self.branched))
+        part = Part(bound if parent is None else max(bound, parent.bound), boxes, values)
         self._order += 1
         heapq.heappush(self._heap, (part.bound, -len(boxes), -self._order, part))
-        return part
 
     def _is_empty(self, boxes: Mapping[int, Box]) -> bool:
         if self._emptiness is None:
-            branched = dict.fromkeys(variable for level in self._levels for variable in level)
-            self._emptiness = Emptiness(self._relaxation.linear, branched)
+            self._emptiness = Emptiness(self._relaxation.linear, self.branched)
         self.nodes += 1
         return self._emptiness.is_proved(boxes)
 
@@ -111,11 +120,11 @@ class Tree:
         """Nothing more will be found out of a part."""
         self._settled = bound if self._settled is None else min(self._settled, bound)
 
-    def _most_fractional(self, point: Point) -> int | None:
+    def _most_fractional(self, part: Part) -> int | None:
         for level in self._levels:
             best, found = 0.0, None
             for variable, cost in level.items():
-                fraction = point.values[variable] % 1.0
+                fraction = part.values[self.branched[variable]] % 1.0
                 away = min(fraction, 1.0 - fraction)
                 if away > WHOLE and cost * away > best:
                     best, found = cost * away, variable

@@ -60,5 +60,5 @@ class Relaxation:
 
     @property
     def iterations(self) -> int:
-        """Steps of the simplex algorithm in the last solution: what measures its work deterministically."""
+        """Steps of the simplex algorithm to the last optimum: what measures its work deterministically. Says nothing where none was found."""
         return int(self._solver.iterations())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable
+from typing import Iterable, Mapping
 
 from .glop import Point
 
@@ -23,7 +23,7 @@ def by_reduced_cost(point: Point, among: Iterable[int], excess: float) -> dict[i
     return found
 
 
-def by_value(point: Point, among: Iterable[int]) -> dict[int, int]:
-    """Indicators that are 0 or 1 in the optimum, with these values."""
-    found = {variable: round(point.values[variable]) for variable in among}
-    return {variable: value for variable, value in found.items() if abs(point.values[variable] - value) < NEAR}
+def by_value(values: Mapping[int, float]) -> dict[int, int]:
+    """Indicators that are 0 or 1 in an optimum, with these values."""
+    found = {variable: round(value) for variable, value in values.items()}
+    return {variable: value for variable, value in found.items() if abs(values[variable] - value) < NEAR}

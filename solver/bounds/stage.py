@@ -27,6 +27,11 @@ class BoundStage:
         self._seen: list[dict[int, int]] = []
 
     @property
+    def is_solved(self) -> bool:
+        """Did GLOP solve the relaxation of the whole? If not, nothing here says anything."""
+        return self._tree.root is not None
+
+    @property
     def size(self) -> int:
         """How many rows the model has."""
         return len(self._counted.linear.rows)
@@ -58,11 +63,12 @@ class BoundStage:
     def advised(self, excess: float) -> dict[int, int]:
         """Indicators that the relaxation of the whole would change only at a cost beyond the excess, with their values."""
         root = self._tree.root
-        return by_reduced_cost(root.point, self._counted.indicators, excess * self.step) if root else {}
+        return by_reduced_cost(root, self._counted.indicators, excess * self.step) if root else {}
 
     def likely(self, count: int = 1) -> list[dict[int, int]]:
         """For each of some parts where the bound is lowest the indicators that are 0 or 1 there, with these values."""
-        found = [by_value(part.point, self._counted.indicators) for part in self._tree.best(count)]
+        at = self._tree.branched
+        found = [by_value({each: part.values[at[each]] for each in self._counted.indicators}) for part in self._tree.best(count)]
         self._seen += found
         return found
 

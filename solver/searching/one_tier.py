@@ -68,7 +68,7 @@ class OneTier:
         aggregates = aggregates_of(self.variables, tiers[self.number]) if self.number < len(tiers) and not self.some else []
         if aggregates:
             stage = BoundStage(self.variables.model, aggregates)
-            for each in ROUNDS:
+            for each in ROUNDS if stage.is_solved else ():
                 self._round(stage, each)
         if self._is_open():
             self._run(0.6 * self.left, by_relaxation=True)

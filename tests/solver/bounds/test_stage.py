@@ -106,3 +106,11 @@ def test_a_limit_of_time_or_of_relaxations_ends_it() -> None:
     assert stage.spent == before
     stage.advance(None, 100.0, 0)
     assert stage.spent == before
+
+
+def test_a_relaxation_that_nothing_satisfies_says_nothing() -> None:
+    variables = compile(shared_cluster(1), minimise=False)
+    tier = tiers(variables.problem)[0]
+    variables.require(aim(variables, tier) <= -1)
+    stage = BoundStage(variables.model, aggregates_of(variables, tier))
+    assert not stage.is_solved and not stage.is_open and stage.bound is None
