@@ -38,21 +38,24 @@ def together(trial: Trial, demands: Sequence[Demand]) -> tuple[Change, ...]:
     texts = [dropped(demand) for demand in changed]
     for position, demand in enumerate(changed):
         if demand.field == AMOUNT:
-            component = trial.problem[demand.component]
-            tried = range(component.step, component.least, component.step)
-
-            def works(index: int, position: int = position, name: str = demand.component, tried: range = tried) -> bool:
-                others = steps[:position] + steps[position + 1 :]
-                return trial.works(_all([*others, asking(trial.problem[name], tried[index])]))
-
-            found = best(len(tried), works)
-            if found < 0:
+            others = steps[:position] + steps[position + 1 :]
+            amount = _amount(trial, demand.component, others)
+            if not amount:
                 return ()
-            steps[position] = asking(component, tried[found])
-            texts[position] = f"ask for {tried[found]} instead of {component.least} for {component.name}"
+            component = trial.problem[demand.component]
+            steps[position] = asking(component, amount)
+            texts[position] = f"ask for {amount} instead of {component.least} for {component.name}"
     kind = DROPPED if any(demand.field != AMOUNT for demand in changed) else LOOSENED
     change = Change(" and ".join(texts), (kind, float(len(changed))), _all(steps))
     return (change,) if trial.solved(change.apply) else ()
+
+
+def _amount(trial: Trial, name: str, others: Sequence[Apply]) -> int:
+    """The largest smaller amount with which it is possible beside the other changes, 0 if none was found."""
+    changed = _all(others)(trial.problem)[name]
+    tried = range(changed.step, trial.problem[name].least, changed.step)
+    found = best(len(tried), lambda index: trial.works(_all([*others, asking(changed, tried[index])])))
+    return tried[found] if found >= 0 else 0
 
 
 def _without(demand: Demand) -> Apply:
