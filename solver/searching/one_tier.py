@@ -46,6 +46,8 @@ PRESSED = 4
 """How many times as many relaxations there are where a proof alone is missing."""
 ROWS = 1500
 """Rows of the model for which the times of the rounds are meant; larger ones get more."""
+CONFIRMING = 10
+"""How many times as long as the first a second search may take which confirms that there is nothing: without presolve it is slower."""
 MOST = 1 << 60
 
 
@@ -147,7 +149,8 @@ class OneTier:
         if outcome.status is Status.INFEASIBLE and standing.assignment is None:
             self._refused = True
             # One "infeasible" is no proof (or-tools 5274, 5295): it must say so again without presolve.
-            again = run(compile(standing.problem, minimise=False), self.left, standing.search.seed, presolve=False)
+            limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
+            again = run(compile(standing.problem, minimise=False), limit, standing.search.seed, presolve=False)
             standing.refuted = refutable(self.variables.layout) and again.status is Status.INFEASIBLE
         if outcome.values is not None:
             self._offer(outcome)

@@ -47,7 +47,10 @@ TRAFFIC_CASES: dict[str, Problem] = {
     "weights from given": linked(problem(RACKS, given("a", Run(range(1), 0)), component("b", 3)), sends("a", "b", 3)),
     "weights to given": linked(problem(RACKS, given("b", Run(range(2), 1)), component("a", 1, traffic=1)), sends("a", "b", 3)),
     "streams": linked(problem(RACKS, component("a", 1, 2), component("b", 2)), sends("a", "b", stream=2)),
-    "streams of a ratio": linked(problem(RACKS, component("a", 1), component("b", 3)), sends("a", "b", stream=2, ratio=2)),
+    "streams of a ratio": linked(
+        problem(cluster({"count": 3, "rack": "a"}, {"count": 2, "rack": "b"}), component("a", 1), component("b", 3)),
+        sends("a", "b", stream=2, ratio=2),
+    ),
     "streams to robots": linked(
         problem(ROBOTS, component("env", 2, node_groups=("robots",)), component("a", 2, tp=2)), sends("a", "env", stream=1)
     ),
