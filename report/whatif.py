@@ -6,13 +6,15 @@ import json
 from typing import Iterable
 
 from ..models.answer import Answer
-from ..solver.pricing.price import Priced, Pricing, terms_of
+from ..solver.pricing.price import SAME, Priced, Pricing, terms_of
 from .json import SCHEMA, finding_to_data
 from .table import table
 from .terminal import escape, paint
 
 AS_IT_IS = "as it is"
 WIDTH = 120
+MAX_WHYS = 3
+"""Of so many changes it is said why nothing is possible with them."""
 
 
 def render(file: str, pricing: Pricing, colour: bool = False) -> str:
@@ -27,7 +29,8 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
         and (terms := _by_term(pricing.before, pricing.after[0]))
     ):
         blocks.append(terms)
-    blocks += [_why(each, colour) for each in pricing.after if each.answer.findings and len(pricing.after) <= 3]
+    told = [each for each in pricing.after if each.answer.findings and (each.effect != SAME or len(pricing.after) <= MAX_WHYS)]
+    blocks += [_why(each, colour) for each in told[:MAX_WHYS]]
     return "\n\n".join([*blocks, f"{escape(file)}: {_summary(pricing)}"])
 
 
@@ -76,8 +79,9 @@ def _by_term(before: Answer, after: Priced) -> str:
 
 def _why(each: Priced, colour: bool) -> str:
     finding = each.answer.findings[0]
-    advice = f"\n  = help: {escape(finding.help)}" if finding.help else ""
-    return f"{paint(f'{each.name} [{finding.code}]', 'cyan', colour)}: {escape(finding.message)}{advice}"
+    more = [*(f"note: {note}" for note in finding.notes), *([f"help: {finding.help}"] if finding.help else [])]
+    head = f"{paint(escape(f'{each.name} [{finding.code}]'), 'cyan', colour)}: {escape(finding.message)}"
+    return "\n".join([head, *(f"  = {escape(line)}" for line in more)])
 
 
 def _summary(pricing: Pricing) -> str:

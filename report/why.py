@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..models.findings.codes import CODES
+from ..models.machines.topology import NODE_LEVEL
 from ..models.whyhere import ALL, FULL, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
 from ..solver.wording import level_name
 from .terminal import escape
@@ -12,16 +13,18 @@ MAX_DOMAINS = 6
 
 def of_component(why: WhyComponent) -> str:
     """A component: where it is, where it may be, what it would cost elsewhere."""
-    word = level_name(why.level)
     places = _some([f"{where or 'none'} ({count})" for where, count in why.held])
-    lines = [f"why {why.name}: it is in {word} {places}"]
+    lines = [f"why {why.name}: it is {_at(why.level, places)}"]
     if why.given:
         return escape(lines[0]) + "\n  its place was not searched: it is given, or spread over nodes"
     may, total = why.may
     others = [where for where in why.possible if where not in dict(why.held)]
-    lines.append(f"  it may use {may} of {total} nodes" + (f", also in {word} {_some(others)}" if others else f", in no other {word}"))
+    lines.append(
+        f"  it may use {may} of {total} nodes"
+        + (f", also {_at(why.level, _some(others))}" if others else f", in no other {level_name(why.level)}")
+    )
     lines += [f"  {_nodes(count)} kept off by {code}: {CODES[code]}" for code, count in why.barred]
-    lines += [f"  without {word} {each.domain or 'none'}: {_price(each)}" for each in why.without]
+    lines += [f"  without {_domain(why.level, each.domain or 'none')}: {_price(each)}" for each in why.without]
     return "\n".join(map(escape, lines))
 
 
@@ -53,6 +56,14 @@ def _price(without: Without) -> str:
         return "as good" if without.verdict not in ("impossible", "undecided") else without.verdict
     changes = ", ".join(f"{name} {now} -> {then}" for name, now, then in without.changes)
     return changes if without.verdict == "optimal" else f"{changes} (not proved best)"
+
+
+def _at(level: str, places: str) -> str:
+    return f"on {places}" if level == NODE_LEVEL else f"in {level_name(level)} {places}"
+
+
+def _domain(level: str, name: str) -> str:
+    return name if level == NODE_LEVEL else f"{level_name(level)} {name}"
 
 
 def _nodes(count: int) -> str:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Iterable
+
 from ..models.component import Relation
+from ..models.machines.cluster import Cluster
+from ..models.placements.ranks import merge, write_ranks
+
+MAX_NAMES = 6
+"""So many nodes are named in one sentence."""
 
 
 def plural(noun: str, count: int) -> str:
@@ -35,6 +42,15 @@ def level_name(level: str) -> str:
 def domain_name(level: str, name: str) -> str:
     """A domain of the topology as it stands in a sentence; nodes that name none share one without a name."""
     return f"{level_name(level)} {name}" if name else f"the {level_name(level)} without a name"
+
+
+def nodes_called(cluster: Cluster, ranks: Iterable[int]) -> str:
+    """`node 3`, `nodes 3-5`; by their names where these are not those of their ranks, as where nodes were lost: `node-4 and gpu-7`."""
+    its = sorted(set(ranks))
+    names = [cluster.name(rank) for rank in its if rank < len(cluster.nodes)]
+    if all(name == f"node-{rank}" for name, rank in zip(names, its)):
+        return f"{plural('node', len(its))} {write_ranks(merge([range(rank, rank + 1) for rank in its]))}"
+    return listed(names if len(names) <= MAX_NAMES else [*names[: MAX_NAMES - 1], f"{len(names) - MAX_NAMES + 1} more"])
 
 
 _LEVEL_NAMES = {"nvlink_domain": "NVLink domain", "numa": "NUMA domain"}

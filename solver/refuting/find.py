@@ -90,7 +90,8 @@ def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) 
 
     sharing = [demand for demand in every if demand.field in _SHARING]
     if sharing and refuted(sharing):
-        return quickxplain(sharing, refuted), []
+        blamed = quickxplain(sharing, refuted)
+        return blamed, [demand for demand in sharing if demand not in blamed]
     near = _near(every, alternatives, oracle)
     if not refuted(near):
         near = every

@@ -8,7 +8,9 @@ from typing import Collection, Iterator
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
 from ...models.machines.without import ranks_left, without_nodes
+from ...models.machines.node_group import NODE
 from ...models.problem import Problem
+from ..wording import listed
 
 
 def lose(problem: Problem, lost: Collection[int]) -> Problem:
@@ -31,11 +33,17 @@ def _on_the_rest(component: Component, left: dict[int, int]) -> Component:
 
 
 def given_on(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
-    """The components whose given ranks are on these nodes: nobody may place them elsewhere."""
+    """The components whose given ranks are on these nodes: nobody may place them elsewhere. Those that one line places are told once."""
+    found: dict[tuple[object, int], list[Component]] = {}
     for component in problem.explicit.components:
         there = [run.node for run in component.runs or () if run.node in lost]
         if there:
-            name = problem.cluster.name(there[0])
-            message = f"`{component.name}` has given ranks on `{name}`, which is lost"
-            advice = f"remove the placement of `{component.name}`, so that it is searched"
-            yield error("PW607", component.name, message, component.span("placement"), label=f"on `{name}`", help=advice)
+            found.setdefault((component.span("placement") or component.name, there[0]), []).append(component)
+    for (_, node), components in found.items():
+        name, first, names = problem.cluster.name(node), components[0], listed([f"`{component.name}`" for component in components])
+        message = f"{names} {'has' if len(components) == 1 else 'have'} given ranks on `{name}`, which is lost"
+        key = "processes" if problem.kind(first) == NODE else "accelerators"
+        given = problem.given()
+        amount = given.world_size(first.name) if key == "processes" else given.amount(first.name)
+        advice = f"give hints such as `{key}: {amount}` in the place of given ranks, so that the places are searched"
+        yield error("PW607", first.name, message, first.span("placement"), label=f"on `{name}`", help=advice)

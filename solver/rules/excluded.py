@@ -8,9 +8,8 @@ from ...models.component import Component
 from ...models.demand import Clause, Demand
 from ...models.findings.finding import Finding, error
 from ...models.placements.assignment import Assignment
-from ...models.placements.ranks import merge, write_ranks
 from ...models.problem import Problem
-from ..wording import plural
+from ..wording import nodes_called
 
 if TYPE_CHECKING:
     from ..model.variables import Variables
@@ -52,7 +51,6 @@ class Excluded:
     def explain(self, problem: Problem, component: Component) -> Clause:
         usable = problem.cluster.members(component.node_groups)
         left = len(usable.difference(component.excluded))
-        nodes = write_ranks(merge([range(node, node + 1) for node in sorted(set(component.excluded))]))
-        word = plural("node", len(set(component.excluded)))
-        text = f"{component.name} must not use {word} {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
+        nodes = nodes_called(problem.cluster, component.excluded)
+        text = f"{component.name} must not use {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
         return Clause(text, (Demand(component.name, "excluded", component.span("excluded")),))

@@ -16,7 +16,7 @@ from ...models.problem import Problem
 from ..layout.grain import unit
 from ..layout.pinned_groups import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups
 from ..layout.seating import of_given
-from ..wording import plural
+from ..wording import nodes_called, plural
 
 if TYPE_CHECKING:
     from ..layout.layout import Bundle, Cell
@@ -104,9 +104,10 @@ class Pinned:
             nodes = [node for node in sorted(set(pin.nodes)) if node < len(problem.cluster.nodes)]
             have = sum(problem.cluster.nodes[node].free(kind).bit_count() for node in nodes)
             own = "" if kind == NODE else f" ({'it has' if len(nodes) == 1 else 'they have'} {have} free)"
-            parts.append(f"{plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {plural('node', len(nodes))} {_listed(pin.nodes)}{own}")
+            parts.append(f"{plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {nodes_called(problem.cluster, pin.nodes)}{own}")
             demands.append(Demand(component.name, f"pins {write_range(pin.ranks)}", pin.span or component.span("pins")))
-        return Clause(f"{component.name} has {', '.join(parts)}", tuple(demands))
+        ascending = "; its ranks ascend with those of the nodes" if problem.job.capabilities.nodes_in_order else ""
+        return Clause(f"{component.name} has {', '.join(parts)}{ascending}", tuple(demands))
 
 
 def _held(component: Component, cell: Cell, variables: Variables) -> Amount:
