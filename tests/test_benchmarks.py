@@ -92,3 +92,10 @@ def test_fewest_moves_are_proved_within_a_second_and_are_few_beside_solving_anew
     for row in rows:
         assert int(str(row["moved"])) <= int(str(row["cold_moved"])) or int(str(row["moved"])) <= 1
         assert int(str(row["accelerators"])) < 4096 or int(str(row["cold_moved"])) > 20 * int(str(row["moved"]))
+
+
+def test_the_same_question_had_the_same_answer_every_time() -> None:
+    """In one process, in processes that hash otherwise, in a process of its own; proved, cut short, impossible."""
+    rows = json.loads((BENCHMARKS / "results" / "determinism.json").read_text("utf-8"))["rows"]
+    assert {row["verdict"] for row in rows} == {"optimal", "feasible", "impossible"}
+    assert all(row["different_answers"] == 1 and row["runs"] == 60 and row["processes"] == 3 for row in rows)
