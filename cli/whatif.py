@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Callable, Sequence
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ..models.reading import Reading
     from ..solver.pricing.price import Named
 
-OK, IMPOSSIBLE_CODE, UNDECIDED_CODE = 0, 1, 3
+OK, IMPOSSIBLE_CODE, UNUSABLE_CODE, UNDECIDED_CODE = 0, 1, 2, 3
 
 
 @click.command()
@@ -74,7 +75,15 @@ def whatif(
     reading, code = read(())
     if reading is None or reading.problem is None:
         return code
-    changes = [*_dropped(reading.problem, drops), *_on_other_machines(reading.problem, machines_changed, losses)]
+    try:
+        changes = [*_dropped(reading.problem, drops), *_on_other_machines(reading.problem, machines_changed, losses)]
+    except UnusableInput as problem:
+        if form != "json":
+            raise
+        from ..report.json import render as render_json
+
+        click.echo(render_json((), findings=problem.findings))
+        return UNUSABLE_CODE
     if settings:
         changed, code = read(settings)
         if changed is None or changed.problem is None:
@@ -97,7 +106,13 @@ def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Probl
 
     if reading.problem is None:
         raise ValueError("a file that could not be read has no price")
-    pricing, name = price(reading.problem, changes, solve), reading.source.name
+    environment = reading.document.environment
+
+    def solved(problem: Problem) -> Answer:
+        answer = solve(problem)
+        return replace(answer, findings=environment.concealed(answer.findings))
+
+    pricing, name = price(reading.problem, changes, solved), reading.source.name
     click.echo(to_json(name, pricing) if form == "json" else render(name, pricing, wants_colour(sys.stdout)), color=True)
     verdicts = [each.answer.verdict for each in pricing.after] if asked else [pricing.before.verdict]
     return UNDECIDED_CODE if UNDECIDED in verdicts else IMPOSSIBLE_CODE if IMPOSSIBLE in verdicts else OK

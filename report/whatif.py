@@ -6,7 +6,7 @@ import json
 from typing import Iterable
 
 from ..models.answer import Answer
-from ..solver.pricing.price import SAME, Priced, Pricing, terms_of
+from ..solver.pricing.priced import SAME, Priced, Pricing, terms_of
 from .json import SCHEMA, finding_to_data
 from .table import table
 from .terminal import escape, paint

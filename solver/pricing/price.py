@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Callable, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
@@ -10,34 +10,11 @@ from ...models.demand import Demand
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..objectives import OBJECTIVES
+from .priced import BETTER, IMPOSSIBLE_NOW, OPEN, POSSIBLE_NOW, SAME, WORSE, Priced, Pricing
 
 Solve = Callable[[Problem], Answer]
 Named = tuple[str, Problem]
 """What is changed, and the question with it."""
-SAME, BETTER, WORSE, POSSIBLE_NOW, IMPOSSIBLE_NOW, OPEN = "same", "better", "worse", "possible now", "impossible now", "open"
-"""What a change comes to."""
-
-
-@dataclass(frozen=True)
-class Priced:
-    """One change: its name, the answer with it, and what it comes to against the answer without."""
-
-    name: str
-    answer: Answer
-    effect: str
-
-    @property
-    def terms(self) -> dict[str, int]:
-        """The terms of its objective."""
-        return terms_of(self.answer)
-
-
-@dataclass(frozen=True)
-class Pricing:
-    """The answer as it is, and with each change."""
-
-    before: Answer
-    after: tuple[Priced, ...]
 
 
 def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
@@ -85,8 +62,3 @@ def _tiers(before: Plan, after: Plan) -> list[set[str]]:
         else:
             found.append({name})
     return found
-
-
-def terms_of(answer: Answer) -> dict[str, int]:
-    """The values of the terms of an answer's objective by their names; none where there is no plan."""
-    return {term.name: term.value for term in answer.plan.terms} if answer.plan else {}
