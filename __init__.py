@@ -1,8 +1,8 @@
 """placewright: which process runs on which accelerator of which node.
 
-The front door: ``load``, ``verify``, ``solve``, ``convert``, ``explain``, ``launch`` and the words ``Cluster``, ``Placement``, ``Plan``, ``Finding``,
-``Report``, ``Reading``, ``Answer``, ``Converted``, RLinf's three placement strategies, and what is raised: ``UnusableInput``,
-``LaunchFailed``. Everything is loaded when it is first used.
+The front door: ``load``, ``verify``, ``solve``, ``whatif``, ``replan``, ``alternatives``, ``convert``, ``explain``, ``launch`` and the words
+``Cluster``, ``Placement``, ``Plan``, ``Finding``, ``Report``, ``Reading``, ``Answer``, ``Converted``, RLinf's three placement strategies, and
+what is raised: ``UnusableInput``, ``LaunchFailed``. Everything is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .front import cluster, convert, explain, explanation, launch, load, read_plan, solve, verify, write_plan
+    from .further import alternatives, replan, whatif
     from .models.answer import Answer
     from .models.converted import Converted
     from .models.findings.finding import Finding, Severity, UnusableInput
@@ -40,6 +41,7 @@ _HOMES = {
     "Report": ".models.report",
     "Severity": ".models.findings.finding",
     "UnusableInput": ".models.findings.finding",
+    "alternatives": ".further",
     "cluster": ".front",
     "convert": ".front",
     "explain": ".front",
@@ -47,15 +49,18 @@ _HOMES = {
     "launch": ".front",
     "load": ".front",
     "read_plan": ".front",
+    "replan": ".further",
     "solve": ".front",
     "verify": ".front",
+    "whatif": ".further",
     "write_plan": ".front",
 }
 
 __all__ = [
     "Answer", "Cluster", "Converted", "Finding", "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy",
     "PackedPlacementStrategy", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
-    "cluster", "convert", "explain", "explanation", "launch", "load", "read_plan", "solve", "verify", "write_plan",
+    "alternatives", "cluster", "convert", "explain", "explanation", "launch", "load", "read_plan", "replan", "solve", "verify", "whatif",
+    "write_plan",
 ]  # fmt: skip
 
 

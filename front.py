@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ContextManager, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Mapping, Sequence, Union
 
 from .models.findings.finding import UnusableInput
 from .models.machines.cluster import Cluster
@@ -77,22 +77,76 @@ def verify(file: Readable, cluster: Machines = None, dialect: str = "auto", **op
 
 def solve(
     file: Union[Readable, Problem], cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, *,
+    previous: Union[Plan, str, Path, None] = None, lose: Sequence[Union[str, int]] = (), at_most: Mapping[str, int] | None = None,
     sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096, **options: Any,
 ) -> Answer:  # fmt: skip
     """A verified Plan for everything that the configuration leaves open, or the reason why there is none.
 
-    Other options are those of `load`. Raises UnusableInput, with every Finding, for a configuration that has errors.
+    Other options are those of `load`. Raises UnusableInput, with every Finding, for a configuration that has errors, and for nodes or
+    terms that do not exist.
 
     Parameters
     ----------
     limit : how long to search, in deterministic time (about seconds).
     seed : the same configuration and seed give the same plan.
+    previous : the plan that runs now, or its file: as few groups as possible move from it. `placewright.replan` also says which.
+    lose : nodes that are gone, by name or by rank.
+    at_most : terms of the objective, as they are printed, and what they may be at most.
     sandbox : search in a process of its own, which is stopped where it takes more than it may, and on Ctrl-C; then the answer is the
         best that was verified until then. Without it the search runs in this process, and a fault of the solver's ends that.
     on_progress : told of every better answer and bound (`placewright.solver.searching.progress.Progress`).
     memory : MiB that the search may take in its own process.
     """
+    question = question_of(file, cluster, dialect, previous, lose, at_most, **options)
+    return question.told(searching(limit, seed, sandbox, on_progress, memory)(question.problem))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A problem without errors, and the configuration that it was read from, if any: texts of variables stay concealed in answers."""
+
+    problem: Problem
+    reading: Reading | None = None
+
+    def told(self, answer: Answer) -> Answer:
+        """The answer, in whose findings nothing is said that `allow_env` keeps secret."""
+        if self.reading is None:
+            return answer
+        return replace(answer, findings=self.reading.document.environment.concealed(answer.findings))
+
+
+def question_of(
+    file: Union[Readable, Problem], cluster: Machines = None, dialect: str = "auto", previous: Union[Plan, str, Path, None] = None,
+    lose: Sequence[Union[str, int]] = (), at_most: Mapping[str, int] | None = None, **options: Any,
+) -> Question:  # fmt: skip
+    """What is asked of `solve`. Raises UnusableInput for a configuration with errors, and for nodes or terms that do not exist."""
     from .models.problem import Problem
+
+    reading = None
+    if isinstance(file, Problem):
+        problem = file
+    else:
+        reading = load(file, cluster, dialect, **options)
+        report = _verify(reading)
+        if report.errors or reading.problem is None:
+            raise UnusableInput(report.errors)
+        problem = reading.problem
+    if at_most:
+        from .solver.objectives.caps import cap_of
+
+        problem = replace(problem, caps=(*problem.caps, *(cap_of(name, str(most)) for name, most in at_most.items())))
+    if previous is not None or lose:
+        from .solver.pricing.near import near
+
+        before = read_plan(previous) if isinstance(previous, (str, Path)) else previous
+        problem = near(problem, before, [str(node) for node in lose])
+    return Question(problem, reading)
+
+
+def searching(
+    limit: float, seed: int, sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096
+) -> Callable[[Problem], Answer]:
+    """How problems are solved, with the options of `solve`."""
     from .solver.searching.progress import silent
 
     def search(problem: Problem) -> Answer:
@@ -104,14 +158,7 @@ def solve(
 
         return searched_here(problem, limit, seed, on_progress or silent)
 
-    if isinstance(file, Problem):
-        return search(file)
-    reading = load(file, cluster, dialect, **options)
-    report = _verify(reading)
-    if report.errors or reading.problem is None:
-        raise UnusableInput(report.errors)
-    answer = search(reading.problem)
-    return replace(answer, findings=reading.document.environment.concealed(answer.findings))
+    return search
 
 
 def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "auto", strict: bool = False, **options: Any) -> Converted:

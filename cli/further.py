@@ -12,7 +12,6 @@ from ..models.findings.finding import UnusableInput, error
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
-    from ..models.cap import Cap
     from ..models.placements.plan import Plan
     from ..models.problem import Problem
 
@@ -48,7 +47,12 @@ class Further:
         for word in self._why:
             if word not in {component.name for component in problem.components}:
                 _accelerator(problem, word)
-        return replace(problem, caps=(*problem.caps, *(_cap(text) for text in self._limits)))
+        if not self._limits:
+            return problem
+        from ..solver.objectives.caps import cap_of
+
+        limits = [text.rpartition("=") for text in self._limits]
+        return replace(problem, caps=(*problem.caps, *(cap_of(name.strip(), number.strip()) for name, _, number in limits)))
 
     def asked(self, problem: Problem, plan: Plan, solve: Solve) -> tuple[list[str], dict[str, object]]:
         """(blocks of text, the same as JSON data) about a plan that answers the question."""
@@ -92,24 +96,6 @@ def _solved(limit: float, seed: int, memory: int, problem: Problem) -> Answer:
     from ..solver.sandbox.solve import solve
 
     return solve(problem, limit, seed, memory=memory, answer_interrupted=False)
-
-
-def _cap(text: str) -> Cap:
-    """Raises UnusableInput."""
-    from ..models.cap import Cap
-    from ..models.text.nearest import nearest
-    from ..solver.objectives import OBJECTIVES
-
-    name, _, number = (part.strip() for part in text.rpartition("="))
-    names = [term.name for term in OBJECTIVES]
-    if name not in names:
-        close = nearest(name, names)
-        advice = f"write `{close}={number}`" if close else f"write it as it is printed, such as `{names[0]}={number}`"
-        raise UnusableInput([error("PW611", "", f"`{name[:80]}` is no term of the objective", help=advice)])
-    if not number.isdecimal() or len(number) > 9:
-        message = f"`{number[:80]}` is no number that `{name}` could be limited to"
-        raise UnusableInput([error("PW611", "", message, help=f"write such as `{name}=0`")])
-    return Cap(((name, 1),), int(number))
 
 
 def _accelerator(problem: Problem, word: str) -> tuple[int, int]:

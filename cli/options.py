@@ -75,7 +75,7 @@ def cluster_option(verb: Verb) -> Verb:
             machines = None if cluster is None else read_machines(cluster)
         except (UnusableInput, ValueError) as problem:
             if others.get("form") == "json":
-                return _said_as_json(problem)
+                return said_as_json(problem)
             if isinstance(problem, ValueError):
                 raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
             raise
@@ -89,8 +89,8 @@ def cluster_option(verb: Verb) -> Verb:
     )(cast(Verb, with_machines))
 
 
-def _said_as_json(problem: UnusableInput | ValueError) -> int:
-    """Prints what is wrong with the machines as JSON; the exit code."""
+def said_as_json(problem: UnusableInput | ValueError) -> int:
+    """Prints what cannot be used, of machines, nodes or a plan, as JSON; the exit code."""
     from ..report.json import render
 
     unread = (error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`"),)
@@ -121,7 +121,7 @@ def model_option(verb: Verb) -> Verb:
                 card = read_model_config(model_config)
         except UnusableInput as problem:
             if others.get("form") == "json":
-                return _said_as_json(problem)
+                return said_as_json(problem)
             raise
         return verb(*arguments, model=card, **others)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
-from ..models.findings.finding import UnusableInput, error
+from ..models.findings.finding import error
 from .options import node_words
 
 if TYPE_CHECKING:
@@ -49,20 +49,13 @@ class Previous:
 
     def asked(self, problem: Problem) -> Problem:
         """The question on what is left of the cluster, near the plan. Raises UnusableInput for a plan or nodes that are none."""
-        if self._words:
-            from ..solver.pricing.machines import without_named
+        if not self._words and self._file is None:
+            return problem
+        from ..models.placements.plan_file import read_plan
+        from ..solver.pricing.near import near
 
-            left = without_named(problem, self._words)
-            if isinstance(left, tuple):
-                raise UnusableInput(left)
-            problem = left
-        if self._file is not None:
-            from ..models.placements.plan_file import read_plan
-            from ..solver.replanning.replan import after
-
-            self._plan = read_plan(self._file)
-            problem = after(problem, self._plan)
-        return problem
+        self._plan = read_plan(self._file) if self._file is not None else None
+        return near(problem, self._plan, self._words)
 
     def moves(self, question: Problem, plan: Plan, solve: Callable[[Problem], Answer]) -> Moves | None:
         """What a plan moves; None where nothing was there before."""

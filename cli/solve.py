@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.dialects.load import load, read
+from ..models.findings.finding import UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import escape, wants_colour
 from .further import Further, further_options, solver
-from .options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option
+from .options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
 from .previous import Previous, previous_options
 from .progress import AUTO, WAYS, shown
 from .show import echo_findings
@@ -83,7 +84,12 @@ def solve(
         return code
     from ..solver.sandbox.solve import solve as search
 
-    question = further.limited(previous.asked(reading.problem))
+    try:
+        question = further.limited(previous.asked(reading.problem))
+    except UnusableInput as problem:
+        if form != "json":
+            raise
+        return said_as_json(problem)
     with shown(progress, for_program=form == "json") as told:
         answer = search(question, limit, seed, told, memory_limit)
     if answer.plan is None:

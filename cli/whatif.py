@@ -11,10 +11,10 @@ import click
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED
 from ..models.dialects.load import load
-from ..models.findings.finding import Finding, UnusableInput
+from ..models.findings.finding import UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import wants_colour
-from .options import cluster_option, composing_arguments, dialect_option, level_option, memory_mib, model_option, node_words
+from .options import cluster_option, composing_arguments, dialect_option, level_option, memory_mib, model_option, node_words, said_as_json
 from .solvable import solvable
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..models.reading import Reading
     from ..solver.pricing.price import Named
 
-OK, IMPOSSIBLE_CODE, UNUSABLE_CODE, UNDECIDED_CODE = 0, 1, 2, 3
+OK, IMPOSSIBLE_CODE, UNDECIDED_CODE = 0, 1, 3
 
 
 @click.command()
@@ -75,22 +75,21 @@ def whatif(
     reading, code = read(())
     if reading is None or reading.problem is None:
         return code
+    from ..solver.pricing.changes import dropped, each_dropped, on_other_machines
+
     try:
-        changes = [*_dropped(reading.problem, drops), *_on_other_machines(reading.problem, machines_changed, losses)]
+        changes = [*dropped(reading.problem, drops), *on_other_machines(reading.problem, machines_changed, losses)]
     except UnusableInput as problem:
         if form != "json":
             raise
-        from ..report.json import render as render_json
-
-        click.echo(render_json((), findings=problem.findings))
-        return UNUSABLE_CODE
+        return said_as_json(problem)
     if settings:
         changed, code = read(settings)
         if changed is None or changed.problem is None:
             return code
         changes.append((" ".join(f"--set {setting}" for setting in settings), changed.problem))
     asked = bool(changes)
-    return _answered(reading, changes or _every_demand(reading.problem), partial(_solved, limit, seed, memory_limit), form, asked)
+    return _answered(reading, changes or each_dropped(reading.problem), partial(_solved, limit, seed, memory_limit), form, asked)
 
 
 def _solved(limit: float, seed: int, memory_limit: int, problem: Problem) -> Answer:
@@ -116,54 +115,3 @@ def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Probl
     click.echo(to_json(name, pricing) if form == "json" else render(name, pricing, wants_colour(sys.stdout)), color=True)
     verdicts = [each.answer.verdict for each in pricing.after] if asked else [pricing.before.verdict]
     return UNDECIDED_CODE if UNDECIDED in verdicts else IMPOSSIBLE_CODE if IMPOSSIBLE in verdicts else OK
-
-
-def _every_demand(problem: Problem) -> list[Named]:
-    """The question without each demand in turn that the user can drop."""
-    from ..models.problem import AMOUNT
-    from ..solver.pricing.named import names
-    from ..solver.pricing.price import without
-    from ..solver.refuting.droppable import can_be_dropped
-
-    return [
-        (f"without {name}", without(problem, [demand]))
-        for name, demand in names(problem).items()
-        if demand.field != AMOUNT and can_be_dropped(problem, demand)
-    ]
-
-
-def _dropped(problem: Problem, drops: Sequence[str]) -> list[Named]:
-    """The question without what each text names. Raises UnusableInput for those that name nothing."""
-    from ..solver.pricing.named import called
-    from ..solver.pricing.price import without
-
-    found = [(text, called(problem, text)) for text in drops]
-    _refuse([each for _, each in found if isinstance(each, Finding)])
-    return [(f"without {text}", without(problem, each)) for text, each in found if not isinstance(each, Finding)]
-
-
-def _on_other_machines(problem: Problem, texts: Sequence[str], losses: Sequence[Sequence[str]]) -> list[Named]:
-    """The question on each of the other sets of machines. Raises UnusableInput for those that cannot be."""
-    from ..solver.pricing.machines import with_machines, without_named
-
-    found: list[Named] = []
-    findings: list[Finding] = []
-    for text in texts:
-        changed = with_machines(problem, text)
-        if isinstance(changed, Finding):
-            findings.append(changed)
-        else:
-            found.append((f"--nodes {text}", changed))
-    for words in losses:
-        left = without_named(problem, words)
-        if isinstance(left, tuple):
-            findings += left
-        else:
-            found.append((f"--lose {','.join(words)}", left))
-    _refuse(findings)
-    return found
-
-
-def _refuse(findings: Sequence[Finding]) -> None:
-    if findings:
-        raise UnusableInput(findings)

@@ -156,3 +156,76 @@ def test_convert_gives_the_text_and_what_was_lost(hints: Path, rlinf: Path) -> N
     assert [finding.code for finding in pw.convert(rlinf, "native").findings] == ["PW011"]
     with pytest.raises(ValueError, match="no dialect `hydra`"):
         pw.convert(rlinf, "hydra")
+
+
+RACKS = """\
+cluster:
+  nodes:
+    - {repeat: 2, accelerators: {count: 8, model: H100}, topology: {rack: a}}
+    - {repeat: 2, accelerators: {count: 8, model: H100}, topology: {rack: b}}
+components:
+  actor: {accelerators: 8, parallel: {tp: 8}}
+  rollout: {accelerators: 16, parallel: {tp: 8}, memory: 40GiB}
+"""
+
+
+@pytest.fixture
+def racks(tmp_path: Path) -> Path:
+    path = tmp_path / "racks.yaml"
+    path.write_text(RACKS)
+    return path
+
+
+def test_solve_stays_near_a_plan_where_nodes_are_gone(racks: Path, tmp_path: Path) -> None:
+    before = pw.solve(racks).plan
+    assert before is not None
+    gone = next(placement.node_id for placement in before.placements("actor"))
+    answer, moves = pw.replan(racks, before, [gone], trade=True)
+    assert answer.plan is not None
+    assert moves is not None
+    assert (moves.lost, moves.moved, moves.kept, moves.proved) == (1, 0, 2, True)
+    assert moves.no_trade
+    assert [p.node_id for p in answer.plan.placements("rollout")] == [p.node_id for p in before.placements("rollout")]
+    pw.write_plan(before, tmp_path / "plan.json")
+    again = pw.solve(racks, previous=tmp_path / "plan.json", lose=[gone])
+    assert again.plan is not None
+    assert again.plan.digest == answer.plan.digest
+    assert pw.replan(racks, before, ["node-0", 1])[1] is None  # 24 accelerators on the 16 that are left
+
+
+def test_nodes_and_terms_that_do_not_exist_are_findings(racks: Path) -> None:
+    with pytest.raises(pw.UnusableInput) as caught:
+        pw.solve(racks, lose=["node-9"])
+    assert [finding.code for finding in caught.value.findings] == ["PW609"]
+    with pytest.raises(pw.UnusableInput) as caught:
+        pw.solve(racks, at_most={"extra rack": 0})
+    assert [(finding.code, finding.help) for finding in caught.value.findings] == [("PW611", "write `extra racks=0`")]
+    assert pw.solve(racks, at_most={"extra racks": 0}).verdict == "optimal"
+
+
+def test_whatif_prices_demands_machines_and_settings(racks: Path) -> None:
+    pricing = pw.whatif(racks)
+    assert [(each.name, each.effect) for each in pricing.after] == [
+        ("without actor.parallel", "same"), ("without rollout.parallel", "same"), ("without rollout.memory", "same"),
+    ]  # fmt: skip
+    asked = pw.whatif(racks, nodes=["+1", "-2"], lose=[["node-0", 2], 3], change=["components.actor.accelerators=16"], sandbox=False)
+    assert [(each.name, each.effect) for each in asked.after] == [
+        ("--nodes +1", "same"), ("--nodes -2", "impossible now"), ("--lose node-0,2", "impossible now"), ("--lose 3", "same"),
+        ("--set components.actor.accelerators=16", "same"),
+    ]  # fmt: skip
+    with pytest.raises(pw.UnusableInput) as caught:
+        pw.whatif(racks, drop=["rollout.memry"])
+    assert caught.value.findings[0].help == "name `rollout.memory`"
+    with pytest.raises(TypeError, match="not a Reading"):
+        pw.whatif(pw.load(racks), change=["components.actor.accelerators=16"])
+
+
+def test_alternatives_say_why_they_lose(racks: Path) -> None:
+    found = pw.alternatives(racks, 2)
+    best, other = found.found
+    assert best.loss is None
+    assert other.differs
+    assert other.loss is None or other.loss.value > other.loss.best
+    with pytest.raises(pw.UnusableInput) as caught:
+        pw.alternatives(racks, lose=[0, 1])
+    assert [finding.code for finding in caught.value.findings] == ["PW601"]

@@ -1,0 +1,98 @@
+"""More of the front door: what a change costs, what must move, what else could have been, and why something is where it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Sequence, Union
+
+from .front import Machines, Readable, question_of, searching
+
+if TYPE_CHECKING:
+    from .models.answer import Answer
+    from .models.placements.moves import Moves
+    from .models.placements.plan import Plan
+    from .models.problem import Problem
+    from .solver.alternatives.top import Alternatives
+    from .solver.pricing.priced import Pricing
+
+Askable = Union[Readable, "Problem"]
+
+
+def whatif(
+    file: Askable, cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, *, drop: Sequence[str] = (),
+    nodes: Sequence[str] = (), lose: Sequence[Union[str, int, Sequence[Union[str, int]]]] = (), change: Sequence[str] = (),
+    sandbox: bool = True, **options: Any,
+) -> Pricing:  # fmt: skip
+    """The answer as it is, and with each change: what every demand, machine or setting costs.
+
+    Without any change each demand of the file is dropped in turn. Options are those of `load`; `limit`, `seed` and `sandbox` are those
+    of `solve`, for each search. Raises UnusableInput for a configuration with errors, and for changes of what does not exist.
+
+    Parameters
+    ----------
+    drop : demands, such as ``actor.memory`` or ``keep replica in rack``, each a change of its own.
+    nodes : other machines, such as ``+4x8xH100`` or ``-2``, each a change of its own.
+    lose : nodes that are gone, by name or rank, each a change of its own; or several of them as one.
+    change : settings, all of them one change, on top of those in `set`: ``components.actor.accelerators=32``. Raises TypeError
+        where the configuration is not named by its path.
+    """
+    from .solver.pricing.changes import dropped, each_dropped, on_other_machines
+    from .solver.pricing.price import price
+
+    question = question_of(file, cluster, dialect, **options)
+    words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
+    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words)]
+    if change:
+        if not isinstance(file, (str, Path)):
+            raise TypeError(f"settings change a file that is named by its path, not a {type(file).__name__}")
+        settings = [*options.pop("set", ()), *change]
+        changed = question_of(file, cluster, dialect, set=settings, **options)
+        changes.append((" ".join(f"--set {setting}" for setting in change), changed.problem))
+    solve = searching(limit, seed, sandbox)
+    return price(question.problem, changes or each_dropped(question.problem), lambda problem: question.told(solve(problem)))
+
+
+def replan(
+    file: Askable, previous: Union[Plan, str, Path], lose: Sequence[Union[str, int]] = (), cluster: Machines = None, dialect: str = "auto",
+    limit: float = 10.0, seed: int = 1, *, trade: bool = False, sandbox: bool = True, **options: Any,
+) -> tuple[Answer, Moves | None]:  # fmt: skip
+    """The answer that moves the fewest groups of a plan, of those the best; and what moved, if there is an answer.
+
+    Parameters
+    ----------
+    previous : the plan that runs now, or its file; nodes are matched by their names.
+    lose : nodes that are gone, by name or by rank.
+    trade : also say what the next cheaper answer would cost in moves.
+
+    Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
+    """
+    from .front import read_plan
+    from .solver.replanning.replan import moves
+    from .solver.replanning.trade import with_trade
+
+    before = read_plan(previous) if isinstance(previous, (str, Path)) else previous
+    question = question_of(file, cluster, dialect, before, lose, **options)
+    search = searching(limit, seed, sandbox)
+    answer = question.told(search(question.problem))
+    if answer.plan is None:
+        return answer, None
+    found = moves(question.problem, before, answer.plan)
+    return answer, with_trade(question.problem, found, answer.plan, search) if trade else found
+
+
+def alternatives(
+    file: Askable, count: int = 3, cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, *,
+    sandbox: bool = True, **options: Any,
+) -> Alternatives:  # fmt: skip
+    """Up to `count` placements of different structure, the best first, each with the term of the objective by which it loses.
+
+    Options are those of `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer without a plan.
+    """
+    from .models.findings.finding import UnusableInput
+    from .solver.alternatives.top import alternatives as found
+
+    question, search = question_of(file, cluster, dialect, **options), searching(limit, seed, sandbox)
+    best = question.told(search(question.problem))
+    if best.plan is None:
+        raise UnusableInput(best.findings)
+    return found(question.problem, best.plan, count, search)

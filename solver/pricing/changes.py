@@ -1,0 +1,53 @@
+"""What a user would change, as questions: without a demand, on other machines. Each with its name in words of the command line."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ...models.findings.finding import Finding, UnusableInput
+from ...models.problem import AMOUNT, Problem
+from ..refuting.droppable import can_be_dropped
+from .machines import with_machines, without_named
+from .named import called, names
+from .price import Named, without
+
+
+def each_dropped(problem: Problem) -> list[Named]:
+    """The question without each demand in turn that the user can drop."""
+    return [
+        (f"without {name}", without(problem, [demand]))
+        for name, demand in names(problem).items()
+        if demand.field != AMOUNT and can_be_dropped(problem, demand)
+    ]
+
+
+def dropped(problem: Problem, texts: Sequence[str]) -> list[Named]:
+    """The question without what each text names. Raises UnusableInput for those that name nothing."""
+    found = [(text, called(problem, text)) for text in texts]
+    _refuse([each for _, each in found if isinstance(each, Finding)])
+    return [(f"without {text}", without(problem, each)) for text, each in found if not isinstance(each, Finding)]
+
+
+def on_other_machines(problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]]) -> list[Named]:
+    """The question with each change of the nodes, such as `+4x8xH100`, and without nodes that are named. Raises UnusableInput."""
+    found: list[Named] = []
+    findings: list[Finding] = []
+    for text in nodes:
+        changed = with_machines(problem, text)
+        if isinstance(changed, Finding):
+            findings.append(changed)
+        else:
+            found.append((f"--nodes {text}", changed))
+    for words in losses:
+        left = without_named(problem, words)
+        if isinstance(left, tuple):
+            findings += left
+        else:
+            found.append((f"--lose {','.join(words)}", left))
+    _refuse(findings)
+    return found
+
+
+def _refuse(findings: Sequence[Finding]) -> None:
+    if findings:
+        raise UnusableInput(findings)
