@@ -24,12 +24,14 @@ def whole_in(problem: Problem, component: Component, level: str) -> int:
     """What the component has in each domain of a level is a multiple of this, by what is said of that level itself."""
     asked = (keep for keep in component.keep if keep.required and keep.level == level)
     kept = lcm(*(size_of(component, keep) for keep in asked if keep.what != WHOLE or level not in LEVELS))
+    strided = component.contiguous and component.stride > 1 and component.group_size > 1
+    if level == NUMA and kept > 1 and strided:
+        return lcm(kept, component.block)  # every group is all over its block
     if level != NODE_LEVEL or problem.kind(component) == NODE:
         return kept
     # A tensor parallel group stays on one node, unless its own demand says otherwise; a process always does.
     crosses = any(keep.what == TP for keep in component.keep)
     if crosses:
-        strided = component.contiguous and component.stride > 1 and component.group_size > 1
         group = component.per_process * (component.stride if strided else 1)
     else:
         group = component.unit

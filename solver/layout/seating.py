@@ -7,13 +7,20 @@ from math import lcm
 from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 
 from ...models.component import RANK_ALIGNED, ZERO_COPY, Component
+from ...models.locality import TP
+from ...models.machines.topology import NUMA
 from ...models.placements.assignment import Seat, seats
 from ...models.problem import Problem
+from .cells.room import numa_domains
+from .grain import whole_in
+from .rank_order import in_rank_order
 from .seats_of_lines import Line, seat_lines
 
 if TYPE_CHECKING:
     from .layout import Bundle, Layout
 
+Place = tuple[int, int]
+"""(node, NUMA domain there) of a resource."""
 Order = tuple[int, ...]
 """In rank order, the positions of a component's resources among those of its bundle."""
 
@@ -30,28 +37,42 @@ def seated(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dict[str, li
         if any(seat not in position for its in given.values() for seat in its):
             return None
         lists = {name: tuple(position[seat] for seat in its) for name, its in given.items()}
-        found = orders(layout.problem, bundle.components, [node for node, _ in held], lists)
+        found = orders(layout.problem, bundle.components, _places(layout, bundle, held), lists)
         return None if found is None else {name: [held[number] for number in order] for name, order in found.items()}
     size = min(_block(bundle), len(held))
-    found = orders(layout.problem, bundle.components, [0] * size, {})
+    found = orders(layout.problem, bundle.components, _block_places(bundle, size), {})
     if found is None:
         return None
     blocks = range(0, len(held), size) if size else ()
     return {name: [held[block + number] for block in blocks for number in order] for name, order in found.items()}
 
 
-def can_be_seated(layout: Layout, bundle: Bundle) -> bool:
-    """Is there an order of ranks for every component of the bundle that keeps all that is asked of them, wherever it is?"""
+def can_be_seated(layout: Layout, bundle: Bundle, numa: bool = True) -> bool:
+    """Is there an order of ranks for every component of the bundle that keeps all that is asked of them, wherever it is?
+
+    `numa`: what must lie inside NUMA domains lies in pieces of a unit that may each be in another one. Without it a searched unit is
+    taken to be in one domain.
+    """
     if not bundle.fixed:
-        return orders(layout.problem, bundle.components, [0] * _block(bundle), {}) is not None
+        size = _block(bundle)
+        return orders(layout.problem, bundle.components, _block_places(bundle, size) if numa else [(0, 0)] * size, {}) is not None
     return of_given(layout, bundle) is not None
 
 
 def of_given(layout: Layout, bundle: Bundle) -> dict[str, list[Seat]] | None:
     """For every searched component on given resources these in rank order; None if no order keeps all that is asked of them."""
-    first = layout.numbering(bundle).first if bundle.contiguous else {}
-    held = [(node, i) for node, mask in layout.fixed[bundle].items() for i in range(mask.bit_length()) if mask >> i & 1]
-    return seated(layout, bundle, sorted(held, key=lambda seat: (first.get(seat[0], seat[0]), seat)))
+    return seated(layout, bundle, in_rank_order(layout, bundle, layout.fixed[bundle]))
+
+
+def _places(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> list[Place]:
+    nodes = layout.problem.cluster.nodes
+    domains = {node: numa_domains(nodes[node], bundle.kind) for node, _ in held}
+    return [(node, next((n for n, mask in enumerate(domains[node]) if mask >> index & 1), 0)) for node, index in held]
+
+
+def _block_places(bundle: Bundle, size: int) -> list[Place]:
+    """Of a searched unit: its node is one, and so is the NUMA domain of each of its pieces, if these matter."""
+    return [(0, number // bundle.piece if bundle.piece > 1 else 0) for number in range(size)]
 
 
 def _block(bundle: Bundle) -> int:
@@ -60,19 +81,19 @@ def _block(bundle: Bundle) -> int:
 
 
 def orders(
-    problem: Problem, members: Sequence[Component], nodes: Sequence[int], given: Mapping[str, Order]
+    problem: Problem, members: Sequence[Component], places: Sequence[Place], given: Mapping[str, Order]
 ) -> dict[str, Order] | None:  # fmt: skip
     """The order of every component whose ranks are searched; None if there is none.
 
     Parameters
     ----------
     members : the components on these resources.
-    nodes : the node of each resource.
+    places : where each resource is.
     given : the orders that are known; a resource that processes share stands in one more than once.
     """
-    if not nodes:
+    if not places:
         return {component.name: () for component in members if component.runs is None}
-    lines = list(_lines(problem, members, nodes, given))
+    lines = list(_lines(problem, members, places, given))
     if any(line is None for line in lines):
         return None
     known = [line for line in lines if line is not None]
@@ -85,12 +106,12 @@ def orders(
         parts = min(source.parallel.tp, target.parallel.tp)
         colors = part_held(source.parallel.tp, parts), part_held(target.parallel.tp, parts)
         if of[source.name] is of[target.name]:
-            length = len(of[source.name].order or nodes)
+            length = len(of[source.name].order or places)
             if any(colors[0](position) != colors[1](position) for position in range(length)):
                 return None
         else:
             of[source.name].colors[number], of[target.name].colors[number] = colors
-    found = seat_lines(known, len(nodes))
+    found = seat_lines(known, len(places))
     return None if found is None else {c.name: found[of[c.name].names] for c in members if c.runs is None}
 
 
@@ -122,20 +143,23 @@ def _strided(component: Component, count: int) -> Iterator[int]:
 
 
 def _lines(
-    problem: Problem, members: Sequence[Component], nodes: Sequence[int], given: Mapping[str, Order]
+    problem: Problem, members: Sequence[Component], places: Sequence[Place], given: Mapping[str, Order]
 ) -> Iterator[Line | None]:  # fmt: skip
     """The components that have their order in common; None for those whose wishes contradict each other."""
-    borders = {0, len(nodes), *(number for number in range(1, len(nodes)) if nodes[number] != nodes[number - 1])}
+    count, nodes = len(places), [node for node, _ in places]
+    borders = {0, count, *_changes(nodes)}
     for line in _aligned(problem, members):
-        wishes = {component: _Wish.of(component, len(nodes)) for component in line if component.name not in given}
+        wishes = {component: _Wish.of(component, count) for component in line if component.name not in given}
         lists = [given[component.name] for component in line if component.name in given]
         lists += [wish.order for wish in wishes.values() if wish.order is not None]
         if any(its != lists[0] for its in lists[1:]) or (
-            lists and not all(_keeps(problem, component, wish.block, lists[0], nodes) for component, wish in wishes.items())
+            lists and not all(_keeps(problem, component, wish.block, lists[0], places) for component, wish in wishes.items())
         ):
             yield None
         else:
-            cuts = {edge for wish in wishes.values() if wish.block for edge in range(0, len(nodes), wish.block)}
+            cuts = {edge for wish in wishes.values() if wish.block for edge in range(0, count, wish.block)}
+            if any(whole_in(problem, component, NUMA) > 1 for component in wishes):
+                cuts.update(_changes(places))
             yield Line(tuple(component.name for component in line), lists[0] if lists else None, tuple(sorted(borders | cuts)))
 
 
@@ -149,14 +173,25 @@ def _aligned(problem: Problem, members: Sequence[Component]) -> list[list[Compon
     return sets
 
 
-def _keeps(problem: Problem, component: Component, block: int, order: Order, nodes: Sequence[int]) -> bool:
+def _changes(places: Sequence[object]) -> Iterator[int]:
+    """The positions of resources that are elsewhere than the one before."""
+    return (number for number in range(1, len(places)) if places[number] != places[number - 1])
+
+
+def _keeps(problem: Problem, component: Component, block: int, order: Order, places: Sequence[Place]) -> bool:
     """May a searched component have this order?"""
-    if sorted(order) != list(range(len(nodes))):
+    if sorted(order) != list(range(len(places))):
         return False
     if block and any(number // block != rank // block for rank, number in enumerate(order)):
         return False
-    where = [nodes[number] for number in order]
-    if problem.job.capabilities.nodes_in_order and where != sorted(where):
+    where, size = [places[number] for number in order], whole_in(problem, component, NUMA)
+    nodes = [node for node, _ in where]
+    if problem.job.capabilities.nodes_in_order and nodes != sorted(nodes):
         return False
-    sizes = (component.group_size, problem.whole_replica(component))
-    return not any(len(set(where[start : start + size])) > 1 for size in sizes for start in range(0, len(where), size))
+    # Where a tensor parallel group may be is PW218's matter if anything is said of it.
+    group = component.per_process if any(keep.what == TP for keep in component.keep) else component.group_size
+    return _are_whole(where, size) and all(_are_whole(nodes, its) for its in (group, problem.whole_replica(component)))
+
+
+def _are_whole(places: Sequence[object], size: int) -> bool:
+    return not any(len(set(places[start : start + size])) > 1 for start in range(0, len(places), size))

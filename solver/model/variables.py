@@ -16,8 +16,7 @@ from ...models.problem import Problem
 from ..layout.layout import Bundle, Cell, Count, Layout, Values, domains_of
 from ..layout.places import Place
 from ..layout.pools import Pool
-from ..layout.rank_order import in_rank_order
-from ..layout.seating import can_be_seated
+from ..layout.seating import can_be_seated, of_given
 from .amount import Amount, Condition, total
 from .ranges import Ranges
 from .saying import Saying
@@ -98,9 +97,10 @@ class Variables(Saying):
             return total(self.accelerators_on(bundle, node.rank) for node in self.problem.cluster.nodes if node.name == name)
         return total(self.accelerators(bundle, cell) for cell in domains_of(self.layout, level)[name])
 
-    def given_in_order(self, bundle: Bundle) -> list[Seat]:
-        """The resources of a given bundle in the order in which the ranks of its searched members take them."""
-        return in_rank_order(self.layout, bundle, self.layout.fixed[bundle])
+    def given_in_order(self, component: Component) -> list[Seat]:
+        """The given resources of a searched component in the order of its ranks; none if no order keeps strides and relations."""
+        bundle = self.bundle(component)
+        return (of_given(self.layout, bundle) or {}).get(component.name, []) if bundle else []
 
     def can_be_seated(self, bundle: Bundle) -> bool:
         """Is there an order of ranks for every component of the bundle that keeps strides and relations between ranks?"""

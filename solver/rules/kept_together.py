@@ -56,7 +56,7 @@ class KeptTogether:
         elif bundle and bundle.contiguous and not bundle.fixed:
             self._starts(problem, kept, bundle, variables)
         elif bundle and bundle.fixed:
-            variables.require(_are_whole(problem, kept, variables.given_in_order(bundle)), why)
+            variables.require(_are_whole(problem, kept, variables.given_in_order(component)), why)
         elif keep.what == WHOLE:
             if bundle is None or keep.level in LEVELS or not _is_one_group(kept):
                 names = variables.domains(keep.level)

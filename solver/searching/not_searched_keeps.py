@@ -8,7 +8,9 @@ from typing import Iterator
 from ...models.component import ZERO_COPY, Component
 from ...models.locality import TP, WHOLE
 from ...models.machines.topology import NUMA
+from ..layout.grain import whole_in
 from ..layout.layout import Bundle, Layout
+from ..layout.seating import can_be_seated
 from ..wording import level_name
 from .not_searched_demands import Reason
 
@@ -17,6 +19,7 @@ def unsearched_keeps(layout: Layout) -> Iterator[Reason]:
     """Groups inside domains that cross each other, inside NUMA domains of what is itself searched, and the like."""
     for bundle in layout.searched:
         yield from _levels(layout, bundle)
+        yield from _numa_orders(layout, bundle)
         host = layout.pool_of[bundle].host
         for component in bundle.components:
             if host is not None and bundle.piece > 1:
@@ -30,6 +33,14 @@ def unsearched_keeps(layout: Layout) -> Iterator[Reason]:
             if its and not its.fixed and its.unit % component.parallel.tp:
                 why = f"tp groups of {component.name} may lie on several nodes, and where each part of the weights is then is not searched"
                 yield component.name, why, f"keep its tp groups in one node, or drop `{ZERO_COPY.replace(' ', '_')}_with`"
+
+
+def _numa_orders(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
+    """Orders of ranks that could be kept only where a NUMA domain holds more than one piece."""
+    if bundle.piece > 1 and not can_be_seated(layout, bundle) and can_be_seated(layout, bundle, numa=False):
+        name = next(component.name for component in bundle.components if whole_in(layout.problem, component, NUMA) > 1)
+        why = f"groups of {name} must lie inside NUMA domains, in an order of ranks that others on its accelerators demand"
+        yield name, why, f"take `numa` out of `keep` of {name}"
 
 
 def _levels(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
