@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from math import ceil, isfinite
-from typing import Callable
+from typing import Callable, Protocol
 
 from ortools.sat.python import cp_model
 
 from ..layout.layout import Values
-from .variables import Variables
 
 ROUNDING = 1e-6
 """What a bound on whole numbers may lie above one by mere rounding."""
@@ -40,12 +39,22 @@ OnSolution = Callable[[Values, int], None]
 """Told of every better solution: its decision values and the bound that is proved by then."""
 
 
+class Solvable(Protocol):
+    """A model, and how the decision values are read from its variables."""
+
+    model: cp_model.CpModel
+
+    def values(self, value: Callable[[cp_model.IntVar], int]) -> Values:
+        """The decision values, given a way to read one variable."""
+        ...
+
+
 class ModelRejected(Exception):
     """CP-SAT called the model invalid: a fault of ours, never of the input."""
 
 
 def run(
-    variables: Variables, limit: float, seed: int, presolve: bool = True, *, by_relaxation: bool = True,
+    variables: Solvable, limit: float, seed: int, presolve: bool = True, *, by_relaxation: bool = True,
     model: cp_model.CpModel | None = None, on_solution: OnSolution | None = None,
 ) -> Outcome:  # fmt: skip
     """Solve a model.
@@ -82,7 +91,7 @@ def _whole(bound: float) -> int | None:
 
 
 class _Listener(cp_model.CpSolverSolutionCallback):
-    def __init__(self, variables: Variables, on_solution: OnSolution) -> None:
+    def __init__(self, variables: Solvable, on_solution: OnSolution) -> None:
         super().__init__()
         self._variables, self._tell = variables, on_solution
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterator
 from ...models.component import Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from .by_domain import Presence, Share
 from .bytes_across import BytesAcross
 from .domains import count_of, domain_rows, domains_counted, fewest
 from .presence import held, is_open, several
@@ -45,6 +46,9 @@ class Collectives(BytesAcross):
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
         for bundle, traffic in self.bundles(problem, variables.layout):
             yield domains_counted(variables, bundle, self.level, traffic)
+
+    def by_domain(self, problem: Problem) -> Iterator[Share]:
+        yield from (Presence(each.traffic, each.name) for each in self._busy(problem))
 
     def _busy(self, problem: Problem) -> list[Component]:
         several_domains = bool(several(problem, self.level))

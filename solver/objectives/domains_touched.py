@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Iterator
 from ...models.component import Component
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from .by_domain import Presence, Share
 from .domains import count_of, domain_rows, domains_counted, fewest
 from .presence import WORDS, held, is_open, several
 from .term import Aggregate
@@ -51,6 +52,9 @@ class DomainsTouched:
     def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
         for bundle in self.bundles(problem, variables.layout):
             yield domains_counted(variables, bundle, self.level, 1)
+
+    def by_domain(self, problem: Problem) -> Iterator[Share]:
+        yield from (Presence(1, members[0].name) for members in self._unknown(problem))
 
     def _unknown(self, problem: Problem) -> list[tuple[Component, ...]]:
         """The sets of components on the same accelerators that are searched, and of which no traffic is known."""

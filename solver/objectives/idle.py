@@ -21,12 +21,12 @@ class Idle:
     name: ClassVar[str] = "accelerators short of what was asked at most"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        short: list[Amount] = []
-        for component in problem.hinted:
-            bundle = variables.bundle(component)
-            if bundle and least_and_most(problem, component.name):
-                short.append(component.most - variables.accelerators(bundle))
-        return variables.total(short)
+        asked = [(each.most, variables.bundle(each)) for each in self.stretchable(problem)]
+        return variables.total(most - variables.accelerators(bundle) for most, bundle in asked if bundle)
+
+    def stretchable(self, problem: Problem) -> list[Component]:
+        """The components with a range of amounts: the term is the sum of their upper ends, less what they get."""
+        return [each for each in problem.hinted if least_and_most(problem, each.name)]
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         return sum(

@@ -10,6 +10,7 @@ from ...models.link import Link
 from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from .by_domain import Excess, Share
 from .bytes_across import BytesAcross, links, same_place
 from .domains import domain_rows, domains_counted
 from .once import once
@@ -73,6 +74,9 @@ class Streams(BytesAcross):
         for link, source, _ in self._links(problem):
             if (bundle := variables.bundle(source)) and not bundle.fixed:
                 yield domains_counted(variables, bundle, self.level, bundle.unit * link.stream)
+
+    def by_domain(self, problem: Problem) -> Iterator[Share]:
+        yield from (Excess(link.stream, link.target, link.source, link.ratio) for link, _, _ in self._links(problem))
 
     def _links(self, problem: Problem) -> Iterator[tuple[Link, Component, Component]]:
         return (each for each in links(problem, self.level) if each[0].stream)

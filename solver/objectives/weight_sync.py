@@ -10,6 +10,7 @@ from ...models.component import Component
 from ...models.link import Link
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from .by_domain import Presence, Share
 from .bytes_across import BytesAcross, links, same_place
 from .domains import domain_rows, fewest_of
 from .once import once
@@ -84,6 +85,9 @@ class WeightSync(BytesAcross):
             names, level = several(problem, self.level), self.level
             members = [(uncovered_in(variables, source, target, level, name), most(variables, target, level, name)) for name in names]
             yield Aggregate(("uncovered", *ends, level), members, link.weights)
+
+    def by_domain(self, problem: Problem) -> Iterator[Share]:
+        yield from (Presence(link.weights, link.target, unless=link.source) for link, _, _ in self._links(problem))
 
     def _links(self, problem: Problem) -> Iterator[tuple[Link, Component, Component]]:
         return (each for each in links(problem, self.level) if each[0].weights)

@@ -28,9 +28,13 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
         if standing.is_proved:
             return standing
     about_to_search()
+    from ..patterns.by_patterns import search as search_by_patterns
     from .tiered import search as search_tiers
 
-    search_tiers(standing, limit)
+    spent = search_by_patterns(standing, layout, limit)
+    if not standing.is_proved and not standing.refuted:
+        search_tiers(standing, limit - spent)
+    standing.spent += spent
     return standing
 
 

@@ -1,4 +1,7 @@
-"""The solver is told things in few places only: rules, objectives, cuts and the vocabulary that they speak (variables, ranges)."""
+"""The solver is told things in few places only: rules, objectives, cuts and the vocabulary that they speak (variables, ranges).
+
+The model over uses of domains is a model of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import ast
 from typing import Iterator
 
 VOCABULARY = ("variables", "saying", "slots", "ranges", "edges")
-ALLOWED = ("solver/rules/", "solver/objectives/", "solver/cuts/", *(f"solver/model/{name}.py" for name in VOCABULARY))
+ALLOWED = ("solver/rules/", "solver/objectives/", "solver/cuts/", *(f"solver/model/{name}.py" for name in VOCABULARY), "solver/patterns/master.py")
 # The model's own methods, and the words of `Variables` that post; what is minimised is put together in one place.
 POSTING = {"require", "minimise", "minimize", "maximize", "only_enforce_if"}
 COMPOSING = {"solver/model/compile.py"}

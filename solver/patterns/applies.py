@@ -1,0 +1,62 @@
+"""Which problems are sums over domains of one level of the topology, and why others are not."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ...models.component import APART, COLOCATED_OR_DISJOINT, IN_ORDER, NEAR, NOT_FEWER, SUBSET
+from ...models.locality import WHOLE
+from ...models.machines.topology import LEVELS, NODE_LEVEL
+from ..layout.cells.exactness import is_chain
+from ..layout.cells.reserved import reservations
+from ..layout.layout import Layout
+from ..objectives.by_domain import ByDomain
+from ..objectives.idle import Idle
+from ..objectives.tiers import Tier
+
+_BETWEEN = (APART, NEAR, NOT_FEWER, IN_ORDER, COLOCATED_OR_DISJOINT, SUBSET)
+
+
+def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
+    """Why the problem is no sum over domains of one level; nothing if it is one."""
+    problem = layout.problem
+    if not layout.counted:
+        yield "nothing is counted"
+    if layout.ranged:
+        yield "some of it is contiguous"
+    if layout.dealt:
+        yield "processes on nodes are searched"
+    if any(pool.host is not None for pool in layout.pools):
+        yield "some of it lies within what is searched"
+    if problem.previous is not None or problem.unlike or problem.caps:
+        yield "the answer is compared with others"
+    yield from (f"there is a relation {kind}" for kind in _BETWEEN if problem.related(kind))
+    for component in problem.hinted:
+        if component.pins:
+            yield f"{component.name} is pinned"
+        if any(keep.level == NODE_LEVEL and keep.what == WHOLE for keep in component.keep):
+            yield f"{component.name} is kept together on nodes"
+        if any(spread.level == NODE_LEVEL for spread in component.spread):
+            yield f"{component.name} is spread over nodes"
+    for pool in layout.pools:
+        if not is_chain(bundle.piece for bundle in pool.counted if bundle.piece > 1):
+            yield "what fits the NUMA domains of a node is no sum"
+    if problem.job.capabilities.nodes_in_order and any(bundle.wholes for bundle in layout.counted):
+        yield "groups follow the order of the nodes"
+    if any(each.may_be_short(alike.node) for each in reservations(layout) for alike in problem.cluster.alike):
+        yield "nodes may lack CPUs or memory"
+    for tier in tiers:
+        yield from (f"{term.name} is no sum over domains" for term, _ in tier.members if not isinstance(term, (ByDomain, Idle)))
+    if not levels(layout, tiers):
+        yield "there is no one level of domains that matters"
+
+
+def levels(layout: Layout, tiers: tuple[Tier, ...]) -> tuple[str, ...]:
+    """The levels of the topology that matter, where their domains are the same; nothing where they differ, or none matters."""
+    found = {each.level for component in layout.problem.hinted for each in (*component.keep, *component.spread)}
+    found.update(level for bundle in layout.counted for level, _ in bundle.wholes)
+    for tier in tiers:
+        found.update(term.level for term, _ in tier.members if isinstance(term, ByDomain))
+    its = [level for level in LEVELS if level in found and len(layout.domains(level)) > 1]
+    parts = {tuple(sorted(tuple(cell.index for cell in cells) for cells in layout.domains(level).values())) for level in its}
+    return tuple(its) if len(parts) == 1 else ()

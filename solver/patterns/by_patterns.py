@@ -1,0 +1,66 @@
+"""A choice of degrees searched by uses of domains: where many domains are alike, it is decided how often each use occurs."""
+
+from __future__ import annotations
+
+from ..layout.layout import Layout
+from ..model.engine import Outcome, Status, run
+from ..objectives.by_domain import ByDomain
+from ..objectives.tiers import Tier
+from ..searching.standing import Standing, WrongAnswer
+from .applies import levels, reasons
+from .contents import TooMany
+from .master import Master
+from .uses import Uses
+
+SHARE = 0.2
+"""Of the time: what is not decided in this is left to the ordinary model."""
+
+
+def search(standing: Standing, layout: Layout, limit: float) -> float:
+    """Make the answer better, and what is proved of it, where the problem is a sum over domains; the deterministic time that it took."""
+    uses = uses_of(layout, standing.tiers)
+    if uses is None:
+        return 0.0
+    left, master = SHARE * limit, Master(uses)
+    for number, tier in enumerate(standing.tiers):
+        amount = master.aim(tier)
+        outcome = run(master, left, standing.search.seed)
+        left -= outcome.spent
+        if outcome.status is Status.INFEASIBLE and standing.assignment is None:
+            # As everywhere, one "infeasible" is no proof: it must say so again without presolve.
+            again = run(Master(uses), left, standing.search.seed, presolve=False)
+            left -= again.spent
+            standing.refuted = again.status is Status.INFEASIBLE
+        if not _take(standing, layout, number, outcome):
+            break
+        master.at_most(amount, outcome.objective)
+    return SHARE * limit - left
+
+
+def possible(layout: Layout, limit: float, seed: int, presolve: bool) -> Outcome | None:
+    """Any answer, or that there is none; None where the problem is no sum over domains, whatever its answers cost."""
+    uses = uses_of(layout, ())
+    return run(Master(uses), limit, seed, presolve) if uses else None
+
+
+def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
+    """What the domains can be used for; None where the problem is no sum over domains, or that is too much to write out."""
+    if any(reasons(layout, tiers)):
+        return None
+    terms = [term for tier in tiers for term, _ in tier.members if isinstance(term, ByDomain)]
+    try:
+        return Uses(layout, levels(layout, tiers), [share for term in terms for share in term.by_domain(layout.problem)])
+    except TooMany:
+        return None
+
+
+def _take(standing: Standing, layout: Layout, number: int, outcome: Outcome) -> bool:
+    """Keep an answer and what is proved of a tier. Is it decided? Raises WrongAnswer if a bound cannot be true."""
+    if outcome.values is None:
+        return False
+    costs = standing.offer(layout, outcome.values, "patterns")
+    if costs is not None and outcome.bound is not None and outcome.bound > costs[number]:
+        raise WrongAnswer(f"the solver's bound is {outcome.bound}, an answer costs {costs[number]}")
+    if outcome.bound is not None:
+        standing.prove(number, outcome.bound)
+    return costs is not None and costs[number] == outcome.objective and outcome.status is Status.OPTIMAL
