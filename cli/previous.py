@@ -69,7 +69,7 @@ class Previous:
 
     def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:
         """The edits of the file, unless its ranks count nodes that are gone: then why not."""
-        if not self._words or not edits:
+        if not self._words or not (edits or unwritable):
             return edits, unwritable
         message = "the answer cannot be written into this file: its ranks still count the nodes that are gone"
-        return [], (*unwritable, error("PW603", "", message, help="change the cluster there first, or use the plan itself"))
+        return [], (error("PW603", "", message, help="change the cluster there first, or use the plan itself"),)

@@ -16,7 +16,7 @@ class Answer:
 
     `verdict` is the plan's status (``verified``, ``optimal``, ``feasible``), or ``impossible`` (proved), or
     ``undecided`` (neither found nor refuted within the limit). `findings` say why there is no plan. `how` says what
-    decided: ``given`` ranks, ``greedy`` meeting its bound, or ``search``. `unchecked` is what the rules could not judge
+    decided: ``given`` ranks, ``greedy`` meeting its bound, a ``sweep`` over ranges, ``patterns`` of alike domains, or ``search``. `unchecked` is what the rules could not judge
     of the plan.
     """
 

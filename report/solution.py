@@ -19,7 +19,13 @@ from .table import components_table, placements_table, table
 from .terminal import escape, paint
 from .text import render_unchecked
 
-_HOW = {"given": "all ranks are given", "greedy": "greedy meets the bound", "search": "proved by search", "sweep": "proved by a sweep"}
+_HOW = {
+    "given": "all ranks are given",
+    "greedy": "greedy meets the bound",
+    "sweep": "proved by a sweep",
+    "patterns": "proved by counting uses of alike domains",
+    "search": "proved by search",
+}
 
 
 def render(

@@ -50,8 +50,9 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
     """What became of the groups of a plan in an answer to a question that was asked near it (see `after`)."""
     chosen = _chosen(question, now)
     parts = tuple(part for members in movable(chosen) if (part := _moved(chosen, members, before, now)).before)
-    bound = next((term.bound for term in now.terms if term.name == MovesTerm.name), 0)
-    return Moves(parts, bound, tuple((term.name, term.value) for term in before.terms))
+    # The term counts too what ends because less is asked for than could be: of what moves it is as far from its bound.
+    open_still = next((term.value - term.bound for term in now.terms if term.name == MovesTerm.name), 0)
+    return Moves(parts, max(0, sum(part.moved for part in parts) - open_still), tuple((term.name, term.value) for term in before.terms))
 
 
 def _chosen(question: Problem, plan: Plan) -> Problem:
