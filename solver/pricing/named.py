@@ -35,7 +35,7 @@ def called(problem: Problem, text: str) -> tuple[Demand, ...] | Finding:
     known = list(names(problem))
     close = nearest(wanted, known)
     advice = f"name `{close}`" if close else "name one of " + listed([f"`{name}`" for name in known[:MAX_LISTED]])
-    return error("PW608", "", f"`{text[:80]}` is no demand of this file", help=advice if known else "there is nothing to drop in this file")
+    return error("PW612", "", f"`{text[:80]}` is no demand of this file", help=advice if known else "there is nothing to drop in this file")
 
 
 def _full(problem: Problem, demand: Demand) -> str:

@@ -77,7 +77,7 @@ def test_demands_are_called_by_their_names_or_shorter(text: str, meant: list[str
 def test_what_is_no_demand_gets_the_nearest_name() -> None:
     found = called(MANY, "actor.memmory")
     assert isinstance(found, Finding)
-    assert (found.code, found.help) == ("PW608", "name `actor.memory`")
+    assert (found.code, found.help) == ("PW612", "name `actor.memory`")
 
 
 def test_dropped_degrees_leave_no_choice() -> None:
@@ -171,7 +171,7 @@ def test_json_says_the_same(file: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_what_cannot_be_changed_is_told_as_json_too(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["whatif", file, "--drop", "no.such", "--format", "json"]) == 2
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
-    assert finding["code"] == "PW608"
+    assert finding["code"] == "PW612"
 
 
 def test_the_table_escapes_what_comes_from_the_command_line(file: str, capsys: pytest.CaptureFixture[str]) -> None:
