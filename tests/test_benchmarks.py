@@ -99,3 +99,19 @@ def test_the_same_question_had_the_same_answer_every_time() -> None:
     rows = json.loads((BENCHMARKS / "results" / "determinism.json").read_text("utf-8"))["rows"]
     assert {row["verdict"] for row in rows} == {"optimal", "feasible", "impossible"}
     assert all(row["different_answers"] == 1 and row["runs"] == 60 and row["processes"] == 3 for row in rows)
+
+
+def test_the_reason_of_every_impossible_problem_is_right_and_soon_there() -> None:
+    rows = json.loads((BENCHMARKS / "results" / "explain.json").read_text("utf-8"))["rows"]
+    assert len(rows) == 60 and {row["accelerators"] for row in rows} == {512, 1024, 4096, 16384}
+    for row in rows:
+        assert row["verdict"] == "impossible"
+        assert row["said_minimal"] and row["minimal"] and row["certificate"]
+        assert row["fixes_solved"] == row["fixes"] > 0
+        assert row["seconds"] <= 0.6
+
+
+def test_sums_are_counted_again_by_a_script_that_knows_nothing_of_placewright() -> None:
+    script = (BENCHMARKS / "placing" / "recheck.py").read_text("utf-8")
+    assert len(script.splitlines()) <= 20
+    assert {line for line in script.splitlines() if line.startswith(("import", "from"))} == {"import json", "import sys"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+import time
 from typing import Iterator
 
 import pytest
@@ -211,10 +211,18 @@ def test_every_choice_of_degrees_is_refuted_and_changed() -> None:
         assert any(solve(change.apply(each)).plan for each in question.alternatives())
 
 
+def test_many_components_on_many_nodes_are_explained_in_a_moment() -> None:
+    where = read_shorthand("2048x8xH100")
+    components = [component(f"c{number}", 528 + 8 * (number % 3), tp=8 >> number % 4, gib=20 * (number % 3)) for number in range(32)]
+    began = time.process_time()
+    conflict = find_conflict([problem(where, *components)])  # type: ignore[arg-type]
+    assert time.process_time() - began < 3.0  # about half a second, where nothing else runs
+    assert conflict.minimal and conflict.how == COUNTING
+    assert conflict.row is not None and conflict.row.have == 16384
+
+
 def test_given_parts_are_never_blamed() -> None:
     from placewright.models.placements.run import Run
 
-    question = problem(cluster({"count": 4}, {"count": 4}), given("g", Run(range(6), 0)), component("a", 4, tp=4))
-    question = replace(question)
     conflict = find_conflict([problem(cluster({"count": 4}, {"count": 4}), given("g", Run(range(3), 0)), component("a", 8, tp=4))])
     assert all(demand.component != "g" for demand in conflict.demands)
