@@ -53,7 +53,8 @@ def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
 
 def levels(layout: Layout, tiers: tuple[Tier, ...]) -> tuple[str, ...]:
     """The levels of the topology that matter, where their domains are the same; nothing where they differ, or none matters."""
-    found = {each.level for component in layout.problem.hinted for each in (*component.keep, *component.spread)}
+    found = {keep.level for component in layout.problem.hinted for keep in component.keep}
+    found.update(spread.level for component in layout.problem.hinted for spread in component.spread)
     found.update(level for bundle in layout.counted for level, _ in bundle.wholes)
     for tier in tiers:
         found.update(term.level for term, _ in tier.members if isinstance(term, ByDomain))

@@ -123,12 +123,16 @@ class Oracle:
         about_to_search()
         from ..model.compile import compile
         from ..model.engine import Status, run
+        from ..patterns.by_patterns import possible
 
-        variables = compile(problem, minimise=False)
-        outcome = run(variables, LIMIT, SEED, presolve)
+        layout = Layout(problem)
+        outcome = possible(layout, LIMIT, SEED, presolve)
+        if outcome is None:
+            variables = compile(problem, minimise=False)
+            layout, outcome = variables.layout, run(variables, LIMIT, SEED, presolve)
         if outcome.values is not None:
-            return Verdict.POSSIBLE if _holds(problem, expand(variables.layout, outcome.values)) else Verdict.OPEN
-        if outcome.status is Status.INFEASIBLE and refutable(variables.layout):
+            return Verdict.POSSIBLE if _holds(problem, expand(layout, outcome.values)) else Verdict.OPEN
+        if outcome.status is Status.INFEASIBLE and refutable(layout):
             self.searched = True
             return Verdict.REFUTED
         return Verdict.OPEN
