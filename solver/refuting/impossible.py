@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
 from ...models.findings.finding import Finding, error
 from ...models.problem import AMOUNT, Problem
+from ..wording import listed
 from .clauses import with_line
 from .conflict import Conflict
 from .find import find_conflict
+from .oracle import Oracle, Verdict
+from .rows.census import Census
 
 
 def impossible(alternatives: Sequence[Problem]) -> Finding:
@@ -17,7 +21,17 @@ def impossible(alternatives: Sequence[Problem]) -> Finding:
     Its message is a sum that a person can check, where there is one; its notes are the fewest demands that cannot hold together,
     its help are changes, the smallest first, each of which was solved.
     """
+    without = [replace(problem, caps=()) for problem in alternatives]
+    if alternatives[0].caps and Oracle(Census(without[0])).judge(without) is Verdict.POSSIBLE:
+        return _limited(alternatives[0])
     return finding_of(find_conflict(alternatives), len(alternatives))
+
+
+def _limited(problem: Problem) -> Finding:
+    """What to say where nothing but limits on the objective stands in the way."""
+    limits = listed([f"`{' + '.join(name for name, _ in cap.terms)}` at most {cap.most}" for cap in problem.caps])
+    message = f"impossible: no placement has {limits}; without {'this limit' if len(problem.caps) == 1 else 'these limits'} there is one"
+    return error("PW601", "", message, help="write a larger number in `--at-most`, or leave it out to see what can be had")
 
 
 def finding_of(conflict: Conflict, choices: int = 1) -> Finding:
