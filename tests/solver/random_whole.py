@@ -78,6 +78,10 @@ class Drawn:
             nodes = [self._node() for _ in range(self._one(2, 2, 3, 3, 4))]
             if sum(node["count"] for node in nodes) <= 9 - len(nodes) // 4:
                 break
+        if self.source.random() < 0.4:  # nodes that nothing tells apart but their one domain
+            first = nodes[0] if nodes[0]["count"] * len(nodes) <= 9 else nodes[0] | {"count": 2, "taken": 0}
+            racks = [node["rack"] for node in nodes]
+            nodes = [first | {"rack": rack, "nvlink_domain": rack} for rack in (sorted(racks) if self._one(0, 1) else racks)]
         where = range(len(nodes))
         group = tuple(sorted(self.source.sample(where, self.source.randint(1, len(nodes)))))
         return cluster(*nodes, g=group)
