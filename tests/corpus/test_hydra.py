@@ -60,6 +60,7 @@ def agree(document: Document, oracle: dict[str, Any] | None) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
 def test_every_file_of_rlinf_is_composed_as_hydra_composes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, folder in FOLDERS.items():

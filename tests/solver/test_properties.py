@@ -11,7 +11,7 @@ from placewright.models.component import Relation
 from placewright.models.problem import Problem
 from placewright.solver.model.compile import compile
 from placewright.solver.model.engine import Status, run
-from placewright.solver.searching import search
+from placewright.solver.searching import one_choice
 from placewright.solver.searching.search import solve
 
 from .cases import node
@@ -49,14 +49,14 @@ def test_names_and_order_of_components_do_not_matter() -> None:
 
 def test_greedy_and_search_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [verdict(question) for question in questions(2)]
-    monkeypatch.setattr(search, "greedy", lambda layout: None)
+    monkeypatch.setattr(one_choice, "greedy", lambda layout: None)
     assert [verdict(question) for question in questions(2)] == expected
 
 
 def test_counting_rows_and_search_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [verdict(question)[0] for question in questions(3)]
     assert "impossible" in expected
-    monkeypatch.setattr(search, "counting_row", lambda question: None)
+    monkeypatch.setattr(one_choice, "counting_row", lambda question: None)
     assert [verdict(question)[0] for question in questions(3)] == expected
 
 
