@@ -38,6 +38,8 @@ def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:
             yield f"{component.name} is kept together on nodes"
         if any(spread.level == NODE_LEVEL for spread in component.spread):
             yield f"{component.name} is spread over nodes"
+        if component.least < component.most and any(spread.percent < 100 for spread in component.spread):
+            yield f"how much of {component.name} one domain may hold depends on how much there is of it"
     for pool in layout.pools:
         if not is_chain(bundle.piece for bundle in pool.counted if bundle.piece > 1):
             yield "what fits the NUMA domains of a node is no sum"

@@ -1,0 +1,101 @@
+"""What is decided by uses of domains is what the ordinary model decides, and what trying everything finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from placewright.models.answer import IMPOSSIBLE
+from placewright.models.machines.topology import domain
+from placewright.models.placements.assignment import Assignment
+from placewright.models.problem import Problem
+from placewright.solver.layout.layout import Layout
+from placewright.solver.model.compile import compile
+from placewright.solver.model.engine import Status, run
+from placewright.solver.objectives.by_domain import ByDomain
+from placewright.solver.objectives.tiers import tiers
+from placewright.solver.patterns.applies import reasons
+from placewright.solver.patterns.by_patterns import search
+from placewright.solver.searching.not_searched import not_searched
+from placewright.solver.searching.progress import silent
+from placewright.solver.searching.search import solve
+from placewright.solver.searching.standing import Search, Standing
+
+from ..brute_force import TooMany
+from ..whole_model import judge
+from .random_racks import racks
+
+
+def by_patterns(problem: Problem) -> Standing | None:
+    """How the problem stands after it was searched by uses of domains alone; None where it cannot be."""
+    layout = Layout(problem)
+    standing = Standing(problem, layout, Search(problem, 1, silent))
+    if not_searched(problem) or any(reasons(layout, standing.tiers)):
+        return None
+    search(standing, layout, 10.0)
+    return standing
+
+
+@pytest.mark.parametrize("start", range(0, 240, 40))
+def test_it_proves_what_the_ordinary_model_proves(start: int) -> None:
+    met: Counter[Status] = Counter()
+    for seed in range(start, start + 40):
+        problem = racks(seed, most=14 if seed % 2 else 28)
+        standing = by_patterns(problem)
+        if standing is None:
+            continue
+        ordinary = run(compile(problem), 10.0, 1)
+        met[ordinary.status] += 1
+        if ordinary.status is Status.INFEASIBLE:
+            assert standing.refuted and standing.assignment is None, seed
+        else:
+            assert standing.is_proved and standing.objective == ordinary.objective, seed
+    assert met[Status.OPTIMAL] > 5 and met[Status.INFEASIBLE] > 2, "too few of them say anything"
+
+
+def test_it_proves_what_trying_everything_finds() -> None:
+    met: Counter[str] = Counter()
+    for seed in range(5000, 5080):
+        problem = racks(seed, most=8)
+        if by_patterns(problem) is not None:
+            try:
+                met[judge(problem, budget=800).verdict] += 1
+            except TooMany:
+                continue
+    assert met["optimal"] > 5 and met[IMPOSSIBLE] > 5, met
+
+
+def test_terms_are_sums_over_domains() -> None:
+    checked = 0
+    for seed in range(80):
+        problem = racks(seed, most=20)
+        plan = solve(problem).plan if not not_searched(problem) else None
+        for tier in tiers(problem) if plan else ():
+            for term, _ in tier.members:
+                if plan and isinstance(term, ByDomain):
+                    empty = term.value(problem, Assignment({component.name: () for component in problem.components}))
+                    held = _held(problem, plan.assignment, term.level)
+                    costs = (share.value(its) for its in held.values() for share in term.by_domain(problem))
+                    assert term.value(problem, plan.assignment) == empty + sum(costs), (seed, term.name)
+                    checked += 1
+    assert checked > 50
+
+
+def _held(problem: Problem, assignment: Assignment, level: str) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {domain(node, level): {} for node in problem.cluster.nodes}
+    for component in problem.components:
+        for (node, _), mask in assignment.masks(component.name).items():
+            its = found[domain(problem.cluster.nodes[node], level)]
+            its[component.name] = its.get(component.name, 0) + mask.bit_count()
+    return found
+
+
+def test_a_problem_without_alike_domains_is_decided_too() -> None:
+    decided = 0
+    for seed in range(60):
+        problem = racks(seed, most=14)
+        nodes = tuple(replace(node, taken=node.taken | (node.rank % 2)) for node in problem.cluster.nodes)
+        standing = by_patterns(replace(problem, cluster=replace(problem.cluster, nodes=nodes)))
+        decided += standing is not None and (standing.refuted or standing.is_proved)
+    assert decided > 20
