@@ -20,23 +20,24 @@ from study import Rows, Study
 
 SCRIPT = Path(__file__).resolve().parent / "placing" / "one_case.py"
 LIMITS = {512: 10.0, 1024: 10.0, 4096: 30.0, 16384: 60.0}
-PEERS_LIMIT = 30.0
+PEERS_LIMIT, QUICK_PEERS_LIMIT = 30.0, 2.0
 NAIVE_UP_TO, HIGHS_UP_TO = 512, 4096
 
 
 def cases(full: bool) -> Iterator[Case]:
-    """Every case; without `full` two small sizes and one seed."""
-    sizes, seeds = (tuple(LIMITS), range(1, 6)) if full else ((512, 1024), range(1, 2))
+    """Every case; without `full` the smallest size and one seed."""
+    sizes, seeds = (tuple(LIMITS), range(1, 6)) if full else ((512,), range(1, 2))
+    peers_limit = PEERS_LIMIT if full else QUICK_PEERS_LIMIT
     for size in sizes:
         for occupied in (0.15, 0.3) if full else (0.15,):
-            for fill in (0.5, 0.7, 0.82):
+            for fill in (0.5, 0.7, 0.82) if full else (0.5, 0.82):
                 for seed in seeds:
                     for way in (PACKED, DECREASING, OURS):
                         yield Case(size, occupied, fill, seed, way, LIMITS[size])
                     if size <= HIGHS_UP_TO and seed <= 2 and occupied == 0.15:
-                        yield Case(size, occupied, fill, seed, HIGHS, PEERS_LIMIT if full else 5.0)
+                        yield Case(size, occupied, fill, seed, HIGHS, peers_limit)
                     if size <= NAIVE_UP_TO and seed <= 2 and occupied == 0.15 and (full or fill == 0.5):
-                        yield Case(size, occupied, fill, seed, NAIVE, PEERS_LIMIT if full else 5.0)
+                        yield Case(size, occupied, fill, seed, NAIVE, peers_limit)
 
 
 def measure(full: bool) -> Rows:

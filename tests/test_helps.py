@@ -169,7 +169,7 @@ def test_every_edit_of_a_mutated_file_of_rlinf_keeps_its_promise(part: int, monk
     lines = (CORPUS / "placement_files.txt").read_text("utf-8").split()
     offered = 0
     for line in lines[part::6][::6]:
-        for seed in range(60):
+        for seed in range(30):
             chance = random.Random(f"{line} {seed}")
             text = (CORPUS / line).read_text("utf-8")
             for _ in range(chance.choice([1, 1, 2])):
@@ -177,7 +177,7 @@ def test_every_edit_of_a_mutated_file_of_rlinf_keeps_its_promise(part: int, monk
             judged = judge(os.fspath(CORPUS / line), chance.choice(MACHINES), chance.choice(["placement", "training"]), composer)
             offered += any(finding.edit for finding in judged(text).findings)
             assert broken_promises(judged, text) == [], (line, seed)
-    assert offered > 20
+    assert offered > 10
 
 
 OF_ROLL = HERE.parents[1] / "shared" / "corpus" / "roll"
@@ -197,7 +197,7 @@ def test_every_edit_of_a_mutated_file_of_roll_keeps_its_promise(part: int) -> No
     lines = (OF_ROLL / "placement_files.txt").read_text("utf-8").split()
     offered = 0
     for line in lines[part::3][::3]:
-        for seed in range(40):
+        for seed in range(16):
             chance = random.Random(f"{line} {seed}")
             text = (OF_ROLL / line).read_text("utf-8")
             for _ in range(chance.choice([1, 1, 2])):
@@ -205,7 +205,7 @@ def test_every_edit_of_a_mutated_file_of_roll_keeps_its_promise(part: int) -> No
             judged = judge(os.fspath(OF_ROLL / line), chance.choice(MACHINES), chance.choice(["placement", "training"]), composer, "roll")
             offered += any(finding.edit for finding in judged(text).findings)
             assert broken_promises(judged, text) == [], (line, seed)
-    assert offered > 20
+    assert offered > 8
 
 
 OF_VERL = HERE.parents[1] / "shared" / "corpus" / "verl" / "golden" / "overrides.jsonl.gz"
@@ -270,7 +270,7 @@ def commands() -> Iterator[str]:
 def test_every_edit_of_a_mutated_command_line_keeps_its_promise(part: int) -> None:
     offered = 0
     for number, command in enumerate([*commands()][part::4][::4]):
-        for seed in range(24):
+        for seed in range(10):
             chance = random.Random(f"{part} {number} {seed}")
             text = command
             for _ in range(chance.choice([1, 1, 2, 3])):
@@ -278,4 +278,4 @@ def test_every_edit_of_a_mutated_command_line_keeps_its_promise(part: int) -> No
             judged = judge("run.sh", chance.choice(_NODES), chance.choice(["placement", "training"]), dialect="verl")
             offered += any(finding.edit for finding in judged(text).findings)
             assert broken_promises(judged, text) == [], (number, seed)
-    assert offered > 50
+    assert offered > 20
