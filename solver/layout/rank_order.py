@@ -41,7 +41,8 @@ def _by_domain(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[
     if not sizes:
         return [seat for _, part in parts for seat in part]
     found: list[tuple[tuple[int, int], Bricks]] = [((node, number), {bundle.piece: part}) for number, (node, part) in enumerate(parts)]
-    for level in (NUMA, NODE_LEVEL, *reversed(levels)):
+    # Levels at which nothing is kept together may cross the others; those that count nest, or it is not searched.
+    for level in (NUMA, NODE_LEVEL, *(level for level in reversed(LEVELS) if max(sizes[level], default=0) > bundle.unit)):
         together: dict[tuple[int, int], list[Bricks]] = {}
         for (node, number), bricks in found:
             key = (node, number) if level == NUMA else (neighbours.of(level, node), 0)

@@ -6,11 +6,12 @@ from itertools import combinations
 from typing import Iterator
 
 from ...models.locality import WHOLE
-from ...models.machines.topology import NUMA
+from ...models.machines.topology import LEVELS, NUMA
 from ..layout.cells.exactness import is_chain
 from ..layout.grain import size_of
 from ..layout.layout import Bundle, Layout
 from ..layout.pinned_groups import in_blocks, line_of
+from ..wording import level_name
 
 Reason = tuple[str, str, str]
 """(name of a component, what is the case, what would help)."""
@@ -42,6 +43,15 @@ def _wishes(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     elif layout.problem.job.capabilities.nodes_in_order:
         why = f"the ranks of {component.name} go through the nodes in order, and how many groups that cuts is searched for ranges alone"
         yield component.name, why, f"add `contiguous: true` to {component.name}, or require what `keep` says of `{keep.what}`"
+    its_levels = {keep.level for each, keep in cut if size_of(each, keep) > bundle.unit} | {level for level, _ in bundle.wholes}
+    for wide, narrow in combinations([level for level in LEVELS if level in its_levels], 2):
+        if not layout.neighbours.nests(wide, narrow):
+            why = f"groups of {component.name} are better kept together in every {level_name(wide)} and in every {level_name(narrow)}, and these cross"
+            yield (
+                component.name,
+                why,
+                f"put every {level_name(narrow)} into one {level_name(wide)}, or keep groups together in one of the two only",
+            )
     sizes = {size_of(each, its) for each, its in cut} | {bundle.unit} | {size for _, size in bundle.wholes}
     if not is_chain(sizes):
         one, other = next((a, b) for a, b in combinations(sorted(sizes), 2) if b % a)

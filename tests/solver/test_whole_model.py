@@ -52,6 +52,14 @@ FOUND = {
         component("a", 4, tp=2, keep=(Keep("tp", "rack"),)),
         aligned="a+g",
     ),
+    "better kept together in racks, over which other domains go": problem(
+        cluster(
+            {"count": 1, "rack": "r", "nvlink_domain": "n"},
+            {"count": 1, "rack": "s", "nvlink_domain": "n"},
+            {"count": 1, "rack": "r", "nvlink_domain": "m"},
+        ),
+        replace(component("a", 3, keep=(Keep("ep", "rack", required=False),)), parallel=Parallel(ep=2)),
+    ),
     "groups that may lie over nodes, spread": problem(
         RACKS, component("a", 4, tp=4, keep=(Keep("tp", "node", required=False),), spread=(Spread("rack", 2, 75),))
     ),
