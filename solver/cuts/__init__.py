@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .cut import Cut
 from .domains_of_subsets import DomainsOfSubsets
+from .room_by_size import RoomBySize
 
-CUTS: tuple[Cut, ...] = (DomainsOfSubsets(),)
+CUTS: tuple[Cut, ...] = (DomainsOfSubsets(), RoomBySize())
