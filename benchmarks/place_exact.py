@@ -23,7 +23,7 @@ from placing.peers.naive import naive
 from study import Rows, Study
 
 ACROSS = "MiB across racks"
-QUICK, FULL = 12, 200
+QUICK, FULL = 6, 200
 QUICK_SECONDS, FULL_SECONDS = 0.5, 10.0
 """How long each of the obvious models may search; what it has not proved by then is compared with nothing."""
 
