@@ -20,9 +20,9 @@ from study import Rows, Study
 
 SCRIPT = Path(__file__).resolve().parent / "placing" / "one_case.py"
 LIMITS = {512: 10.0, 1024: 10.0, 4096: 30.0, 16384: 60.0}
-PEERS_LIMIT, QUICK_SEEDS = {512: 5, 1024: 5, 4096: 5, 16384: 2}
+SEEDS = {512: 5, 1024: 5, 4096: 5, 16384: 2}
 """How many problems of each size there are; the largest take up to a minute each."""
-PEERS_LIMIT = 30.0, 2.0
+PEERS_LIMIT, QUICK_PEERS_LIMIT = 30.0, 2.0
 NAIVE_UP_TO, HIGHS_UP_TO = 512, 4096
 
 
