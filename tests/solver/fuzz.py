@@ -1,7 +1,7 @@
-"""Random problems of all words, as many as you like: `python -m tests.solver.fuzz 0 2000 [--as-files] [WORD...]`.
+"""Random problems of all words, as many as you like: `python -m tests.solver.fuzz 0 2000 [--as-files | --larger] [WORD...]`.
 
-Each is solved and compared with everything tried; with `--as-files` it goes through a file and the command line instead. The words are
-those of `random_whole.WORDS`: problems that use all of these, and a few others. Ends with 1 if anything disagrees.
+Each is solved and compared with everything tried; with `--as-files` it goes through a file and the command line instead, with `--larger`
+it is too large to try everything, and the search is compared with itself without all that makes it fast. The words are those of `random_whole.WORDS`: problems that use all of these, and a few others. Ends with 1 if anything disagrees.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from typing import Sequence
 from placewright.models.problem import Problem
 
 from .brute_force import TooMany
-from .random_whole import Drawn
+from .random_whole import Drawn, Larger
 from .through_text import through_text
-from .whole_model import judge
+from .whole_model import agree, judge
 
 BUDGET = 5_000
 
 
 def main(arguments: Sequence[str]) -> int:
     """What came out how often, and why some were not searched."""
-    as_files = "--as-files" in arguments
-    start, stop, *words = [each for each in arguments if each != "--as-files"]
+    start, stop, *words = [each for each in arguments if not each.startswith("--")]
+    way = _as_file if "--as-files" in arguments else _larger if "--larger" in arguments else _judged
     counts, reasons = Counter[str](), Counter[str]()
     for seed in range(int(start), int(stop)):
-        question = Drawn(random.Random(seed), *words).problem()
+        question = (Larger if way is _larger else Drawn)(random.Random(seed), *words).problem()
         try:
-            verdict, why = _as_file(question) if as_files else _judged(question)
+            verdict, why = way(question)
         except TooMany:
             verdict, why = "too many", ""
         except Exception as fault:  # whatever it is: it is told, and the others are tried too
@@ -51,6 +51,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def _judged(question: Problem) -> tuple[str, str]:
     found = judge(question, BUDGET)
+    return found.verdict, found.why
+
+
+def _larger(question: Problem) -> tuple[str, str]:
+    found = agree(question)
     return found.verdict, found.why
 
 

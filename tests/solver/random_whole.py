@@ -219,3 +219,23 @@ class Drawn:
                 runs[component.name] = compress(enumerate(held[start : start + size] for start in range(0, len(held), size)))
                 free = [seat for seat in free if seat not in held]
         return Assignment(runs)
+
+
+class Larger(Drawn):
+    """The same on more nodes, which are more often alike: for several nodes in one cell."""
+
+    def _cluster(self) -> Cluster:
+        sizes, alike = self._one((4,), (8,), (4, 8), (3, 4, 6, 8)), self._one(True, False)
+        nodes = [self._node() | {"count": self._one(*sizes)} for _ in range(self._one(5, 8, 12))]
+        for node in nodes:
+            node["taken"] = self.source.randrange(1 << node["count"]) if self._one(0, 1) and self._says("taken") else 0
+        if alike:
+            racks = sorted(node["rack"] for node in nodes)
+            nodes = [nodes[0] | {"rack": rack, "nvlink_domain": rack} for rack in racks]
+        group = tuple(sorted(self.source.sample(range(len(nodes)), self.source.randint(1, len(nodes)))))
+        return cluster(*nodes, g=group)
+
+    def _component(self, name: str) -> Component:
+        found = super()._component(name)
+        more, step = self._one(0, 1, 2) * found.step, self._one(0, 2, 4) * found.step
+        return replace(found, least=found.least + more, most=found.most + more + (step if found.most > found.least else 0))

@@ -20,9 +20,9 @@ from placewright.models.problem import Problem
 
 from .brute_force import TooMany
 from .cases import cluster, component, given, problem
-from .random_whole import Drawn
+from .random_whole import Drawn, Larger
 from .through_text import through_text
-from .whole_model import NOT_SEARCHED, judge
+from .whole_model import NOT_SEARCHED, agree, judge
 
 BUDGET = 2_500
 """Assignments, or parts of them, that are looked at of one problem."""
@@ -64,7 +64,13 @@ FOUND = {
         RACKS, component("a", 4, tp=4, keep=(Keep("tp", "node", required=False),), spread=(Spread("rack", 2, 75),))
     ),
     "a level that weighs nothing": linked(
-        problem(RACKS, component("a", 2), component("b", 2)), Link("a", "b", weights=3, stream=1), weights={"rack": 0}
+        problem(
+            cluster({"count": 3, "rack": "s"}, {"count": 1, "rack": "r", "zone": "y"}, {"count": 2, "rack": "s", "zone": "z"}),
+            component("a", 2, pp=2),
+            component("b", 2, pp=2),
+        ),
+        Link("b", "a", weights=3, stream=1),
+        weights={"rack": 0},
     ),
     "processes on nodes that are near what they exchange data with": linked(
         problem(RACKS, component("a", 4, tp=2), component("e", 2, node_groups=("node",))), Link("e", "a", weights=3, stream=1)
@@ -89,6 +95,11 @@ def test_random_problems_of_all_words() -> None:
             counts["too many"] += 1
     assert counts["optimal"] >= 60 and counts["impossible"] >= 60, counts
     assert counts[NOT_SEARCHED] <= 0.05 * counts.total(), counts
+
+
+def test_larger_ones_with_all_that_makes_the_search_fast_and_without() -> None:
+    counts = Counter(agree(Larger(random.Random(seed)).problem()).verdict for seed in range(60))
+    assert counts["optimal"] >= 30 and counts["impossible"] >= 5, counts
 
 
 def test_random_problems_as_files(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Iterator, Sequence
+from unittest.mock import patch
 
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.placements.assignment import Assignment
@@ -12,6 +14,8 @@ from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.objectives import OBJECTIVES
 from placewright.solver.objectives.tiers import tiers
+from placewright.solver.patterns import by_patterns
+from placewright.solver.searching import one_choice
 from placewright.solver.searching.search import solve
 
 from .brute_force import Every, refused
@@ -115,3 +119,27 @@ def _is_the_best(problem: Problem, plan: Plan, costs: Sequence[int], best: Assig
 
 def _names(problem: Problem) -> list[str]:
     return [" + ".join(term.name for term, _ in tier.members) for tier in tiers(problem)]
+
+
+@contextmanager
+def by_the_solver_alone() -> Iterator[None]:
+    """Nothing is answered before the solver is asked: no greedy answer, no counting row, no sweep, no patterns."""
+    names = {name: lambda *_: None for name in ("greedy", "counting_row", "best_on_line")}
+    with patch.multiple(one_choice, **names), patch.object(by_patterns, "search", lambda *_: 0.0):
+        yield
+
+
+def agree(problem: Problem, limit: float = 3.0) -> Judged:
+    """What the search says with all that makes it fast and without it is the same. Raises Disagreement, and whatever the search raises."""
+    answer = solve(problem, limit)
+    with by_the_solver_alone():
+        other = solve(problem, limit)
+    if {answer.verdict, other.verdict} >= {IMPOSSIBLE} and answer.verdict != other.verdict != UNDECIDED != answer.verdict:
+        raise Disagreement(f"{answer.verdict}, by the solver alone {other.verdict}")
+    plans = [each.plan for each in (answer, other) if each.plan is not None]
+    for plan in plans:
+        _is_an_answer(problem, plan)
+    if plans and min(plan.objective for plan in plans) < max(plan.bound for plan in plans):
+        raise Disagreement(f"bounds {[plan.bound for plan in plans]}, values {[plan.objective for plan in plans]}")
+    refused = any(finding.code == "PW604" for finding in answer.findings)
+    return Judged(NOT_SEARCHED, answer.findings[0].message) if refused else Judged(answer.verdict)
