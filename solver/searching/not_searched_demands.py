@@ -46,7 +46,8 @@ def _wishes(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     its_levels = {keep.level for each, keep in cut if size_of(each, keep) > bundle.unit} | {level for level, _ in bundle.wholes}
     for wide, narrow in combinations([level for level in LEVELS if level in its_levels], 2):
         if not layout.neighbours.nests(wide, narrow):
-            why = f"groups of {component.name} are better kept together in every {level_name(wide)} and in every {level_name(narrow)}, and these cross"
+            inside = f"inside one {level_name(wide)} and inside one {level_name(narrow)}"
+            why = f"groups of {component.name} are better kept together {inside}, and these cross"
             yield (
                 component.name,
                 why,

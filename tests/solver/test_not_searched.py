@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from placewright.models.component import Parallel
+from placewright.models.locality import Keep
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 from placewright.solver.searching.not_searched import not_searched
@@ -67,6 +71,25 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
         (
             problem(NODES, component("agent", 1, 8, node_groups=("node",)), component("a", 4), not_fewer="a+agent"),
             "agent is compared by its processes, and how many these are is not searched on nodes",
+        ),
+        (
+            problem(
+                cluster({"count": 8, "numa": 2}),
+                component("a", 4, tp=2, contiguous=True, stride=2),
+                component("b", 4, tp=2, keep=(Keep("tp", "numa"),)),
+                aligned="b+a",
+            ),
+            "groups of b must lie inside NUMA domains, in an order of ranks that others on its accelerators demand",
+        ),
+        (
+            problem(
+                cluster(*({"count": 2, "rack": rack, "nvlink_domain": name} for rack in "rs" for name in "nm")),
+                replace(
+                    component("a", 4, keep=(Keep("replica", "rack", required=False), Keep("ep", "nvlink_domain", required=False))),
+                    parallel=Parallel(pp=4, ep=2),
+                ),
+            ),
+            "groups of a are better kept together inside one rack and inside one NVLink domain, and these cross",
         ),
     ],
 )
