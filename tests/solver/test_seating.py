@@ -15,7 +15,7 @@ from .cases import cluster, component, problem
 def seated(size: int, *members: Component, **pairs: str) -> dict[str, tuple[int, ...]] | None:
     """The orders of these components on one node."""
     question = problem(cluster({"count": size}), *members, **pairs)  # type: ignore[arg-type]
-    return orders(question, question.components, [0] * size, {})
+    return orders(question, question.components, [(0, 0)] * size, {})
 
 
 def test_the_stride_of_rlinf_comes_out_by_itself() -> None:
