@@ -24,7 +24,7 @@ from study import Rows, Study
 
 ACROSS = "MiB across racks"
 QUICK, FULL = 6, 200
-QUICK_SECONDS, FULL_SECONDS = 0.5, 10.0
+QUICK_SECONDS, FULL_SECONDS = 0.5, 2.0
 """How long each of the obvious models may search; what it has not proved by then is compared with nothing."""
 
 
