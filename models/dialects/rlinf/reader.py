@@ -87,7 +87,9 @@ def _problem(
     at = values["num_nodes"] or section
     hinted = root.get(HINTS)
     placed = _component_placement(notes, section, values["component_placement"], hinted is not None)
-    cluster = None if count is None else machines_of(notes, count, at, groups.groups, machines, partial(_fits, notes, groups, placed))
+    block = interpolator.tree(hinted, (HINTS,)) if hints and hinted is not None else None
+    fits = partial(_fits, notes, groups, placed, block)
+    cluster = None if count is None else machines_of(notes, count, at, groups.groups, machines, fits)
     per_node = machines.count if isinstance(machines, AsDeclared) and not groups.groups else 0
     context = Context(notes, cluster, groups, per_node)
     components = read_components(context, placed) if placed is not None else ()
@@ -98,10 +100,9 @@ def _problem(
         least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, at.span), components, context.asked)
         derivations += [least] if least else []
     said = Said(components)
-    if hints and hinted is not None:
+    if block is not None:
         from ...hints import add_block
 
-        block = interpolator.tree(hinted, (HINTS,))
         said = add_block(block, cluster, components, notes.findings)
     settings = Settings(notes, interpolator)
     mode = read_mode(notes, settings, cluster, _written(placed), (placed or section).span, said.components, said.relations)
@@ -121,10 +122,12 @@ def _problem(
     return Problem(cluster, job)
 
 
-def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster: Cluster, judged: Cluster) -> bool:
+def _fits(
+    notes: Notes, groups: DeclaredGroups, placed: Mapping | None, block: Value | None, cluster: Cluster, judged: Cluster
+) -> bool:  # fmt: skip
     """Has every component that is placed its place in this cluster, and is it mended there as on the nodes that are `judged`?
 
-    Not known, so no, where a group could not be read.
+    So has what the hints of a `block` say of nodes. Not known, so no, where a group could not be read.
     """
     if groups.broken or groups.nameless:
         return False
@@ -133,6 +136,10 @@ def _fits(notes: Notes, groups: DeclaredGroups, placed: Mapping | None, cluster:
         quiet = Notes(notes.document, FRAMEWORK)
         components = read_components(Context(quiet, each, groups), placed) if placed is not None else ()
         mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
+    if block is not None:
+        from ...hints import add_block
+
+        add_block(block, cluster, components, quiet.findings)
     outside = any(finding.code == "PW102" for finding in quiet.findings)
     return mends[0] == mends[1] and not outside and not any(component.fixes for component in components)
 
