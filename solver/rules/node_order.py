@@ -37,10 +37,17 @@ class NodeOrder:
             variables.require(nodes == sorted(nodes), f"{component.name} goes back to a lower node")
             return
         ranks, ascending = [stretch.node_rank for stretch in numbering.stretches], []
-        if ranks == sorted(ranks):
+        # Groups that may lie over nodes go back where they interleave over a border.
+        block = component.block if component.stride > 1 and component.group_size > 1 and bundle.unit % component.block else 1
+        if ranks == sorted(ranks) and block == 1:
             return
+        where = [stretch.node_rank for stretch in numbering.stretches for _ in range(stretch.count)]
+        order = [first + position for first in range(component.stride) for position in range(0, block, component.stride)]
         for start, units in variables.starts(bundle):
-            nodes = [stretch.node_rank for stretch, _, _ in numbering.pieces(start, start + units * bundle.unit)]
+            stop = start + units * bundle.unit
+            nodes = [stretch.node_rank for stretch, _, _ in numbering.pieces(start, stop)]
+            if block > 1 and not (stop - start) % block:
+                nodes = [where[at + position] for at in range(start, stop, block) for position in order]
             if nodes == sorted(nodes):
                 ascending.append((start, units))
         variables.start_among(bundle, ascending)

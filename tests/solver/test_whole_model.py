@@ -60,6 +60,11 @@ FOUND = {
         ),
         replace(component("a", 3, keep=(Keep("ep", "rack", required=False),)), parallel=Parallel(ep=2)),
     ),
+    "groups that interleave over nodes, which must come in order": problem(
+        cluster({"count": 2}, {"count": 2}, {"count": 3}),
+        component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "rack"),)),
+        in_order=True,
+    ),
     "groups that may lie over nodes, spread": problem(
         RACKS, component("a", 4, tp=4, keep=(Keep("tp", "node", required=False),), spread=(Spread("rack", 2, 75),))
     ),
