@@ -13,8 +13,17 @@ from ..layout.layout import Layout
 from ..objectives.by_domain import ByDomain
 from ..objectives.idle import Idle
 from ..objectives.tiers import Tier
+from .alike import alike
 
+ALIKE = 3
+"""So many domains of each kind there must be on average: where they differ, the ordinary model is as good and is made faster."""
 _BETWEEN = (APART, NEAR, NOT_FEWER, IN_ORDER, COLOCATED_OR_DISJOINT, SUBSET)
+
+
+def pays(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
+    """Are the domains that matter so much alike that it helps to count their uses?"""
+    its = levels(layout, tiers)
+    return bool(its) and len(layout.domains(its[0])) >= ALIKE * len(alike(layout, its[0]))
 
 
 def reasons(layout: Layout, tiers: tuple[Tier, ...]) -> Iterator[str]:

@@ -123,10 +123,11 @@ class Oracle:
         about_to_search()
         from ..model.compile import compile
         from ..model.engine import Status, run
+        from ..patterns.applies import pays
         from ..patterns.by_patterns import possible
 
         layout = Layout(problem)
-        outcome = possible(layout, LIMIT, SEED, presolve)
+        outcome = possible(layout, LIMIT, SEED, presolve) if pays(layout, ()) else None
         if outcome is None:
             variables = compile(problem, minimise=False)
             layout, outcome = variables.layout, run(variables, LIMIT, SEED, presolve)

@@ -28,10 +28,11 @@ def decide(problem: Problem, layout: Layout, search: Search, limit: float) -> St
         if standing.is_proved:
             return standing
     about_to_search()
+    from ..patterns.applies import pays
     from ..patterns.by_patterns import search as search_by_patterns
     from .tiered import search as search_tiers
 
-    spent = search_by_patterns(standing, layout, limit)
+    spent = search_by_patterns(standing, layout, limit) if pays(layout, standing.tiers) else 0.0
     if not standing.is_proved and not standing.refuted:
         search_tiers(standing, limit - spent)
     standing.spent += spent
