@@ -7,8 +7,8 @@ from typing import Collection, Iterator
 
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
-from ...models.machines.without import ranks_left, without_nodes
 from ...models.machines.node_group import NODE
+from ...models.machines.without import ranks_left, without_nodes
 from ...models.problem import Problem
 from ..wording import listed
 
