@@ -32,7 +32,7 @@ def whole_in(problem: Problem, component: Component, level: str) -> int:
     # A tensor parallel group stays on one node, unless its own demand says otherwise; a process always does.
     crosses = any(keep.what == TP for keep in component.keep)
     if crosses:
-        group = component.per_process * (component.stride if strided else 1)
+        group = component.per_process * (component.stride if strided and component.per_process > 1 else 1)
     else:
         group = component.unit
     return lcm(kept, group, problem.whole_replica(component))

@@ -60,6 +60,9 @@ FOUND = {
         ),
         replace(component("a", 3, keep=(Keep("ep", "rack", required=False),)), parallel=Parallel(ep=2)),
     ),
+    "groups that interleave over nodes wherever these end": problem(
+        cluster({"count": 1}, {"count": 3}), component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "rack"),))
+    ),
     "groups that interleave over nodes, which must come in order": problem(
         cluster({"count": 2}, {"count": 2}, {"count": 3}),
         component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "rack"),)),
