@@ -38,8 +38,9 @@ def _by_domain(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[
     nodes = sorted(held, key=lambda node: (*(neighbours.of(level, node) for level in levels), node))
     sizes = _sizes(bundle)
     parts = [(node, part) for node in nodes for part in _parts(layout, bundle, node, held[node])]
+    plain = [seat for _, part in parts for seat in part]
     if not sizes:
-        return [seat for _, part in parts for seat in part]
+        return plain
     found: list[tuple[tuple[int, int], Bricks]] = [((node, number), {bundle.piece: part}) for number, (node, part) in enumerate(parts)]
     # Levels at which nothing is kept together may cross the others; those that count nest, or it is not searched.
     for level in (NUMA, NODE_LEVEL, *(level for level in reversed(LEVELS) if max(sizes[level], default=0) > bundle.unit)):
@@ -49,21 +50,45 @@ def _by_domain(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[
             together.setdefault(key, []).append(bricks)
         found = [(key, _merged(its, sizes.get(level, ()))) for key, its in together.items()]
     whole = _merged([bricks for _, bricks in found], ())
-    return [seat for size in sorted(whole, reverse=True) for seat in whole[size]]
+    merged = [seat for size in sorted(whole, reverse=True) for seat in whole[size]]
+    # The order of the nodes is the shorter text, where it cuts no more.
+    return plain if _cut(layout, bundle, plain) <= _cut(layout, bundle, merged) else merged
+
+
+def _cut(layout: Layout, bundle: Bundle, order: Sequence[Seat]) -> list[int]:
+    """How many groups that must, and how many that should be kept together an order of ranks cuts."""
+    counts = []
+    for asked in (bundle.wholes, _wishes(bundle)):
+        count = 0
+        for level, size in asked:
+            homes = [_home(layout, bundle, level, seat) for seat in order]
+            count += sum(len(set(homes[start : start + size])) > 1 for start in range(0, len(homes), size))
+        counts.append(count)
+    return counts
+
+
+def _home(layout: Layout, bundle: Bundle, level: str, seat: Seat) -> tuple[int, int]:
+    """The domain of a level that a resource is in."""
+    node, index = seat
+    if level != NUMA:
+        return layout.neighbours.of(level, node), 0
+    domains = numa_domains(layout.problem.cluster.nodes[node], bundle.kind)
+    return node, next(number for number, domain in enumerate(domains) if domain >> index & 1)
 
 
 def _sizes(bundle: Bundle) -> dict[str, Sequence[int]]:
     """Level -> the sizes of the groups that it should hold whole, ascending; nothing where no wish goes beyond what is required."""
-    wishes = [
-        (keep.level, size_of(component, keep))
-        for component in bundle.components
-        for keep in component.keep
-        if not keep.required and keep.what != WHOLE
-    ]
+    wishes = _wishes(bundle)
     if not wishes:
         return {}
     asked = [*wishes, *bundle.wholes, (NODE_LEVEL, bundle.unit)]
     return {level: sorted({size for its, size in asked if its == level}) for level in ALL_LEVELS}
+
+
+def _wishes(bundle: Bundle) -> list[tuple[str, int]]:
+    """(level, size) of the groups that are better kept together."""
+    keeps = [(component, keep) for component in bundle.components for keep in component.keep]
+    return [(keep.level, size_of(component, keep)) for component, keep in keeps if not keep.required and keep.what != WHOLE]
 
 
 def _merged(several: Sequence[Bricks], sizes: Sequence[int]) -> Bricks:
