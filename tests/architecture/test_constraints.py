@@ -9,7 +9,13 @@ import ast
 from typing import Iterator
 
 VOCABULARY = ("variables", "saying", "slots", "ranges", "edges")
-ALLOWED = ("solver/rules/", "solver/objectives/", "solver/cuts/", *(f"solver/model/{name}.py" for name in VOCABULARY), "solver/patterns/master.py")
+ALLOWED = (
+    "solver/rules/",
+    "solver/objectives/",
+    "solver/cuts/",
+    *(f"solver/model/{name}.py" for name in VOCABULARY),
+    "solver/patterns/master.py",
+)
 # The model's own methods, and the words of `Variables` that post; what is minimised is put together in one place.
 POSTING = {"require", "minimise", "minimize", "maximize", "only_enforce_if"}
 COMPOSING = {"solver/model/compile.py"}
