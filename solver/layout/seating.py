@@ -47,6 +47,13 @@ def seated(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dict[str, li
     return {name: [held[block + number] for block in blocks for number in order] for name, order in found.items()}
 
 
+def order_in_blocks(layout: Layout, bundle: Bundle, component: Component) -> Order:
+    """In rank order, the positions of a searched component's resources in each block of its bundle; none if they come as they lie."""
+    size = _block(bundle)
+    order = (orders(layout.problem, bundle.components, _block_places(bundle, size), {}) or {}).get(component.name, ())
+    return () if order == tuple(range(size)) else order
+
+
 def can_be_seated(layout: Layout, bundle: Bundle, numa: bool = True) -> bool:
     """Is there an order of ranks for every component of the bundle that keeps all that is asked of them, wherever it is?
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Iterator
+from typing import TYPE_CHECKING, Callable, ClassVar, Iterator
 
 from ...models.component import Component
 from ...models.locality import WHOLE, Keep
@@ -12,7 +12,9 @@ from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..layout.grain import size_of
+from ..layout.groups_cut import GroupsCut
 from ..layout.places import Place
+from ..layout.seating import order_in_blocks
 from ..presence import amounts_in
 from .presence import is_open
 
@@ -39,7 +41,7 @@ class Preferred:
             if keep.what == WHOLE:
                 cut.append(self._torn(component, keep, variables))
             elif bundle and bundle.contiguous:
-                cut.append(variables.of_place(bundle, partial(_cut_at, variables.layout, bundle, component, keep)))
+                cut.append(variables.of_place(bundle, _cut_by_place(variables.layout, bundle, component, keep)))
             else:
                 cut.append(self._cut(component, keep, variables))
         return variables.total(cut)
@@ -102,6 +104,17 @@ def wishes(problem: Problem) -> Iterator[Wish]:
             on_nodes = problem.kind(component) == NODE
             if not keep.required and (keep.what == WHOLE if on_nodes else is_open(problem, component)):
                 yield component, keep
+
+
+def _cut_by_place(layout: Layout, bundle: Bundle, component: Component, keep: Keep) -> Callable[[Place], int]:
+    """How many groups are cut, given where a range lies."""
+    order = order_in_blocks(layout, bundle, component)
+    if not order:
+        return partial(_cut_at, layout, bundle, component, keep)
+    nodes, stretches = layout.problem.cluster.nodes, layout.numbering(bundle).stretches
+    where = [domain(nodes[stretch.node_rank], keep.level) for stretch in stretches for _ in range(stretch.count)]
+    groups = GroupsCut(where, size_of(component, keep), order)
+    return lambda place: groups.between(place[0], place[0] + place[1] * bundle.unit)
 
 
 def _cut_at(layout: Layout, bundle: Bundle, component: Component, keep: Keep, place: Place) -> int:

@@ -15,6 +15,8 @@ from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain, domains, numa_masks
 from ...models.placements.assignment import Assignment, Seat, seats
 from ...models.problem import Problem
+from ..layout.groups_cut import GroupsCut
+from ..layout.seating import order_in_blocks
 from ..wording import domain_name, level_name, plural
 from .kept_in_order import keep_in_order
 
@@ -82,11 +84,17 @@ class KeptTogether:
         aligned: dict[int, list[int]] = {}
         for border in borders:
             aligned.setdefault(border % step, []).append(border)
+        # Where others on the same resources interleave, so do the groups of this one: then each range is looked at.
+        order = order_in_blocks(variables.layout, bundle, component) if component.stride == 1 and keep.what != WHOLE else ()
+        others = GroupsCut(where, size, order) if order else None
         fit = []
         for start, units in variables.starts(bundle):
             stop = start + units * bundle.unit
             if keep.what == WHOLE:
                 if len(set(where[start:stop])) <= keep.domains:
+                    fit.append((start, units))
+            elif others:
+                if not (stop - start) % size and not others.between(start, stop):
                     fit.append((start, units))
             elif not (stop - start) % size and _between(borders, start, stop) == _between(aligned.get(start % step, []), start, stop):
                 fit.append((start, units))

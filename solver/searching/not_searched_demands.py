@@ -8,7 +8,7 @@ from typing import Iterator
 from ...models.locality import WHOLE
 from ...models.machines.topology import LEVELS, NUMA
 from ..layout.cells.exactness import is_chain
-from ..layout.grain import size_of
+from ..layout.grain import size_of, unit
 from ..layout.layout import Bundle, Layout
 from ..layout.pinned_groups import in_blocks, line_of
 from ..wording import level_name
@@ -23,6 +23,14 @@ def unsearched_demands(layout: Layout) -> Iterator[Reason]:
         if component.pins and in_blocks(layout.problem, line_of(layout.problem, component)) is None:
             why = f"ranks of {component.name} that are kept together are pinned to nodes in several domains"
             yield component.name, why, "pin them to nodes of one domain"
+        line = line_of(layout.problem, component)
+        size, interleaved = (
+            unit(layout.problem, line),
+            [each for each in line if each.contiguous and each.stride > 1 and each.group_size > 1],
+        )
+        if component.pins and any(size % each.block for each in interleaved):
+            why = f"{component.name} has pinned ranks, and groups that interleave may lie on several nodes; which rank is where is not searched then"
+            yield component.name, why, f"drop `pin`, or keep the tp groups of {component.name} in one node"
     for bundle in layout.searched:
         yield from _wishes(layout, bundle)
 

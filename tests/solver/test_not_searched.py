@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from placewright.models.component import Parallel
-from placewright.models.locality import Keep
+from placewright.models.locality import Keep, Pin
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 from placewright.solver.searching.not_searched import not_searched
@@ -90,6 +90,13 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
                 ),
             ),
             "groups of a are better kept together inside one rack and inside one NVLink domain, and these cross",
+        ),
+        (
+            problem(
+                TWO,
+                component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "zone"),), pins=(Pin(range(2, 3), (1,)),)),
+            ),
+            "a has pinned ranks, and groups that interleave may lie on several nodes; which rank is where is not searched then",
         ),
     ],
 )

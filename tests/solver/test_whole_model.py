@@ -63,6 +63,16 @@ FOUND = {
     "groups that interleave over nodes wherever these end": problem(
         cluster({"count": 1}, {"count": 3}), component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "rack"),))
     ),
+    "groups that interleave, and are better kept in nodes": problem(
+        cluster({"count": 3, "rack": "s"}, {"count": 2, "rack": "r"}, {"count": 1, "rack": "r"}),
+        component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "node", required=False),)),
+    ),
+    "kept together in the order of one that interleaves": problem(
+        cluster({"count": 2, "rack": "s"}, {"count": 2, "rack": "r"}),
+        component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "rack", required=False),)),
+        component("b", 4, tp=2, keep=(Keep("tp", "rack"),)),
+        aligned="b+a",
+    ),
     "groups that interleave over nodes, which must come in order": problem(
         cluster({"count": 2}, {"count": 2}, {"count": 3}),
         component("a", 4, tp=2, contiguous=True, stride=2, keep=(Keep("tp", "rack"),)),
