@@ -10,6 +10,7 @@ from ..searching.standing import Standing, WrongAnswer
 from .applies import levels, reasons
 from .contents import TooMany
 from .master import Master
+from .proof import Proof
 from .uses import Uses
 
 SHARE = 0.2
@@ -22,6 +23,8 @@ def search(standing: Standing, layout: Layout, limit: float) -> float:
     if uses is None:
         return 0.0
     left, master = SHARE * limit, Master(uses)
+    if uses.free:
+        return _over_free_uses(standing, layout, master, limit)
     for number, tier in enumerate(standing.tiers):
         amount = master.aim(tier)
         outcome = run(master, left, standing.search.seed)
@@ -37,10 +40,25 @@ def search(standing: Standing, layout: Layout, limit: float) -> float:
     return SHARE * limit - left
 
 
+def _over_free_uses(standing: Standing, layout: Layout, master: Master, limit: float) -> float:
+    """Tier by tier, as long as each is proved best; the deterministic time that it took."""
+    left = limit
+    for number, tier in enumerate(standing.tiers):
+        amount = master.aim(tier)
+        if not standing.is_best(number):
+            proof = Proof(standing, layout, master, number, left)
+            proof.search()
+            left = proof.left
+        if not standing.is_best(number):
+            break
+        master.at_most(amount, standing.costs[number])
+    return limit - left
+
+
 def possible(layout: Layout, limit: float, seed: int, presolve: bool) -> Outcome | None:
     """Any answer, or that there is none; None where the problem is no sum over domains, whatever its answers cost."""
     uses = uses_of(layout, ())
-    return run(Master(uses), limit, seed, presolve) if uses else None
+    return run(Master(uses), limit, seed, presolve) if uses and not uses.free else None
 
 
 def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lcm
+from math import gcd, lcm
+from typing import Collection, Iterator
 
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout
+from ..layout.pool import Pool
 from ..objectives.rooms import rooms_of
 from .alike import Alike, Sort
 
@@ -25,6 +27,10 @@ class Row:
         """How many a unit of the bundle takes."""
         return self.taken.get(bundle, 0)
 
+    def holds(self, vector: Vector) -> bool:
+        """Is it kept by so many units?"""
+        return sum(pieces * vector[bundle] for bundle, pieces in self.taken.items()) <= self.most
+
 
 class Domain:
     """What is known of any of the domains that are alike.
@@ -35,6 +41,7 @@ class Domain:
     most : most units of each bundle that it could hold, were that alone.
     open : the numbers of the bundles that may be there.
     rows : for each cell what fits there.
+    groups : what fits of groups that the domain holds whole, in all its cells: what is too little for one of them is lost.
     """
 
     def __init__(self, layout: Layout, levels: tuple[str, ...], alike: Alike) -> None:
@@ -43,6 +50,7 @@ class Domain:
         self.most = tuple(self._most(levels[0], number) for number in range(len(layout.counted)))
         self.open = tuple(number for number, most in enumerate(self.most) if most)
         self.rows = [self._rows(sort) for sort in alike.sorts]
+        self.groups = [row for pool in layout.pools for row in self._groups(pool)]
 
     def _most(self, level: str, number: int) -> int:
         if not any(number in sort.open for sort in self.alike.sorts):
@@ -58,6 +66,35 @@ class Domain:
             taken = {number: _pieces(bundle, size, inside) for number, bundle in its.items()}
             found.append(Row({number: pieces for number, pieces in taken.items() if pieces}, most))
         return found
+
+    def _groups(self, pool: Pool) -> Iterator[Row]:
+        bundles = {number: self.layout.counted[number] for number in self.open if self.layout.pool_of[self.layout.counted[number]] is pool}
+        whole = {number: self.steps[number] * bundle.unit for number, bundle in bundles.items()}
+        for size in sorted({whole[number] for number in bundles if self.steps[number] > 1}):
+            large = {number: bundle for number, bundle in bundles.items() if whole[number] % size == 0}
+            piece = gcd(*(bundle.unit for bundle in large.values()))
+            room = piece * sum(self.layout.capacity(cell, pool, piece) for cell in self.alike.domains[0])
+            yield Row({number: bundle.unit for number, bundle in large.items()}, room // size * size)
+
+    def beside(self, there: Collection[int]) -> Iterator[Row]:
+        """What fits of the larger groups beside a little of each smaller one of these bundles, all of which the domain holds some of.
+
+        The smaller ones cut a piece of the size off, however little of them there is. Cells where none of the larger ones may be
+        are left to those of the smaller ones that may be there.
+        """
+        for pool in self.layout.pools:
+            its = {number: self.layout.counted[number] for number in there if self.layout.pool_of[self.layout.counted[number]] is pool}
+            whole = {number: self.steps[number] * bundle.unit for number, bundle in its.items()}
+            for size in sorted(set(whole.values())):
+                large = {number for number in its if whole[number] % size == 0}
+                cells = [cell for sort, cell in zip(self.alike.sorts, self.alike.domains[0]) if large.intersection(sort.open)]
+                elsewhere = {number for sort in self.alike.sorts if not large.intersection(sort.open) for number in sort.open}
+                small = its.keys() - large - elsewhere
+                piece = gcd(*(its[number].unit for number in (*large, *small)))
+                room = piece * sum(self.layout.capacity(cell, pool, piece) for cell in cells)
+                room -= sum(whole[number] for number in small)
+                if small:
+                    yield Row({number: its[number].unit for number in sorted(large)}, max(0, room) // size * size)
 
 
 def _pieces(bundle: Bundle, size: int, inside: bool) -> int:

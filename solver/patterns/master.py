@@ -14,20 +14,24 @@ from ..layout.bundle import Bundle
 from ..layout.layout import Values
 from ..model.amount import Amount, total
 from ..model.saying import Saying
-from ..objectives.by_domain import ByDomain
+from ..objectives.by_domain import ByDomain, Excess, Share
 from ..objectives.idle import Idle
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
 from .expansion import expanded
+from .together import Together
 from .uses import Uses
 
 
 class Master(Saying):
     """Every domain is used in one way, and all uses together hold what is asked for.
 
+    It holds for every answer, so that what it proves is proved; where options are free, its own answers may promise too much.
+
     Attributes
     ----------
     times : how many domains are used by each option.
+    together : of free options, by their numbers, what their domains hold.
     units : how many units of each bundle there are.
     """
 
@@ -39,13 +43,18 @@ class Master(Saying):
         for kind, count in enumerate(counts):
             its = (times for times, option in zip(self.times, uses.options) if option.kind == kind)
             self.require(total(its) == count, f"domains {kind} have no use")
+        self.together = {
+            number: Together(self, uses.domains[option.kind], option, self.times[number])
+            for number, option in enumerate(uses.options)
+            if option.free
+        }
         self.units = [self._units(number, bundle) for number, bundle in enumerate(self.layout.counted)]
         for number, bundle in enumerate(self.layout.counted):
             touched = total(times for times, option in zip(self.times, uses.options) if option.has(number))
             for component in bundle.components:
                 for spread in component.spread:
                     self.at_most(spread.domains, touched, f"{component.name} is not spread")
-                for domains in self._together(component):
+                for domains in self._kept_in(component):
                     self.at_most(touched, domains, f"{component.name} is not kept together")
 
     def _units(self, number: int, bundle: Bundle) -> cp_model.IntVar:
@@ -54,13 +63,19 @@ class Master(Saying):
         units = self.integer(0, room, f"units of {bundle.name}")
         amounts = [amount for amount in allowed(self.layout, bundle, room) if not amount % step]
         self.among(units, amounts, f"{bundle.name} has no amount that fits")
-        least = total(option.least[number] * times for option, times in zip(self.uses.options, self.times))
-        most = total(option.most[number] * times for option, times in zip(self.uses.options, self.times))
+        least, most = (total(self._held(each, number, low) for each in range(len(self.times))) for low in (True, False))
         self.at_most(least, units, f"{bundle.name} has no place")
         self.at_most(units, most, f"{bundle.name} has no place")
         return units
 
-    def _together(self, component: Component) -> Iterator[int]:
+    def _held(self, number: int, bundle: int, least: bool) -> Amount:
+        """How many units of a bundle all domains of an option hold, at least or at most."""
+        if number in self.together:
+            return self.together[number].units(bundle)
+        option = self.uses.options[number]
+        return (option.least if least else option.most)[bundle] * self.times[number]
+
+    def _kept_in(self, component: Component) -> Iterator[int]:
         """In how many domains the component must lie at most."""
         for keep in component.keep:
             if keep.required and keep.what == WHOLE and keep.level in self.uses.levels:
@@ -81,8 +96,28 @@ class Master(Saying):
             raise ValueError(f"{term.name} is no sum over domains")
         shares = list(term.by_domain(self.problem))
         empty = term.value(self.problem, Assignment({component.name: () for component in self.problem.components}))
-        held = [self.uses.held(option) for option in self.uses.options]
-        return total([empty, *(sum(share.value(its) for share in shares) * times for its, times in zip(held, self.times))])
+        return total([empty, *(self._cost(number, share) for number in range(len(self.times)) for share in shares)])
+
+    def _cost(self, number: int, share: Share) -> Amount:
+        """What all domains of an option cost."""
+        held = self.uses.held(self.uses.options[number])
+        if number not in self.together or not isinstance(share, Excess) or share.component not in held:
+            return share.value(held) * self.times[number]
+        asking, serving = (self._amount_in(number, name) for name in (share.component, share.source))
+        if isinstance(serving, int):
+            return share.cost * asking
+        most = self.problem.cluster.total(self.problem.kind(self.problem[share.component]))
+        excess = self.integer(0, most, f"{share.component} without {share.source} by {number}")
+        self.at_most(asking - share.ratio * serving, excess)  # in each domain alone it can only be more
+        return share.cost * excess
+
+    def _amount_in(self, number: int, name: str) -> Amount:
+        """How much of a component all domains of a free option hold; 0 if none of it can be there."""
+        given = dict(self.uses.kinds[self.uses.options[number].kind].given).get(name, 0)
+        bundle = self.layout.bundle_of.get(name)
+        searched = bundle in self.layout.counted and bundle is not None
+        units = self.together[number].units(self.layout.counted.index(bundle)) if searched and bundle else 0
+        return total([bundle.unit * units if bundle else 0, given * self.times[number] if given else 0])
 
     def _amount(self, bundle: Bundle) -> Amount:
         if bundle.fixed:
@@ -91,4 +126,5 @@ class Master(Saying):
 
     def values(self, value: Callable[[cp_model.IntVar], int]) -> Values:
         """The values of the decisions that every other model has, given a way to read one variable."""
-        return expanded(self.uses, [value(times) for times in self.times], [value(units) for units in self.units])
+        together = {number: {place: value(its) for place, its in each.cells.items()} for number, each in self.together.items()}
+        return expanded(self.uses, [value(times) for times in self.times], [value(units) for units in self.units], together)

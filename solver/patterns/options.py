@@ -1,8 +1,9 @@
-"""What a domain may be used for: at most so much of each of some bundles, and at least a little."""
+"""What a domain may be used for: at most so much of each of some bundles and at least a little, or all that fits of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Iterator
 
 from .contents import Contents
@@ -17,11 +18,14 @@ class Option:
     ----------
     kind : the number of these domains.
     least, most : units of each bundle, in the order of the layout. Everything between costs the same.
+    free : whether only what fits between them may be there; then what is in all domains of the option together is decided, not
+        what is in each.
     """
 
     kind: int
     least: Vector
     most: Vector
+    free: bool = False
 
     def has(self, bundle: int) -> bool:
         """Does the domain hold some of the bundle?"""
@@ -43,3 +47,14 @@ def options(kind: int, domain: Domain, every: Contents, exact: frozenset[int]) -
 
 def _more(vector: Vector, number: int, domain: Domain) -> Vector:
     return (*vector[:number], vector[number] + domain.steps[number], *vector[number + 1 :])
+
+
+def supports(kind: int, domain: Domain) -> Iterator[Option]:
+    """All sets of bundles of which a domain could hold some, where what it can hold is too much to write out."""
+    for size in range(len(domain.open) + 1):
+        for there in combinations(domain.open, size):
+            least, most = (
+                tuple(its[number] if number in there else 0 for number in range(len(its))) for its in (domain.steps, domain.most)
+            )
+            if all(row.holds(least) for row in (*domain.groups, *domain.beside(there))):
+                yield Option(kind, least, most, free=True)

@@ -93,7 +93,7 @@ def test_what_uses_hold_beyond_what_there_is_is_left_out() -> None:
     mixed = next(number for number, use in enumerate(uses.options) if use.kind == 0 and use.most == (2, 2, 0))
     empty = next(number for number, use in enumerate(uses.options) if use.kind == 1 and not any(use.most))
     times = [2 * (number == whole) + (number == mixed) + (number == empty) for number in range(len(uses.options))]
-    values = expanded(uses, times, [6, 1, 0])
+    values = expanded(uses, times, [6, 1, 0], {})
     held = {bundle.name: [values[Count(bundle, cell)] for cell in layout.cells] for bundle in layout.counted}
     assert (sorted(held["a"]), sum(held["b"]), sum(held["c"])) == ([0, 2, 2, 2], 1, 0)
     assert list(values) == list(layout.counts)

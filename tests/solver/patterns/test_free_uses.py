@@ -1,0 +1,80 @@
+"""Where uses are sets of bundles: rows that hold for every content, amounts dealt out to domains, bounds that are never above an answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from placewright.solver.layout.layout import Layout
+from placewright.solver.model.compile import compile
+from placewright.solver.model.engine import Status, run
+from placewright.solver.patterns import uses as module
+from placewright.solver.patterns.alike import alike
+from placewright.solver.patterns.by_patterns import uses_of
+from placewright.solver.patterns.contents import contents
+from placewright.solver.patterns.dealt_out import dealt_out
+from placewright.solver.patterns.domain_rows import Domain
+from placewright.solver.patterns.options import supports
+
+from .random_racks import racks
+from .test_agreement import by_patterns
+
+
+@pytest.fixture(autouse=True)
+def all_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written out, however few domains are alike."""
+    monkeypatch.setattr(module, "MANY_ALIKE", 0)
+    monkeypatch.setattr(module, "FEW_USES", 0)
+
+
+def test_rows_hold_for_every_content_of_a_domain() -> None:
+    sharp = 0
+    for seed in range(150):
+        layout = Layout(racks(seed, most=20))
+        for kind in alike(layout, "rack"):
+            domain = Domain(layout, ("rack",), kind)
+            its = {tuple(number for number, most in enumerate(use.most) if most): use for use in supports(0, domain)}
+            for vector in contents(domain, 50_000):
+                there = tuple(number for number, amount in enumerate(vector) if amount)
+                use = its[there]
+                assert all(low <= amount <= high for low, amount, high in zip(use.least, vector, use.most))
+                for row in (*domain.groups, *domain.beside(there)):
+                    assert row.holds(vector), (seed, vector)
+                    sharp += sum(pieces * vector[number] for number, pieces in row.taken.items()) == row.most > 0
+    assert sharp > 100, "rows that nothing ever reaches say nothing"
+
+
+def test_what_is_dealt_out_fits_each_domain_and_is_all_there_is() -> None:
+    dealt = 0
+    for seed in range(60):
+        layout = Layout(racks(seed, most=20))
+        uses = uses_of(layout, ())
+        for option in uses.options if uses else ():
+            domain = uses.domains[option.kind]
+            every = contents(domain, 50_000)
+            same = [vector for vector in every if [amount > 0 for amount in vector] == [amount > 0 for amount in option.most]]
+            for vector in same[:: max(1, len(same) // 3)]:  # the same three times: then there is a way to deal it out
+                together = {(b, cell): 3 * its[b] for cell, its in enumerate(every[vector]) for b in range(len(vector)) if its[b]}
+                parts = dealt_out(uses, option, 3, together)
+                assert all(tuple(map(sum, zip(*cells))) in every for cells in parts if cells)
+                lost = sum(together.values()) - sum(sum(map(sum, cells)) for cells in parts)
+                dealt += not lost
+                assert lost >= 0
+    assert dealt > 300
+
+
+def test_its_bounds_are_never_above_an_answer_and_its_answers_are_answers() -> None:
+    met: Counter[str] = Counter()
+    for seed in range(200):
+        problem = racks(seed, most=14 if seed % 2 else 36)
+        standing = by_patterns(problem)
+        if standing is None:
+            continue
+        best = run(compile(problem), 10.0, 1)
+        if best.status is Status.INFEASIBLE:
+            assert standing.assignment is None
+            continue
+        assert standing.bound <= best.objective, seed
+        assert standing.assignment is None or standing.objective >= best.objective
+        met["proved" if standing.is_proved else "open"] += 1
+    assert met["proved"] > 60 > 4 * met["open"], met
