@@ -15,6 +15,7 @@ ALLOWED = (
     "solver/cuts/",
     *(f"solver/model/{name}.py" for name in VOCABULARY),
     "solver/patterns/master.py",
+    "solver/patterns/together.py",
 )
 # The model's own methods, and the words of `Variables` that post; what is minimised is put together in one place.
 POSTING = {"require", "minimise", "minimize", "maximize", "only_enforce_if"}
