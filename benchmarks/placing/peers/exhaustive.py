@@ -17,7 +17,7 @@ class TooLarge(Exception):
     """There are more states than are tried."""
 
 
-def least_price(problem: Problem, most_ways: int = 30_000) -> int | None:
+def least_price(problem: Problem, most_ways: int = 8_000) -> int | None:
     """The least MiB across racks of any answer; None if there is none. Raises TooLarge where more ways would be tried.
 
     State: what is left to place. A rack takes what the later ones cannot, up to all that it has room for, packed node by node.
