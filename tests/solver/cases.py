@@ -47,7 +47,9 @@ def node(
     """A node with `count` accelerators of `gib` GiB in `numa` NUMA domains; `domains` of further levels by the level's name."""
     devices = accelerators(count, model, None if gib is None else gib * GIB, numa=numa)
     hardware = tuple(Hardware("Franka") for _ in range(robots))
-    return Node(rank, f"node-{rank}", devices, hardware, cpus, memory, topology={**({"rack": rack} if rack else {}), **domains}, taken=taken)
+    return Node(
+        rank, f"node-{rank}", devices, hardware, cpus, memory, topology={**({"rack": rack} if rack else {}), **domains}, taken=taken
+    )
 
 
 def cluster(*nodes: dict[str, Any], **groups: tuple[int, ...]) -> Cluster:

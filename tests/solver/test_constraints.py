@@ -24,7 +24,9 @@ CONSTRAINTS: dict[str, dict[str, tuple[str, ...]]] = {
     "no accelerator twice, none that another job holds": {"PW201": ("contiguous beside taken", "given", "sizes of a chain")},
     "a process on one node": {"PW203": ("processes around tp groups", "processes of several accelerators")},
     "a tensor parallel group in one node": {"PW202": ("two groups in one cell", "given, uneven")},
-    "groups, replicas, components in domains of any level": {"PW218": ("component in two racks", "given, kept", "on nodes, kept in a rack")},
+    "groups, replicas, components in domains of any level": {
+        "PW218": ("component in two racks", "given, kept", "on nodes, kept in a rack")
+    },
     "replicas of an engine on whole nodes": {"PW214": ("given, replicas over nodes", "replicas in one node, contiguous")},
     "colocation: the same set": {"PW204": ("colocated", "given apart, colocated")},
     "colocation: the same order of ranks": {"PW219": ("rank aligned", "given in two orders")},

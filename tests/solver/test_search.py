@@ -28,11 +28,7 @@ from .test_parity import CASES, random_problem
 
 def brute_force(question: Problem) -> int | None:
     """The best objective of any Assignment that passes every check; None if none does."""
-    values = [
-        objective(question, assignment)
-        for assignment in parity.assignments(question)
-        if not any(errors(question, assignment))
-    ]
+    values = [objective(question, assignment) for assignment in parity.assignments(question) if not any(errors(question, assignment))]
     return min(values, default=None)
 
 
@@ -215,7 +211,10 @@ def test_a_shortage_that_only_several_components_show_is_found() -> None:
     components = [component(name, amount, node_groups=(group,)) for name, (group, amount) in amounts.items()]
     (finding,) = solve(problem(where, *components)).findings
     assert finding.message == "impossible: a, b and c need 13 accelerators, the cluster has 12"
-    assert finding.notes == ("each of a and b asks for 5 accelerators (the cluster has 12)", "c asks for 3 accelerators (the cluster has 12)")
+    assert finding.notes == (
+        "each of a and b asks for 5 accelerators (the cluster has 12)",
+        "c asks for 3 accelerators (the cluster has 12)",
+    )
 
 
 def test_every_row_of_a_relation_can_be_given_up() -> None:
