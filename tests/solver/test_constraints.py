@@ -53,7 +53,7 @@ CONSTRAINTS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """What a job can need -> the code of its rule -> problems on which that rule alone refuses something."""
 
-OF_ANSWERS = {"PW608"}
+OF_ANSWERS = {"PW608", "PW611"}
 """Rules about other answers, not about the job."""
 
 ROWS = [(need, code, case) for need, its in CONSTRAINTS.items() for code, cases in its.items() for case in cases]
