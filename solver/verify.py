@@ -14,7 +14,7 @@ from ..models.report import Report
 from .advice import ADVICE
 from .check import check
 from .mended import mended
-from .rules.model_divides import ModelDivides
+from .rules.amounts.model_divides import ModelDivides
 from .unchecked import unchecked
 
 

@@ -10,13 +10,13 @@ from ...models.machines.topology import LEVELS
 from ...models.problem import Problem
 from ..layout.layout import Bundle, Layout
 from ..model.variables import Variables
-from ..objectives.bytes_across import links
-from ..objectives.collectives import Collectives
 from ..objectives.domains import count_of, fewest_of
 from ..objectives.domains_touched import DomainsTouched
 from ..objectives.presence import several
 from ..objectives.rooms import rooms_of
-from ..objectives.weight_sync import uncovered
+from ..objectives.traffic.bytes_across import links
+from ..objectives.traffic.collectives import Collectives
+from ..objectives.traffic.weight_sync import uncovered
 
 MOST_BUNDLES = 7
 

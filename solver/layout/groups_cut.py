@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from math import lcm
 from typing import Sequence
 
-from .seating import Order
+from .ranks.seating import Order
 
 
 class GroupsCut:

@@ -12,8 +12,8 @@ from ...models.problem import Problem
 from ...models.sharing import around
 from . import grain
 from .bundle import Bundle
-from .dealt import Dealt
-from .spread import spread_over_nodes
+from .on_nodes.dealt import Dealt
+from .on_nodes.spread import spread_over_nodes
 
 
 class Parts:

@@ -11,17 +11,17 @@ from ...models.machines.node_group import Numbering
 from ...models.machines.topology import LEVELS, domain
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ..layout.fewest_nodes import fewest_nodes
 from ..layout.layout import Bundle, Layout
-from ..objectives.bytes_across import links
-from ..objectives.collectives import Collectives
+from ..layout.ranges.fewest_nodes import fewest_nodes
 from ..objectives.domains_touched import DomainsTouched
 from ..objectives.idle import Idle, least_and_most
 from ..objectives.nodes_of_ranges import NodesOfRanges
 from ..objectives.presence import held, several
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
-from ..objectives.weight_sync import WeightSync
+from ..objectives.traffic.bytes_across import links
+from ..objectives.traffic.collectives import Collectives
+from ..objectives.traffic.weight_sync import WeightSync
 
 Set = int
 """Bundles of a line as bits, by their positions."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Sequence
 
 from ..layout.layout import Bundle, Layout, Values
-from ..layout.places import Place, Places, all_lengths
 from ..layout.pool import Masks
+from ..layout.ranges.places import Place, Places, all_lengths
 from ..objectives.idle import Idle, least_and_most
 from ..objectives.tiers import Tier
 from .costs import Costs, costs_of

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Iterator, Sequence
 
 from ..layout.layout import Bundle
-from ..layout.places import Place, Places
+from ..layout.ranges.places import Place, Places
 from .costs import Costs, Set
 
 Domains = tuple[int, ...]

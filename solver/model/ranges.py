@@ -11,9 +11,9 @@ from typing import Callable, Iterable, Iterator
 
 from ortools.sat.python import cp_model
 
-from ..layout.fewest_nodes import fewest_nodes
 from ..layout.layout import Bundle, Cell, Layout
-from ..layout.places import Place, Places, by_ends, lengths, whole_places
+from ..layout.ranges.fewest_nodes import fewest_nodes
+from ..layout.ranges.places import Place, Places, by_ends, lengths, whole_places
 from .amount import Amount, total
 from .edges import Edges, weighted
 

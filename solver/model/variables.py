@@ -14,9 +14,9 @@ from ...models.machines.topology import NODE_LEVEL, domains
 from ...models.placements.assignment import Assignment, Seat
 from ...models.problem import Problem
 from ..layout.layout import Bundle, Cell, Count, Layout, Values, domains_of
-from ..layout.places import Place
 from ..layout.pools import Pool
-from ..layout.seating import can_be_seated, of_given
+from ..layout.ranges.places import Place
+from ..layout.ranks.seating import can_be_seated, of_given
 from .amount import Amount, Condition, total
 from .ranges import Ranges
 from .saying import Saying

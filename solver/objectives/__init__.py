@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from ...models.machines.topology import LEVELS
-from .collectives import Collectives
 from .domains_touched import DomainsTouched
 from .fullest_nodes import FullestNodes
 from .idle import Idle
-from .moves import Moves
+from .moved.moves import Moves
 from .nodes_of_ranges import NodesOfRanges
 from .preferred import Preferred
-from .streams import Streams
 from .term import Objective
-from .weight_sync import WeightSync
+from .traffic.collectives import Collectives
+from .traffic.streams import Streams
+from .traffic.weight_sync import WeightSync
 
 OBJECTIVES: tuple[Objective, ...] = (
     Idle(),

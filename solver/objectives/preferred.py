@@ -13,8 +13,8 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..layout.grain import size_of
 from ..layout.groups_cut import GroupsCut
-from ..layout.places import Place
-from ..layout.seating import order_in_blocks
+from ..layout.ranges.places import Place
+from ..layout.ranks.seating import order_in_blocks
 from ..presence import amounts_in
 from .presence import is_open
 

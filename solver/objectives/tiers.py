@@ -11,8 +11,8 @@ from ...models.placements.plan import Term
 from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from . import OBJECTIVES
-from .bytes_across import BytesAcross
 from .term import Aggregate, Objective, Tightened
+from .traffic.bytes_across import BytesAcross
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout

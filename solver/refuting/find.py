@@ -7,7 +7,7 @@ from typing import Iterator, Sequence
 from ...models.component import SUBSET, TOGETHER
 from ...models.demand import Clause, Demand
 from ...models.problem import AMOUNT, Problem
-from ..rules.all_placed import AllPlaced
+from ..rules.amounts.all_placed import AllPlaced
 from .clauses import clauses, merged
 from .conflict import COUNTING, SEARCH, Conflict
 from .droppable import can_be_dropped, says_the_kind

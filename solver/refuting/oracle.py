@@ -14,10 +14,10 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..check import check
 from ..layout.layout import Layout
-from ..searching.expand import ExpansionFailed, expand
+from ..searching.expanding.expand import ExpansionFailed, expand
 from ..searching.greedy import greedy
-from ..searching.not_searched import not_searched
-from ..searching.permission import about_to_search
+from ..searching.refused.not_searched import not_searched
+from ..searching.refused.permission import about_to_search
 from ..searching.thinned import refutable
 from .certificate import row_of
 from .packing import packs

@@ -12,7 +12,7 @@ from ..layout.bundle import Bundle
 from ..layout.grain import size_of
 from ..layout.layout import Layout
 from ..layout.masks import bits
-from ..layout.rank_order import in_rank_order
+from ..layout.ranks.rank_order import in_rank_order
 from .pieces import Pieces, survivors
 
 Unit = tuple[Seat, ...]

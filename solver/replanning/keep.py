@@ -10,9 +10,9 @@ from ..layout.cell import Cell
 from ..layout.layout import Layout
 from ..layout.pool import Pool
 from ..layout.values import Count, Values
-from ..objectives.kept_groups import Holdings, overlap
-from ..objectives.moves import holdings
-from ..searching.count_out import ExpansionFailed, Held, count_out
+from ..objectives.moved.kept_groups import Holdings, overlap
+from ..objectives.moved.moves import holdings
+from ..searching.expanding.count_out import ExpansionFailed, Held, count_out
 from .cell_apart import cell_apart
 from .in_ranks import blocks
 from .pieces import Piece, Pieces, survivors

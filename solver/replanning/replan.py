@@ -9,7 +9,7 @@ from ...models.placements.carried import carried
 from ...models.placements.moves import Moved, Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
-from ..objectives.moves import Moves as MovesTerm
+from ..objectives.moved.moves import Moves as MovesTerm
 from ..searching.progress import OnProgress, silent
 from ..searching.search import LIMIT, SEED, solve
 from .pieces import Members, Pieces, movable, piece_size, pieces, remaining

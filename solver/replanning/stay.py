@@ -8,11 +8,11 @@ from ..layout.amounts import allowed
 from ..layout.bundle import Bundle
 from ..layout.cell import Cell
 from ..layout.layout import Layout
-from ..layout.places import Place, Places, lengths, whole_places
 from ..layout.pool import Pool
+from ..layout.ranges.places import Place, Places, lengths, whole_places
 from ..layout.reach import eligible, within_reach
 from ..layout.values import Values
-from ..objectives.moves import kept_by_place
+from ..objectives.moved.moves import kept_by_place
 from .pieces import Piece, movable, survivors
 
 NODE_WIDE = ""

@@ -10,7 +10,7 @@ from ...models.cap import Cap
 from ...models.placements.moves import Moves, Trade
 from ...models.placements.plan import Plan, Term
 from ...models.problem import Problem
-from ..objectives.moves import Moves as MovesTerm
+from ..objectives.moved.moves import Moves as MovesTerm
 
 Solve = Callable[[Problem], Answer]
 

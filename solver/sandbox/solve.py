@@ -13,8 +13,8 @@ from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..refuting.oracle import LIMIT as EACH_SEARCH
 from ..refuting.oracle import SEARCHES
-from ..searching.permission import SearchNeeded, no_search
 from ..searching.progress import OnProgress, Progress, silent
+from ..searching.refused.permission import SearchNeeded, no_search
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..unchecked import unchecked

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..layout.amounts import allowed
 from ..layout.layout import Bundle, Layout, Values
-from ..layout.places import Places, lengths, longest_free
 from ..layout.pools import Masks, Pool
+from ..layout.ranges.places import Places, lengths, longest_free
 from ..layout.reach import eligible, within_reach
 from ..replanning.stay import stay
-from .dealing import deal
+from .expanding.dealing import deal
 from .fill import Filling
 
 

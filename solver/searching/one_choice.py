@@ -7,7 +7,7 @@ from ..layout.layout import Layout, Values
 from ..lines.one_line import best_on_line
 from ..refuting.certificate import counting_row
 from .greedy import greedy
-from .permission import about_to_search
+from .refused.permission import about_to_search
 from .standing import Search, Standing
 
 

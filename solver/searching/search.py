@@ -11,8 +11,8 @@ from ..refuting.impossible import impossible
 from ..unchecked import unchecked
 from ..verify import check_given
 from .alternatives import best_first
-from .not_searched import not_searched
 from .progress import OnProgress, Progress, silent
+from .refused.not_searched import not_searched
 from .standing import Search, WrongAnswer, errors
 
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]

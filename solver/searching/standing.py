@@ -13,8 +13,8 @@ from ...models.problem import Problem
 from ..check import check
 from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
-from .dealing import evened
-from .expand import ExpansionFailed, expand
+from .expanding.dealing import evened
+from .expanding.expand import ExpansionFailed, expand
 from .progress import OnProgress, Progress
 
 PAUSE = 0.25

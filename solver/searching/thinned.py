@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...models.component import COLOCATED_OR_DISJOINT, IN_ORDER, NOT_FEWER, SUBSET
 from ..layout.layout import Layout
-from ..layout.places import all_lengths, lengths
+from ..layout.ranges.places import all_lengths, lengths
 
 
 def thinned(layout: Layout) -> bool:

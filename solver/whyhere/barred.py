@@ -14,7 +14,7 @@ from ...models.problem import Problem
 from ..check import check
 from ..layout.masks import bits
 from ..replanning.pieces import Members, piece_size
-from ..rules.no_overlap import NoOverlap
+from ..rules.sharing.no_overlap import NoOverlap
 
 NO_OVERLAP = NoOverlap.code
 

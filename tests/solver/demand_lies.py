@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from placewright.solver.layout import dealing, rank_order
 from placewright.solver.layout.cells import partition
+from placewright.solver.layout.on_nodes import dealing
+from placewright.solver.layout.ranks import rank_order
 from placewright.solver.objectives.fullest_nodes import FullestNodes
 from placewright.solver.objectives.preferred import Preferred
-from placewright.solver.rules import fits_host_memory, fits_memory, pinned, spread_over
-from placewright.solver.rules.apart import Apart
-from placewright.solver.rules.excluded import Excluded
-from placewright.solver.rules.fits_host_memory import FitsHostMemory
-from placewright.solver.rules.near import Near
-from placewright.solver.rules.pinned import Pinned
-from placewright.solver.rules.spread_over import SpreadOver
-from placewright.solver.searching import expand
+from placewright.solver.rules.capacity import fits_host_memory, fits_memory
+from placewright.solver.rules.capacity.fits_host_memory import FitsHostMemory
+from placewright.solver.rules.where import pinned, spread_over
+from placewright.solver.rules.where.apart import Apart
+from placewright.solver.rules.where.excluded import Excluded
+from placewright.solver.rules.where.near import Near
+from placewright.solver.rules.where.pinned import Pinned
+from placewright.solver.rules.where.spread_over import SpreadOver
+from placewright.solver.searching.expanding import expand
 
 Lie = Callable[[Any], Any]
 

@@ -6,17 +6,19 @@ from dataclasses import replace
 from typing import Any, Callable
 
 from placewright.models.placements.assignment import Seat
-from placewright.solver.layout import grain, rank_order
+from placewright.solver.layout import grain
 from placewright.solver.layout.bundle import Bundle
 from placewright.solver.layout.cells import partition
 from placewright.solver.layout.layout import Layout
 from placewright.solver.layout.neighbours import Neighbours
+from placewright.solver.layout.ranks import rank_order
 from placewright.solver.model.slots import Slots
-from placewright.solver.rules import kept_in_order, kept_together, no_overlap
-from placewright.solver.rules.group_in_node import GroupInNode
-from placewright.solver.rules.kept_together import KeptTogether
-from placewright.solver.rules.no_overlap import NoOverlap
-from placewright.solver.searching import count_out, expand, taking
+from placewright.solver.rules.groups import kept_in_order, kept_together
+from placewright.solver.rules.groups.group_in_node import GroupInNode
+from placewright.solver.rules.groups.kept_together import KeptTogether
+from placewright.solver.rules.sharing import no_overlap
+from placewright.solver.rules.sharing.no_overlap import NoOverlap
+from placewright.solver.searching.expanding import count_out, expand, taking
 
 Lie = Callable[[Any], Any]
 

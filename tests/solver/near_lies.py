@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from placewright.solver.objectives import kept_groups, moves
-from placewright.solver.objectives.moves import Moves
+from placewright.solver.objectives.moved import kept_groups, moves
+from placewright.solver.objectives.moved.moves import Moves
 from placewright.solver.replanning import keep
 from placewright.solver.rules import unlike
 from placewright.solver.rules.at_most import AtMost

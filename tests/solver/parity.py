@@ -25,8 +25,8 @@ from placewright.solver.model import compile as compile_module
 from placewright.solver.objectives import tiers
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
-from placewright.solver.searching import expand as expand_module
-from placewright.solver.searching import project as project_module
+from placewright.solver.searching.expanding import expand as expand_module
+from placewright.solver.searching.expanding import project as project_module
 
 from .enumerated import arranged, arrangements, blocks_of, group_of
 

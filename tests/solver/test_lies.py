@@ -9,41 +9,42 @@ import pytest
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.problem import Problem
-from placewright.solver.layout import pools, seating
+from placewright.solver.layout import pools
 from placewright.solver.layout.cells import exactness, partition
 from placewright.solver.layout.cells.reserved import Reserved
 from placewright.solver.layout.layout import Bundle, Cell, Layout
-from placewright.solver.layout.places import Places
 from placewright.solver.layout.pools import Pool
+from placewright.solver.layout.ranges.places import Places
+from placewright.solver.layout.ranks import seating
 from placewright.solver.model.edges import Edges
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.domains_touched import DomainsTouched
 from placewright.solver.objectives.idle import Idle
-from placewright.solver.rules import fits_memory, per_node
-from placewright.solver.rules.all_placed import AllPlaced
-from placewright.solver.rules.colocated import Colocated
-from placewright.solver.rules.colocated_or_disjoint import ColocatedOrDisjoint
-from placewright.solver.rules.contiguous import Contiguous
-from placewright.solver.rules.disjoint import Disjoint
-from placewright.solver.rules.divisibility import Divisibility
-from placewright.solver.rules.even_shares import EvenShares
-from placewright.solver.rules.fits_cpus import FitsCpus
-from placewright.solver.rules.fits_memory import FitsMemory
-from placewright.solver.rules.group_in_node import GroupInNode
-from placewright.solver.rules.hardware_kind import HardwareKind
-from placewright.solver.rules.in_order import InOrder
-from placewright.solver.rules.model_divides import ModelDivides
-from placewright.solver.rules.no_overlap import NoOverlap
-from placewright.solver.rules.node_group import NodeGroup
-from placewright.solver.rules.node_order import NodeOrder
-from placewright.solver.rules.not_fewer import NotFewer
-from placewright.solver.rules.process_on_one_node import ProcessOnOneNode
-from placewright.solver.rules.rank_aligned import RankAligned
-from placewright.solver.rules.replica_on_whole_nodes import ReplicaOnWholeNodes
-from placewright.solver.rules.strided import Strided
-from placewright.solver.rules.subset import Subset
-from placewright.solver.rules.zero_copy import ZeroCopy
-from placewright.solver.searching import expand, project, taking
+from placewright.solver.rules.amounts.all_placed import AllPlaced
+from placewright.solver.rules.amounts.divisibility import Divisibility
+from placewright.solver.rules.amounts.even_shares import EvenShares
+from placewright.solver.rules.amounts.model_divides import ModelDivides
+from placewright.solver.rules.amounts.not_fewer import NotFewer
+from placewright.solver.rules.capacity import fits_memory, per_node
+from placewright.solver.rules.capacity.fits_cpus import FitsCpus
+from placewright.solver.rules.capacity.fits_memory import FitsMemory
+from placewright.solver.rules.groups.group_in_node import GroupInNode
+from placewright.solver.rules.groups.process_on_one_node import ProcessOnOneNode
+from placewright.solver.rules.groups.replica_on_whole_nodes import ReplicaOnWholeNodes
+from placewright.solver.rules.order.contiguous import Contiguous
+from placewright.solver.rules.order.in_order import InOrder
+from placewright.solver.rules.order.node_order import NodeOrder
+from placewright.solver.rules.order.rank_aligned import RankAligned
+from placewright.solver.rules.order.strided import Strided
+from placewright.solver.rules.order.zero_copy import ZeroCopy
+from placewright.solver.rules.sharing.colocated import Colocated
+from placewright.solver.rules.sharing.colocated_or_disjoint import ColocatedOrDisjoint
+from placewright.solver.rules.sharing.disjoint import Disjoint
+from placewright.solver.rules.sharing.no_overlap import NoOverlap
+from placewright.solver.rules.sharing.subset import Subset
+from placewright.solver.rules.where.hardware_kind import HardwareKind
+from placewright.solver.rules.where.node_group import NodeGroup
+from placewright.solver.searching.expanding import expand, project, taking
 from placewright.solver.searching.standing import WrongAnswer
 
 from . import parity

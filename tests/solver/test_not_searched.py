@@ -9,7 +9,7 @@ from placewright.models.component import Parallel
 from placewright.models.locality import Keep, Pin
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
-from placewright.solver.searching.not_searched import not_searched
+from placewright.solver.searching.refused.not_searched import not_searched
 from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, given, problem

@@ -6,7 +6,7 @@ from placewright.models.component import Component
 from placewright.models.placements.assignment import Run, seats
 from placewright.models.problem import Problem
 from placewright.solver.check import check
-from placewright.solver.layout.seating import orders
+from placewright.solver.layout.ranks.seating import orders
 from placewright.solver.searching.search import solve
 
 from .cases import cluster, component, problem

@@ -12,9 +12,9 @@ from ....models.quantity import write_memory
 from ....models.share import Share
 from ...layout.amounts import allowed, even
 from ...layout.bundle import Bundle
-from ...layout.places import longest_free
+from ...layout.ranges.places import longest_free
 from ...memory import peak
-from ...rules.all_placed import amount_of
+from ...rules.amounts.all_placed import amount_of
 from ...wording import listed, plural
 from .question import Question
 from .row import Row

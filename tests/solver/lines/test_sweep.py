@@ -15,7 +15,7 @@ from placewright.solver.lines import sweep as sweep_module
 from placewright.solver.lines.one_line import best_on_line
 from placewright.solver.objectives.tiers import counted, objective, tiers
 from placewright.solver.searching import one_choice
-from placewright.solver.searching.expand import expand
+from placewright.solver.searching.expanding.expand import expand
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, given, problem

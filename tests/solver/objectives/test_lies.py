@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable
 
 import pytest
-from placewright.solver.objectives import collectives, domains, streams, weight_sync
-from placewright.solver.objectives.collectives import Collectives
+from placewright.solver.objectives import domains
 from placewright.solver.objectives.rooms import Rooms
-from placewright.solver.objectives.streams import Streams
-from placewright.solver.objectives.weight_sync import WeightSync
+from placewright.solver.objectives.traffic import collectives, streams, weight_sync
+from placewright.solver.objectives.traffic.collectives import Collectives
+from placewright.solver.objectives.traffic.streams import Streams
+from placewright.solver.objectives.traffic.weight_sync import WeightSync
 
 from .. import parity
 from .traffic_cases import TRAFFIC_CASES

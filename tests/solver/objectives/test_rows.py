@@ -7,9 +7,10 @@ from placewright.models.problem import Problem
 from placewright.solver.cuts import CUTS
 from placewright.solver.model.compile import encoded
 from placewright.solver.model.variables import Variables
-from placewright.solver.objectives import collectives, domains
+from placewright.solver.objectives import domains
 from placewright.solver.objectives.rooms import Rooms
 from placewright.solver.objectives.tiers import tiers
+from placewright.solver.objectives.traffic import collectives
 from placewright.solver.rules import RULES
 
 from .. import parity

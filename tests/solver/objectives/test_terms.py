@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.placements.assignment import Assignment, Run
-from placewright.solver.objectives.collectives import Collectives
 from placewright.solver.objectives.domains_touched import DomainsTouched
-from placewright.solver.objectives.streams import Streams
-from placewright.solver.objectives.weight_sync import WeightSync
+from placewright.solver.objectives.traffic.collectives import Collectives
+from placewright.solver.objectives.traffic.streams import Streams
+from placewright.solver.objectives.traffic.weight_sync import WeightSync
 
 from .. import parity
 from ..cases import component, problem

@@ -13,7 +13,7 @@ from placewright.models.placements.plan import OPTIMAL
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 from placewright.solver.layout.layout import Layout
-from placewright.solver.objectives.moves import Moves
+from placewright.solver.objectives.moved.moves import Moves
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.searching.search import solve
 

@@ -9,7 +9,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.solver.check import check
-from placewright.solver.objectives.moves import Moves
+from placewright.solver.objectives.moved.moves import Moves
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.replanning.replan import moves
 from placewright.solver.replanning.trade import with_trade

@@ -1,0 +1,1 @@
+"""Processes without accelerators, dealt out to nodes."""

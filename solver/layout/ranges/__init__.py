@@ -1,0 +1,1 @@
+"""Where solid ranges could lie."""

@@ -1,0 +1,1 @@
+"""In which order the resources of a bundle become ranks."""

@@ -1,0 +1,1 @@
+"""What changes against a previous answer."""

@@ -1,0 +1,1 @@
+"""Bytes that cross a level of the topology."""

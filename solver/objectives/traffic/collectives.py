@@ -1,0 +1,63 @@
+"""What the replicas of a component exchange between the domains that they lie in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Iterator
+
+from ....models.component import Component
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+from ..by_domain import Presence, Share
+from ..domains import count_of, domain_rows, domains_counted, fewest
+from ..presence import held, is_open, several
+from ..term import Aggregate
+from .bytes_across import BytesAcross
+
+if TYPE_CHECKING:
+    from ...layout.layout import Bundle, Layout
+    from ...model.variables import Amount, Variables
+
+
+@dataclass(frozen=True)
+class Collectives(BytesAcross):
+    """The traffic of each component whose place is searched, once for every domain of the level beyond its first."""
+
+    what: ClassVar[str] = "collectives"
+
+    def encode(self, problem: Problem, variables: Variables) -> Amount:
+        busy = self.bundles(problem, variables.layout)
+        return variables.total(traffic * (count_of(variables, bundle, self.level) - 1) for bundle, traffic in busy)
+
+    def value(self, problem: Problem, assignment: Assignment) -> int:
+        return sum(each.traffic * (len(held(problem, assignment, each, self.level)) - 1) for each in self._busy(problem))
+
+    def bound(self, layout: Layout) -> int:
+        return sum(traffic * (fewest(layout, bundle, self.level) - 1) for bundle, traffic in self.bundles(layout.problem, layout))
+
+    def most(self, problem: Problem) -> int:
+        further = len(several(problem, self.level)) - 1
+        return sum(component.traffic * further for component in self._busy(problem))
+
+    def rows(self, problem: Problem, variables: Variables) -> None:
+        for bundle, _ in self.bundles(problem, variables.layout):
+            domain_rows(variables, bundle, self.level)
+
+    def aggregates(self, problem: Problem, variables: Variables) -> Iterator[Aggregate]:
+        for bundle, traffic in self.bundles(problem, variables.layout):
+            yield domains_counted(variables, bundle, self.level, traffic)
+
+    def by_domain(self, problem: Problem) -> Iterator[Share]:
+        yield from (Presence(each.traffic, each.name) for each in self._busy(problem))
+
+    def _busy(self, problem: Problem) -> list[Component]:
+        several_domains = bool(several(problem, self.level))
+        return [each for each in problem.components if several_domains and each.traffic and is_open(problem, each)]
+
+    def bundles(self, problem: Problem, layout: Layout) -> list[tuple[Bundle, int]]:
+        """The traffic of components on the same accelerators crosses together."""
+        found: dict[Bundle, int] = {}
+        for component in self._busy(problem):
+            bundle = layout.bundle_of[component.name]
+            found[bundle] = found.get(bundle, 0) + component.traffic
+        return list(found.items())

@@ -1,0 +1,72 @@
+"""As many as were asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
+
+from ....models.component import UNBOUNDED, Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.machines.node_group import NODE
+from ....models.placements.assignment import Assignment
+from ....models.placements.run import Repeat
+from ....models.problem import AMOUNT, Problem
+from ...wording import plural
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class AllPlaced:
+    """Every process that was asked for is placed, once, and no more than were asked for."""
+
+    code: ClassVar[str] = "PW209"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return problem.components
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        bundle = variables.bundle(component)
+        placed = variables.accelerators(bundle) if bundle else variables.processes(component)
+        variables.require(placed >= component.least, f"{component.name} is incomplete")
+        variables.require(placed <= component.most, f"{component.name} is too large")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        span = component.span(AMOUNT)
+        expected = 0
+        for start, stop in sorted((each.start, each.stop) for each in _solid(assignment.repeats(component.name))):
+            if start > expected:
+                message = f"ranks {expected}-{start - 1} of {component.name} have no place"
+                yield error(
+                    self.code, component.name, message, span, help="place every rank", witnesses=(expected,), amount=start - expected
+                )
+            expected = max(expected, stop)
+        nodes = problem.kind(component) == NODE
+        placed = expected if nodes else expected * component.per_process
+        if not component.least <= placed <= component.most:
+            unit = "process" if nodes else "accelerator"
+            short = component.least - placed if placed < component.least else component.most - placed
+            message = f"{component.name} asks for {amount_of(component)} {plural(unit, component.least)}, {placed} are placed"
+            advice = f"place {component.least if short > 0 else component.most}, or ask for {placed}"
+            yield error(self.code, component.name, message, span, help=advice, witnesses=(placed,), amount=short)
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        kind = problem.kind(component)
+        have = "" if kind == NODE else f" (the cluster has {problem.cluster.total(kind)})"
+        unit = "process" if kind == NODE else "accelerator"
+        text = f"{component.name} asks for {amount_of(component)} {plural(unit, component.least)}{have}"
+        return Clause(text, (Demand(component.name, AMOUNT, component.span(AMOUNT)),))
+
+
+def _solid(repeats: Sequence[Repeat]) -> Iterator[range]:
+    """Ranges of ranks without holes that together are all ranks."""
+    for repeat in repeats:
+        yield from [repeat.ranks] if repeat.nodes > 1 else [run.ranks for run in repeat.runs]
+
+
+def amount_of(component: Component) -> str:
+    """`16`, `8-32`, or `at least 8`."""
+    if component.most >= UNBOUNDED:
+        return f"at least {component.least}"
+    return str(component.least) if component.least == component.most else f"{component.least}-{component.most}"

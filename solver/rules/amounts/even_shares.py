@@ -1,0 +1,86 @@
+"""What is dealt out to processes comes out even."""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error, warning
+from ....models.findings.span import Edit
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+from ....models.share import Share
+from ...wording import plural
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class EvenShares:
+    """Every process of a component gets the same share of what is dealt out, and each share is a multiple of what it must be.
+
+    Source: RLinf, rlinf/config.py (validate_embodied_cfg), rlinf/scheduler/worker/routing.py, rlinf/workers/env/env_worker.py.
+    """
+
+    code: ClassVar[str] = "PW401"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Share]:
+        return problem.shares
+
+    def encode(self, problem: Problem, share: Share, variables: Variables) -> None:
+        component = problem[share.component]
+        if component.runs is not None and not share.proved:
+            return
+        placed = variables.processes(component)
+        most = placed if isinstance(placed, int) else min(share.amount // share.multiple, problem.cluster.total(problem.kind(component)))
+        why = f"{share.amount} {share.what} do not divide among the processes of {component.name}"
+        variables.among(placed, [count for count in range(1, most + 1) if share.divides(count)], why)
+
+    def check(self, problem: Problem, share: Share, assignment: Assignment) -> Iterator[Finding]:
+        component, processes = problem[share.component], assignment.world_size(share.component)
+        each, left = divmod(share.amount, processes) if processes else (0, share.amount)
+        if each and not left and each % share.multiple == 0:
+            return
+        of_whom = f"the {processes} {plural('process', processes)} of {component.name}"
+        wanted = f"{share.multiple_name} {share.multiple}" if share.multiple_name else str(share.multiple)
+        if each and not left:
+            message = f"{share.amount} {share.what} over {of_whom} are {each} each, no multiple of {wanted}"
+        elif each:
+            message = f"{share.amount} {share.what} over {of_whom} leave {left} over"
+            message += f"; each share must be a multiple of {wanted}" if share.multiple > 1 else ""
+        elif processes:
+            message = f"{share.amount} {share.what} are fewer than {of_whom}"
+        else:
+            message = f"{share.amount} {share.what} have no process of {component.name} to go to"
+        advice, edit = self._advice(problem, share, assignment)
+        tell = error if share.proved or component.runs is None else warning
+        yield tell(
+            self.code, component.name, message, share.span, label=f"no multiple of {max(processes, 1) * share.multiple}", help=advice,
+            edit=edit, witnesses=(processes, share.amount), amount=share.amount % (max(processes, 1) * share.multiple),
+            notes=(share.reason,) if share.reason else (),
+        )  # fmt: skip
+
+    def _advice(self, problem: Problem, share: Share, assignment: Assignment) -> tuple[str, Edit | None]:
+        """The nearest amounts that suit all that get a share of this one, and the nearest numbers of processes."""
+        alike = [other for other in problem.shares if other.amount_name == share.amount_name and other.written == share.written]
+        step = lcm(*(other.step_over(assignment.world_size(other.component)) for other in alike))
+        lower = share.written // step * step
+        amounts = [amount for amount in (lower, lower + step) if amount]
+        own = [other for other in problem.shares if other.component == share.component]
+        processes = assignment.world_size(share.component)
+        below = next((count for count in range(processes - 1, 0, -1) if all(other.divides(count) for other in own)), None)
+        most = max(problem.cluster.total(problem.kind(problem[share.component])), processes)
+        above = next((count for count in range(processes + 1, most + 1) if all(other.divides(count) for other in own)), None)
+        counts = [count for count in (below, above) if count]
+        text = f"set `{share.amount_name}` to {' or '.join(map(str, amounts))}"
+        if counts:
+            text += f", or give {share.component} {' or '.join(map(str, counts))} {plural('process', counts[-1])}"
+        nearest = min(amounts, key=lambda amount: abs(amount - share.written))
+        return text, Edit(share.span, str(nearest)) if share.span else None
+
+    def explain(self, problem: Problem, share: Share) -> Clause:
+        multiple = f" in multiples of {share.multiple}" if share.multiple > 1 else ""
+        text = f"{share.amount} {share.what} ({share.amount_name}) are dealt out evenly to the processes of {share.component}{multiple}"
+        return Clause(text, (Demand(share.component, share.field, share.span),))

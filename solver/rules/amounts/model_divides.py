@@ -1,0 +1,109 @@
+"""What a model is made of divides among its parallel ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error, warning
+from ....models.findings.span import Edit
+from ....models.model_cards.card import ModelCard
+from ....models.model_cards.use import WORDS, Split
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+Use = tuple[Component, ModelCard, tuple[Split, ...]]
+"""A component, its model, and what of it one degree divides."""
+
+MOST_SHOWN = 12
+"""So many legal values are listed."""
+
+
+class ModelDivides:
+    """Heads, layers, experts and vocabulary of a model divide by the degrees that share them out among ranks.
+
+    Key-value heads may also be fewer than the ranks, if these are a multiple of them: then they are repeated. A model of
+    which nothing is known is not judged. The vocabulary is judged where Megatron gets it as the checkpoint has it; engines
+    and those who pad it before take any.
+    Source: vLLM, vllm/config (verify_with_parallel_config); Megatron-LM, megatron/core/transformer/transformer_config.py;
+    verl, verl/models/transformers/monkey_patch.py; ROLL, roll/distributed/strategy/fsdp2_strategy.py; RLinf, rlinf/config.py.
+    """
+
+    code: ClassVar[str] = "PW404"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Use]:
+        for component in problem.components:
+            use = problem.job.models.get(component.name)
+            if use is not None and use.card is not None:
+                for degree in dict.fromkeys(split.degree for split in use.splits):
+                    yield component, use.card, tuple(split for split in use.splits if split.degree == degree)
+
+    def encode(self, problem: Problem, use: Use, variables: Variables) -> None:
+        component, card, splits = use
+        if component.runs is None and not card.assumed:
+            for split in splits:
+                amount, degree = getattr(card, split.what), split.of(component.parallel)
+                if split.proved and amount:
+                    why = f"{amount} {WORDS[split.what]} do not divide among {split.degree} {degree} of {component.name}"
+                    variables.require(split.fits(amount, degree), why)
+
+    def check(self, problem: Problem, use: Use, assignment: Assignment) -> Iterator[Finding]:
+        component, card, splits = use
+        torn = [split for split in splits if _left(card, split, split.of(component.parallel))]
+        if not torn:
+            return
+        split = torn[0]
+        amount, degree = getattr(card, split.what), split.of(component.parallel)
+        most = max(problem.cluster.total(problem.kind(component)), degree)
+        legal = [size for size in range(1, most + 1) if not any(_left(card, each, size) for each in splits)]
+        message = f"the {amount} {WORDS[split.what]} of `{card.name}` do not divide among {split.degree} {degree} of {component.name}"
+        message += f"; legal up to {most}: {_listed(legal)}"
+        asked = component.least if component.least == component.most else 0
+        edit, text = self._fix(component, split, legal, assignment.amount(component.name) or asked)
+        notes = [f"the model is taken for `{card.name}`, by the last part of its path"] if card.assumed else []
+        notes += [split.when] if split.when else []
+        tell = error if split.proved and not card.assumed else warning
+        use_of = problem.job.models[component.name]
+        yield tell(
+            self.code, component.name, message, split.span or use_of.span or component.span("parallel"), label=f"{split.degree} {degree}",
+            help=text, edit=edit, notes=tuple(notes), witnesses=(amount, degree), amount=_left(card, split, degree),
+        )  # fmt: skip
+
+    def _fix(self, component: Component, split: Split, legal: list[int], placed: int) -> tuple[Edit | None, str]:
+        """The nearest legal degree with which the replicas still divide what the component has; one that divides the written one is
+        preferred, for what else divides by that. There is no edit where another degree must be lowered with it.
+        """
+        degree = split.of(component.parallel)
+        rest = component.parallel.replica // degree if split.size is None and split.degree != "ep" else 1  # experts lie within replicas
+        whole = [size for size in legal if not placed or placed % (size * rest) == 0]
+        best = min(whole or legal, key=lambda size: (size == 1 or degree % size != 0, abs(size - degree), size))
+        name = split.key or f"{split.degree} of {component.name}"
+        text = f"set `{name}` to {best}"
+        other, floor = split.at_least
+        if best < floor:
+            return None, f"{text}, and `{other}` to {best}" + (" or less" if best > 1 else "")
+        return Edit(split.span, str(best)) if split.span else None, text
+
+    def explain(self, problem: Problem, use: Use) -> Clause:
+        component, card, splits = use
+        parts = " and ".join(f"{getattr(card, split.what)} {WORDS[split.what]}" for split in splits if getattr(card, split.what))
+        text = f"{splits[0].degree} of {component.name} divides what `{card.name}` has: {parts or 'nothing that is known'}"
+        return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
+
+
+def _left(card: ModelCard, split: Split, degree: int) -> int:
+    """How much would be left over; 0 if it divides or the number is not known."""
+    whole, beyond = divmod(getattr(card, split.what), split.within)
+    if not whole or beyond or (split.either_way and degree % whole == 0):
+        return 0
+    return int(whole % degree)
+
+
+def _listed(sizes: list[int]) -> str:
+    more = ", ..." if len(sizes) > MOST_SHOWN else ""
+    return ", ".join(map(str, sizes[:MOST_SHOWN])) + more

@@ -1,0 +1,130 @@
+"""What shares an accelerator fits in its memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.machines.node_group import ACCELERATOR
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+from ....models.quantity import write_memory
+from ....models.sharing import Members, around, holders
+from ...memory import peak
+from ...stretches import stretches
+from ...wording import lowest
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+Meeting = tuple[Members, Members]
+"""Components that may meet on an accelerator, and those that they lie within."""
+
+
+class FitsMemory:
+    """What is on an accelerator at the same time fits in its memory.
+
+    Components without a phase are always there; those of different phases take turns, and keep what they say of themselves as
+    offloaded while another phase runs. An accelerator whose memory is unknown is not judged.
+    """
+
+    code: ClassVar[str] = "PW501"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Meeting]:
+        sets = [members for members in holders(problem) if problem.kind(members[0]) == ACCELERATOR]
+        outer = around(problem, holders(problem))
+        found = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]
+        return [meeting for meeting in found if any(component.memory or component.offloaded for component in meeting[0])]
+
+    def encode(self, problem: Problem, meeting: Meeting, variables: Variables) -> None:
+        """What lies within given parts has only those of their accelerators that suffice; other bundles only such cells."""
+        members, above = meeting
+        fixed = variables.layout.fixed
+        bundles = list(dict.fromkeys(bundle for bundle in map(variables.bundle, members) if bundle))
+        others = [bundle for bundle in dict.fromkeys(map(variables.bundle, above)) if bundle]
+        if len(bundles) == 1 and not any(bundle in fixed for bundle in others):
+            need = peak((*members, *above))
+            for cell in variables.cells:
+                memory = cell.nodes[0].accelerator_memory
+                if memory is not None and need > memory:
+                    variables.require(variables.accelerators(bundles[0], cell) == 0, f"{bundles[0].name} needs {need} MiB")
+            return
+        # Given parts that overlap as they like: every accelerator is known, and with it who is there.
+        for node in problem.cluster.nodes:
+            for index, accelerator in enumerate(node.accelerators):
+                there = [b for b in (*bundles, *others) if fixed.get(b, {}).get(node.rank, 0) >> index & 1]
+                if accelerator.memory is not None and any(bundle in there for bundle in bundles):
+                    need = peak(tuple(component for bundle in there for component in bundle.components))
+                    variables.require(need <= accelerator.memory, f"accelerator {index} of node {node.rank} is too small")
+
+    def check(self, problem: Problem, meeting: Meeting, assignment: Assignment) -> Iterator[Finding]:
+        members, above = meeting
+        names = {component.name for component in members}
+        asking = [component for component in (*members, *above) if component.memory or component.offloaded]
+        for ranks, node, held in stretches(problem, assignment, asking):
+            rank, has = ranks.start, node.accelerator_memory
+            shares = [(mask, component) for component in asking if (mask := held.get((component.name, ACCELERATOR), 0))]
+            for mask in _pieces([mask for mask, _ in shares]) if has is not None else ():
+                here = [component for its, component in shares if its & mask]
+                if names.isdisjoint(component.name for component in here):
+                    continue
+                need, phase = max(((_in_phase(here, its), its) for its in dict.fromkeys(c.phase for c in here)), key=lambda each: each[0])
+                if has is not None and need > has:
+                    others = any(component.phase not in ("", phase) for component in here)
+                    when = f" while {phase} runs" if others else ""
+                    message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed{when}: {_bill(here, phase)}"
+                    first = next((component for component in here if component.memory and component.phase in ("", phase)), here[0])
+                    yield error(
+                        self.code, first.name, message, first.span("memory"), help="use larger accelerators, less memory, or phases that take turns",
+                        witnesses=(rank, lowest(mask)), amount=need - has,
+                    )  # fmt: skip
+                    return
+
+    def explain(self, problem: Problem, meeting: Meeting) -> Clause:
+        members = (*meeting[0], *meeting[1])
+        need = peak(members)
+        fit = sum(
+            node.free(ACCELERATOR).bit_count()
+            for node in problem.cluster.nodes
+            if node.accelerators and (node.accelerator_memory is None or node.accelerator_memory >= need)
+        )
+        bill = " + ".join(
+            f"{component.name} {write_memory(component.memory)}{_kept(component)}" for component in members if component.memory
+        )
+        demands = tuple(Demand(c.name, field, c.span(field)) for c in members for field in ("memory", "offloaded") if getattr(c, field))
+        return Clause(f"{bill}: {write_memory(need)} must fit on one accelerator ({fit} have that much)", demands)
+
+
+def _in_phase(members: Iterable[Component], phase: str) -> int:
+    """MiB that these components need while a phase runs."""
+    return sum(c.memory if c.phase in ("", phase) else c.offloaded for c in members)
+
+
+def _bill(members: Iterable[Component], phase: str) -> str:
+    """What is needed while a phase runs, component by component."""
+    parts = []
+    for component in members:
+        awake = component.phase in ("", phase)
+        if need := component.memory if awake else component.offloaded:
+            note = f" ({component.phase})" if awake and component.phase else "" if awake else " (offloaded)"
+            parts.append(f"{component.name} {write_memory(need)}{note}")
+    return " + ".join(parts)
+
+
+def _kept(component: Component) -> str:
+    return f" (offloaded {write_memory(component.offloaded)})" if component.offloaded and component.phase else ""
+
+
+def _pieces(masks: list[int]) -> list[int]:
+    """The masks cut where they overlap: in each piece the same ones are present throughout."""
+    pieces: list[int] = []
+    for mask in masks:
+        fresh, cut = mask, []
+        for piece in pieces:
+            cut += [part for part in (piece & mask, piece & ~mask) if part]
+            fresh &= ~piece
+        pieces = [*cut, fresh] if fresh else cut
+    return pieces

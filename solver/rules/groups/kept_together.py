@@ -1,0 +1,229 @@
+"""What must be kept together is: groups, replicas, the component itself inside domains of the topology."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from math import lcm
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.locality import EP, REPLICA, TP, WHOLE, Keep
+from ....models.machines.cluster import Cluster
+from ....models.machines.node_group import ACCELERATOR, NODE
+from ....models.machines.topology import LEVELS, NODE_LEVEL, NUMA, domain, domains, numa_masks
+from ....models.placements.assignment import Assignment, Seat, seats
+from ....models.problem import Problem
+from ...layout.groups_cut import GroupsCut
+from ...layout.ranks.seating import order_in_blocks
+from ...wording import domain_name, level_name, plural
+from .kept_in_order import keep_in_order
+
+if TYPE_CHECKING:
+    from ...layout.bundle import Bundle
+    from ...model.variables import Variables
+
+Kept = tuple[Component, Keep]
+"""A component, and something of it that must be kept together."""
+Visit = tuple[str, int, int]
+"""(domain, the node, how many accelerators): what a component has there, next in the order of its ranks."""
+
+NAMES = {TP: "tp group", EP: "ep group", REPLICA: "replica"}
+
+
+class KeptTogether:
+    """Every group of a kind lies inside one domain of a level of the topology, or the whole component inside so many.
+
+    Groups are cut from the ranks in order: tensor parallel ones of tp accelerators, expert parallel ones of tp x ep, replicas of
+    tp x pp x cp (x dp). Source: Megatron-LM, core/parallel_state.py (tp is the fastest dimension of the rank order).
+    """
+
+    code: ClassVar[str] = "PW218"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Kept]:
+        return [(component, keep) for component in problem.components for keep in component.keep if keep.required]
+
+    def encode(self, problem: Problem, kept: Kept, variables: Variables) -> None:
+        """Ranks go domain by domain, so that groups are whole where every domain has a multiple of their size.
+
+        What one node or one NUMA domain holds whole is a unit or a piece of the bundle, which PW201 counts.
+        """
+        component, keep = kept
+        bundle, why = variables.bundle(component), f"{component.name} is not kept together"
+        runs = component.runs if component.runs is not None else variables.layout.on_nodes.get(component.name)
+        if runs is not None:
+            variables.require(_are_whole(problem, kept, [seat for _, its in seats(runs) for seat, _, _ in its]), why)
+        elif bundle and bundle.contiguous and not bundle.fixed:
+            self._starts(problem, kept, bundle, variables)
+        elif bundle and bundle.fixed:
+            variables.require(_are_whole(problem, kept, variables.given_in_order(component)), why)
+        elif keep.what == WHOLE:
+            if bundle is None or keep.level in LEVELS or not _is_one_group(kept):
+                names = variables.domains(keep.level)
+                touched = variables.total(variables.present(component, keep.level, name) for name in names)
+                variables.at_most(touched, keep.domains, why)
+        elif bundle is None:  # processes that form no groups
+            return
+        elif keep.level in LEVELS and problem.job.capabilities.nodes_in_order:
+            keep_in_order(variables, bundle, keep.level, _size(component, keep))
+        elif keep.level in LEVELS:
+            for name in domains(problem.cluster, keep.level):
+                variables.wholes(bundle, keep.level, name)
+
+    def _starts(self, problem: Problem, kept: Kept, bundle: Bundle, variables: Variables) -> None:
+        """A range has its ranks in order: only such starts as have no border of a domain inside a group."""
+        component, keep = kept
+        numbering, size = variables.layout.numbering(bundle), _size(component, keep)
+        its = [(stretch.node_rank, index) for stretch in numbering.stretches for index in range(stretch.count)]
+        where = [_label(problem, component, keep.level, seat) for seat in its]
+        borders = [rank for rank in range(1, len(where)) if where[rank] != where[rank - 1]]
+        # In a block of interleaved groups every group has its ranks all over the block.
+        step = lcm(size, component.block) if component.stride > 1 and component.group_size > 1 else size
+        aligned: dict[int, list[int]] = {}
+        for border in borders:
+            aligned.setdefault(border % step, []).append(border)
+        # Where others on the same resources interleave, so do the groups of this one: then each range is looked at.
+        order = order_in_blocks(variables.layout, bundle, component) if component.stride == 1 and keep.what != WHOLE else ()
+        others = GroupsCut(where, size, order) if order else None
+        fit = []
+        for start, units in variables.starts(bundle):
+            stop = start + units * bundle.unit
+            if keep.what == WHOLE:
+                if len(set(where[start:stop])) <= keep.domains:
+                    fit.append((start, units))
+            elif others:
+                if not (stop - start) % size and not others.between(start, stop):
+                    fit.append((start, units))
+            elif not (stop - start) % size and _between(borders, start, stop) == _between(aligned.get(start % step, []), start, stop):
+                fit.append((start, units))
+        variables.start_among(bundle, fit)
+
+    def check(self, problem: Problem, kept: Kept, assignment: Assignment) -> Iterator[Finding]:
+        component, keep = kept
+        span, level = keep.span or component.span("keep"), level_name(keep.level)
+        visits = list(_visits(problem, keep.level, assignment, component.name))
+        if keep.what == WHOLE:
+            there = list(dict.fromkeys(name for name, _, _ in visits))
+            if len(there) > keep.domains:
+                message = f"{component.name} lies in {len(there)} {plural(level, len(there))}, it must lie in at most {keep.domains}"
+                yield error(
+                    self.code, component.name, message, span, help=f"place it in fewer {plural(level, 2)}, or allow {len(there)}",
+                    witnesses=(len(there), there[keep.domains]), amount=len(there) - keep.domains,
+                )  # fmt: skip
+            return
+        size, what, total = _size(component, keep), NAMES[keep.what], sum(amount for _, _, amount in visits)
+        torn = _torn(visits, size)
+        if torn:
+            group, (one, other) = next(iter(torn.items()))
+            more = f" ({len(torn)} {plural(what, len(torn))} do)" if len(torn) > 1 else ""
+            message = f"{what} {group} of {component.name} ({size} accelerators) lies in {domain_name(keep.level, one[0])}"
+            message += f" and {domain_name(keep.level, other[0])}{more}; it must lie in one {level}"
+            yield error(
+                self.code, component.name, message, span, label=f"crosses {plural(level, 2)}",
+                help=f"give every {level} a multiple of {size} accelerators of {component.name}, its ranks one {level} after the other",
+                witnesses=(group, one[1], other[1]), amount=len(torn),
+            )  # fmt: skip
+        elif total % size:
+            message = f"the {total} accelerators of {component.name} are no whole number of {plural(what, 2)} of {size}"
+            yield error(
+                self.code, component.name, message, span, help=f"give it {total - total % size or size} accelerators",
+                witnesses=(total, size), amount=total % size,
+            )  # fmt: skip
+
+    def explain(self, problem: Problem, kept: Kept) -> Clause:
+        component, keep = kept
+        level, name = level_name(keep.level), component.name
+        if keep.what == WHOLE:
+            one = f"one {level}" if keep.domains == 1 else f"at most {keep.domains} {plural(level, 2)}"
+            text = f"{name} lies in {one}"
+        else:
+            text = f"every {NAMES[keep.what]} of {name} ({_size(component, keep)} accelerators) lies in one {level}"
+        largest = _largest(problem, component, keep.level)
+        text += f" (there are {len(domains(problem.cluster, keep.level))})" if largest is None else f" (the largest has {largest} free)"
+        return Clause(text, (Demand(name, f"keep {keep.what} in {keep.level}", keep.span or component.span("keep")),))
+
+
+def _size(component: Component, keep: Keep) -> int:
+    """Accelerators of one group."""
+    parallel = component.parallel
+    return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}.get(keep.what, 1)
+
+
+def _is_one_group(kept: Kept) -> bool:
+    """Is the whole component one piece for one domain?"""
+    component, keep = kept
+    return component.least == component.most and keep.domains == 1
+
+
+def _torn(visits: Iterable[Visit], size: int) -> dict[int, tuple[tuple[str, int], tuple[str, int]]]:
+    """Group -> the first two (domain, node) that it lies in, of the groups that lie in several domains."""
+    found: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
+    position, begun = 0, ("", -1)
+    for name, node, amount in visits:
+        if position % size and name != begun[0]:
+            found.setdefault(position // size, (begun, (name, node)))
+        if position % size + amount >= size or not position % size:
+            begun = (name, node)
+        position += amount
+    return found
+
+
+def _visits(problem: Problem, level: str, assignment: Assignment, component: str) -> Iterator[Visit]:
+    """Where a component is, in the order of its ranks. Cost grows with runs and their nodes; inside nodes with accelerators."""
+    nodes = problem.cluster.nodes
+    if level == NUMA:
+        for _, its in seats(assignment.of(component)):
+            for (node, index), kind, _ in its:
+                yield _numa_domain(problem.cluster, node, index, kind), node, 1
+        return
+    for repeat in sorted(assignment.repeats(component), key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
+        amount = sum(run.amount or len(run.ranks) for run in repeat.runs)
+        for node in repeat.node_ranks:
+            yield domain(nodes[node], level), node, amount
+
+
+def _numa_domain(cluster: Cluster, node: int, index: int, kind: str) -> str:
+    masks = numa_masks(cluster.nodes[node]) if kind == ACCELERATOR else ()
+    return f"{next((number for number, mask in enumerate(masks) if mask >> index & 1), 0)} of {cluster.name(node)}"
+
+
+def _are_whole(problem: Problem, kept: Kept, ranks: Iterable[Seat]) -> bool:
+    """Are these resources of a component kept together, in the order of its ranks? One after the other."""
+    component, keep = kept
+    where = [_label(problem, component, keep.level, seat) for seat in ranks]
+    if keep.what == WHOLE:
+        return len(set(where)) <= keep.domains
+    size = _size(component, keep)
+    return not len(where) % size and all(len(set(where[start : start + size])) == 1 for start in range(0, len(where), size))
+
+
+def _label(problem: Problem, component: Component, level: str, seat: Seat) -> object:
+    """A name for the domain that a resource is in."""
+    rank, index = seat
+    node = problem.cluster.nodes[rank]
+    if level not in (NUMA, NODE_LEVEL):
+        return domain(node, level)
+    masks = numa_masks(node) if level == NUMA and problem.kind(component) == ACCELERATOR and index >= 0 else ()
+    return (rank, *(mask >> index & 1 for mask in masks))
+
+
+def _between(ordered: list[int], start: int, stop: int) -> int:
+    """How many of them are above `start` and below `stop`."""
+    return bisect_left(ordered, stop) - bisect_right(ordered, start)
+
+
+def _largest(problem: Problem, component: Component, level: str) -> int | None:
+    """The most free accelerators of one domain on nodes of the component's groups; None where it has no accelerators."""
+    kind, found = problem.kind(component), dict[str, int]()
+    if kind == NODE:
+        return None
+    for rank in sorted(problem.cluster.members(component.node_groups)):
+        node = problem.cluster.nodes[rank]
+        if level == NUMA and kind == ACCELERATOR:
+            found[node.name] = max((node.free(kind) & mask).bit_count() for mask in numa_masks(node) or (0,))
+        else:
+            name = node.name if level == NUMA else domain(node, level)
+            found[name] = found.get(name, 0) + node.free(kind).bit_count()
+    return max(found.values(), default=0)

@@ -1,0 +1,108 @@
+"""A contiguous component is one solid range of ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.machines.node_group import NODE
+from ....models.placements.assignment import Assignment, Run
+from ....models.problem import Problem
+from ...wording import lowest
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class Contiguous:
+    """In rank order a contiguous component is one solid range of its node groups' numbering; in any order if it says so.
+
+    Source: RLinf, rlinf/utils/placement.py (model-parallel components must be continuous).
+    """
+
+    code: ClassVar[str] = "PW205"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return [c for c in problem.components if c.contiguous and problem.kind(c) != NODE]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """The bundle has one start instead of counts; only a given part can have holes."""
+        bundle = variables.bundle(component)
+        if bundle and bundle.fixed and component.runs is None:
+            first = problem.cluster.numbering(problem.range_in(component)).first
+            masks = variables.layout.fixed[bundle]
+            inside = masks.keys() <= first.keys()
+            ranks = sorted(first[n] + i for n, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1) if inside else []
+            solid = bool(ranks) and ranks[-1] - ranks[0] + 1 == len(ranks)
+            variables.require(solid, f"{component.name} is given in pieces")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        first = problem.cluster.numbering(problem.range_in(component)).first
+        masks = {node: mask for (node, _), mask in assignment.masks(component.name).items() if mask}
+        span = component.span("placement")
+        outside = [node for node in masks if node not in first]
+        if outside:
+            message = f"{component.name} is on node {outside[0]}, which its node groups do not number"
+            advice = "name the node groups that it may use"
+            yield error(self.code, component.name, message, span, help=advice, witnesses=(outside[0],), amount=len(outside))
+        if outside or not masks:
+            return
+        low = min(first[node] + lowest(mask) for node, mask in masks.items())
+        high = max(first[node] + mask.bit_length() for node, mask in masks.items())
+        used = sum(mask.bit_count() for mask in masks.values())
+        if used != high - low:
+            message = f"{component.name} uses {used} of the ranks {low}-{high - 1}; it must be one solid range"
+            advice = f"write one range such as `{low}-{low + used - 1}`"
+            advice += ", or drop `contiguous`" if "contiguous" in component.spans else ""
+            fix = component.fix(self.code, advice)
+            witnesses = (low, high - 1)
+            yield error(
+                self.code, component.name, message, span, help=fix.help, edit=fix.edit, witnesses=witnesses, amount=high - low - used
+            )
+        if component.any_order:
+            return
+        rank = _goes_back(assignment.of(component.name), first, low, component.unit)
+        if rank is not None:
+            message = f"rank {rank} of {component.name} comes before lower ranks in its range"
+            yield error(self.code, component.name, message, span, help="write the ranks in ascending order", witnesses=(rank,), amount=1)
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        longest = max((stop - start for start, stop in free_ranges(problem, component)), default=0)
+        text = f"{component.name} must be one solid range of {component.least} ranks (the longest free range has {longest})"
+        return Clause(text, (Demand(component.name, "contiguous", component.span("contiguous")),))
+
+
+def _goes_back(runs: Iterable[Run], first: Mapping[int, int], low: int, unit: int) -> int | None:
+    """The first process with a resource in an earlier block than one before it; None if there is none. Blocks are counted from `low`."""
+    before = 0
+    for run in runs:
+        ascends = run.step > 0 and run.pitch > (run.each - 1) * run.step
+        for rank in (run.ranks[0], run.ranks[-1]) if ascends else run.ranks:
+            for index in run.held_by(rank):
+                block = (first[run.node] + index - low) // unit
+                if block < before:
+                    return rank
+                before = block
+    return None
+
+
+def free_ranges(problem: Problem, component: Component) -> list[tuple[int, int]]:
+    """The solid ranges (first, last + 1) of a component's numbering that neither another job holds nor what is given beside it."""
+    kind, found, start, position = problem.kind(component), list[tuple[int, int]](), -1, 0
+    akin = {name for relation in problem.job.relations if component.name in relation.components for name in relation.components}
+    held: dict[int, int] = {}
+    for run in (run for each in problem.explicit.components if each.name not in akin for run in each.runs or () if run.kind == kind):
+        held[run.node] = held.get(run.node, 0) | run.mask
+    for stretch in problem.cluster.numbering(problem.range_in(component)).stretches:
+        free = problem.cluster.nodes[stretch.node_rank].free(kind) & ~held.get(stretch.node_rank, 0)
+        for index in range(stretch.count):
+            if free >> index & 1:
+                start = position if start < 0 else start
+            elif start >= 0:
+                found.append((start, position))
+                start = -1
+            position += 1
+    return found if start < 0 else [*found, (start, position)]

@@ -1,0 +1,127 @@
+"""Components come one after the other and fill the cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import IN_ORDER, Relation
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, Numbering
+from ....models.placements.assignment import Assignment
+from ....models.placements.ranks import write_ranks
+from ....models.problem import Problem
+from ...mends import Mend, given_ranges, held_range
+from ...wording import demanded, listed, lowest
+
+if TYPE_CHECKING:
+    from ...layout.layout import Bundle
+    from ...model.variables import Amount, Variables
+
+
+class InOrder:
+    """Components that come in order are solid ranges of the cluster's accelerators, from the first to the last, without gaps.
+
+    Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (auto mode).
+    """
+
+    code: ClassVar[str] = "PW213"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Relation]:
+        return problem.related(IN_ORDER)
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        numbering = problem.cluster.numbering((CLUSTER_LABEL,))
+        before: Amount = 0
+        last: Bundle | None = None
+        for name in relation.components:
+            bundle = variables.bundle(problem[name])
+            if bundle is None or bundle.kind != ACCELERATOR:
+                variables.require(False, f"{name} has no accelerators")
+                return
+            start, before_next = self._ends(bundle, numbering, variables)
+            variables.require(start == before, f"{name} does not begin where the one before it ends")
+            if last and all(not its.fixed and variables.layout.numbering(its) == numbering for its in (last, bundle)):
+                variables.follow(last, bundle)  # the same, place by place: that is stronger as a relaxation
+            before, last = before_next, bundle
+        variables.require(before == numbering.size, "the last accelerators are left")
+
+    def _ends(self, bundle: Bundle, numbering: Numbering, variables: Variables) -> tuple[Amount, Amount]:
+        """The first accelerator of a bundle, and the one after its last; -1 where it is given in pieces."""
+        if bundle.fixed:
+            ranks = solid(variables.layout.fixed[bundle], numbering)
+            return (ranks.start, ranks.stop) if ranks else (-1, -1)
+        if variables.layout.numbering(bundle) == numbering:
+            return variables.first_and_end(bundle)
+        places = self._places(bundle, numbering, variables)
+        variables.start_among(bundle, places)
+        nowhere = (0, 0)
+        first = variables.of_place(bundle, lambda place: places.get(place, nowhere)[0])
+        return first, variables.of_place(bundle, lambda place: places.get(place, nowhere)[1])
+
+    def _places(self, bundle: Bundle, numbering: Numbering, variables: Variables) -> dict[tuple[int, int], tuple[int, int]]:
+        """The places that are solid in the cluster too -> from which of its accelerators to which."""
+        own, found = variables.layout.numbering(bundle), {}
+        for start, units in variables.starts(bundle):
+            masks: dict[int, int] = {}
+            for stretch, first, count in own.pieces(start, start + units * bundle.unit):
+                masks[stretch.node_rank] = ((1 << count) - 1) << first
+            if ranks := solid(masks, numbering):
+                found[start, units] = (ranks.start, ranks.stop)
+        return found
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        first, expected, before = problem.cluster.numbering((CLUSTER_LABEL,)).first, 0, ""
+        total = problem.cluster.total(ACCELERATOR)
+        for name in relation.components:
+            masks = {node: mask for (node, kind), mask in assignment.masks(name).items() if kind == ACCELERATOR and mask}
+            if not masks:
+                yield self._fault(problem, relation, name, f"{name} has no accelerators", (expected,))
+                continue
+            low = min(first[node] + lowest(mask) for node, mask in masks.items())
+            high = max(first[node] + mask.bit_length() for node, mask in masks.items())
+            used = sum(mask.bit_count() for mask in masks.values())
+            if used != high - low:
+                message = f"{name} uses {used} of the accelerators {low}-{high - 1}; in order with others it is one solid range"
+                yield self._fault(problem, relation, name, message, (low, high - 1))
+            if low != expected:
+                where = f"after {before} it must begin at {expected}" if before else "it must begin at 0"
+                yield self._fault(problem, relation, name, f"{name} begins at accelerator {low}; {where}", (low, expected))
+            expected, before = high, name
+        if expected != total:
+            message = f"{before or listed(relation.components)} ends at accelerator {expected - 1}; the cluster ends at {total - 1}"
+            yield self._fault(problem, relation, relation.components[-1], message, (expected, total))
+
+    def _fault(self, problem: Problem, relation: Relation, name: str, message: str, witnesses: tuple[int, ...]) -> Finding:
+        order, size = listed(relation.components), problem.cluster.total(ACCELERATOR)
+        return error(
+            self.code, name, f"{message}{demanded(relation)}", problem[name].span("placement"), label="out of order",
+            help=f"place {order} one after the other over `{write_ranks((range(size),))}`", witnesses=witnesses, amount=1,
+        )  # fmt: skip
+
+    def explain(self, problem: Problem, relation: Relation) -> Clause:
+        size = problem.cluster.total(ACCELERATOR)
+        text = f"{listed(relation.components)} come one after the other and fill the cluster ({size} accelerators){demanded(relation)}"
+        return Clause(text, (Demand("+".join(relation.components), IN_ORDER, relation.span),))
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+        """Each with as many as it has, the last with all that is left."""
+        ranges, start = {}, 0
+        for name in relation.components:
+            held = held_range(problem, problem[name])
+            if held is None or problem[name].node_groups != (CLUSTER_LABEL,):
+                return
+            stop = problem.cluster.total(ACCELERATOR) if name == relation.components[-1] else start + len(held)
+            if stop <= start:
+                return
+            ranges[name], start = range(start, stop), stop
+        yield given_ranges(problem, ranges)
+
+
+def solid(masks: dict[int, int], numbering: Numbering) -> range | None:
+    """The ranks of these resources if they are one solid range of the numbering, else None."""
+    if not masks or not masks.keys() <= numbering.first.keys():
+        return None
+    ranks = sorted(numbering.first[node] + i for node, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1)
+    return range(ranks[0], ranks[-1] + 1) if ranks[-1] - ranks[0] + 1 == len(ranks) else None

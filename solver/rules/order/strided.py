@@ -1,0 +1,64 @@
+"""Groups interleave as the stride says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.placements.assignment import Assignment, seats
+from ....models.problem import Problem
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class Strided:
+    """In blocks of stride x group size ranks, the groups of a contiguous component interleave: group j holds every stride-th.
+
+    Source: RLinf, rlinf/scheduler/placement/packed.py (num_hardware_per_process and stride).
+    """
+
+    code: ClassVar[str] = "PW206"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return [c for c in problem.components if c.contiguous and c.stride > 1]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """A unit is a whole block, and expansion interleaves it; a given part must consist of whole blocks on each node."""
+        bundle = variables.bundle(component)
+        if bundle and bundle.fixed and component.runs is None:
+            for node, mask in variables.layout.fixed[bundle].items():
+                variables.require(mask.bit_count() % component.unit == 0, f"blocks of {component.name} do not fit node {node}")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        first = problem.cluster.numbering(problem.range_in(component)).first
+        held = [seat for _, its in seats(assignment.of(component.name)) for seat, _, _ in its]
+        if any(node not in first for node, _ in held):
+            return  # PW205 says so
+        ranks = [first[node] + index for node, index in held]
+        size, stride = component.group_size, component.stride
+        start = min(ranks, default=0)
+        for position, rank in enumerate(ranks):
+            block, inside = divmod(position, size * stride)
+            expected = start + block * size * stride + inside // size + inside % size * stride
+            if rank != expected:
+                message = f"accelerator {position % size} of group {position // size} of {component.name} is rank {rank}"
+                message += f"; with stride {stride} it is {expected}"
+                yield error(
+                    self.code,
+                    component.name,
+                    message,
+                    component.span("stride"),
+                    help=f"use whole blocks of {size * stride} ranks, or drop `stride`",
+                    witnesses=(position, rank),
+                    amount=1,
+                )
+                return
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
+        text = f"{component.name} interleaves {component.stride} groups in blocks of {component.unit} (the largest node has {largest})"
+        return Clause(text, (Demand(component.name, "stride", component.span("stride")),))

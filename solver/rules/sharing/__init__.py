@@ -1,0 +1,1 @@
+"""Rules about who shares accelerators with whom."""

@@ -1,0 +1,78 @@
+"""Components that share nothing or everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, Relation
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+from ...mends import Mend, moved_off, moved_onto
+from ...wording import demanded, lowest, plural
+
+if TYPE_CHECKING:
+    from ...layout.layout import Bundle
+    from ...model.variables import Variables
+
+
+class ColocatedOrDisjoint:
+    """Two components use exactly the same accelerators, or none in common; nothing between.
+
+    It does not by itself allow them to share: that is said as for all others.
+    Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (neither collocated nor disaggregated).
+    """
+
+    code: ClassVar[str] = "PW211"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Relation]:
+        return problem.related(COLOCATED_OR_DISJOINT)
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        """One bundle is the same as itself, and different ones never overlap, but where one lies within the other or both are given."""
+        one, other = (variables.bundle(problem[name]) for name in relation.components)
+        if one is None or other is None or one is other or one.kind != other.kind:
+            return
+        fixed = variables.layout.fixed
+        if one.fixed and other.fixed:
+            apart = not any(mask & fixed[other].get(node, 0) for node, mask in fixed[one].items())
+            variables.require(apart or fixed[one] == fixed[other], f"{one.name} and {other.name} are given together in part")
+            return
+        for inner, outer in ((one, other), (other, one)):
+            if not inner.fixed and (outer in variables.layout.hosts[inner] or self._is_whole_ground(inner, outer, variables)):
+                variables.equal_or_none(variables.accelerators(inner), variables.accelerators(outer))
+
+    def _is_whole_ground(self, inner: Bundle, outer: Bundle, variables: Variables) -> bool:
+        """Is the other one given on all that the inner one may use within something else? Of what it could have in part it has nothing."""
+        pool = variables.layout.pool_of[inner]
+        return bool(pool.hosts) and pool.host is None and variables.layout.fixed.get(outer) == pool.free
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        one, other = relation.components
+        first, second = assignment.masks(one), assignment.masks(other)
+        common = {place: both for place, mask in first.items() if (both := mask & second.get(place, 0))}
+        counts = [sum(mask.bit_count() for mask in masks.values()) for masks in (common, first, second)]
+        if common and not counts[0] == counts[1] == counts[2]:
+            (node, _), mask = min(common.items())
+            message = f"{one} and {other} share {counts[0]} {plural('accelerator', counts[0])} (first: {lowest(mask)} on node {node}), but {one} has {counts[1]}"
+            message += f" and {other} {counts[2]}; they must use the same ones or none in common{demanded(relation)}"
+            yield error(
+                self.code, other, message, relation.span or problem[other].span("placement"), label=f"shared in part with {one}",
+                help=f"give {one} and {other} the same ranks, or ranks that do not meet", witnesses=(node, lowest(mask)), amount=counts[0],
+            )  # fmt: skip
+
+    def explain(self, problem: Problem, relation: Relation) -> Clause:
+        one, other = relation.components
+        text = f"{one} and {other} use the same accelerators, or none in common{demanded(relation)}"
+        return Clause(text, (Demand(f"{one}+{other}", COLOCATED_OR_DISJOINT, relation.span),))
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+        """The second moved off the first or both where the first is, as it goes with the rest; then the other way round."""
+        first, second = (problem[name] for name in relation.components)
+        for one, other in ((second, first), (first, second)):
+            if relation.choice != COLOCATED:
+                yield from moved_off(problem, one, other)
+            if relation.choice != DISJOINT:
+                yield from moved_onto(problem, one, other)

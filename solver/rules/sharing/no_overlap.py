@@ -1,0 +1,139 @@
+"""An accelerator is held once."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import Component
+from ....models.demand import Clause
+from ....models.findings.finding import Finding, error
+from ....models.machines.node_group import ACCELERATOR
+from ....models.placements.assignment import Assignment, met
+from ....models.placements.ranks import merge, write_ranks
+from ....models.problem import Problem
+from ....models.sharing import around, holders
+from ...layout.cells.exactness import is_chain
+from ...wording import lowest
+
+if TYPE_CHECKING:
+    from ...layout.bundle import Bundle
+    from ...layout.cell import Cell
+    from ...layout.pool import Pool
+    from ...model.variables import Variables
+
+Holder = tuple[str, str, int]
+"""(names of the components together, the first of them, what they hold)."""
+
+
+class NoOverlap:
+    """A resource is held by one colocated set at most, never by one that another job holds, and it exists.
+
+    Components whose ranks are given may share where the dialect says colocation that way; what lies within another shares
+    with that one, but not with others that lie there.
+    """
+
+    code: ClassVar[str] = "PW201"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[str]:
+        return ("accelerators",)
+
+    def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
+        for pool in variables.layout.pools:
+            self._ranges(pool, variables)
+            for cell in variables.cells:
+                self._counts(pool, cell, variables)
+
+    def _ranges(self, pool: Pool, variables: Variables) -> None:
+        """No place of a contiguous bundle has something that is not free; two of them are apart."""
+        for one, other in combinations(pool.ranged, 2):
+            variables.apart(one, other)
+
+    def _counts(self, pool: Pool, cell: Cell, variables: Variables) -> None:
+        if pool.host is not None:
+            # Where the host is searched each cell is one node.
+            load = variables.total(variables.accelerators(bundle, cell) for bundle in pool.bundles)
+            variables.require(load <= variables.accelerators(pool.host, cell))
+            return
+        counted = [bundle for bundle in pool.counted if variables.may_hold(bundle, cell)]
+        # On a single node the plain sum is exact whatever the sizes are; on several, one row per size is.
+        for size in [1] if len(cell.nodes) == 1 else sorted({bundle.unit for bundle in counted}):
+            load = variables.total(b.unit // size * variables.units(b, cell) for b in counted if b.unit >= size)
+            variables.require(load <= variables.slots(cell, pool, size))
+        self._in_numa(pool, cell, [bundle for bundle in counted if bundle.piece > 1], variables)
+
+    def _in_numa(self, pool: Pool, cell: Cell, bound: list[Bundle], variables: Variables) -> None:
+        """Pieces that lie inside NUMA domains: one row per size too; where sizes are no chain, each cell is one node, and its domains are counted."""
+        if is_chain(bundle.piece for bundle in bound):
+            for size in sorted({bundle.piece for bundle in bound}):
+                load = variables.total(b.unit // size * variables.units(b, cell) for b in bound if b.piece >= size)
+                variables.require(load <= variables.slots(cell, pool, size, inside_numa=True))
+            return
+        in_domain = {bundle: variables.pieces_by_domain(bundle, cell) for bundle in bound}
+        for number, left in enumerate(variables.left_in_domains(cell, pool)):
+            variables.require(variables.total(bundle.piece * its[number] for bundle, its in in_domain.items()) <= left)
+
+    def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
+        sets = holders(problem)
+        for component in (component for members in sets for component in members):
+            yield from self._exists(problem, component, assignment)
+            if component.runs is None:
+                yield from self._within(component, assignment)
+        taken = [alike for alike in problem.cluster.alike if alike.node.taken]
+        if len(sets) + bool(taken) < 2:
+            return  # nobody is there to share with
+        held: dict[tuple[int, str], list[Holder]] = {}
+        for alike in taken:
+            for rank in range(alike.node.rank, alike.stop):
+                held[rank, ACCELERATOR] = [("another job", "", alike.node.taken)]
+        for members in sets:
+            together: dict[tuple[int, str], int] = {}
+            for component in members:
+                for place, mask in assignment.masks(component.name).items():
+                    together[place] = together.get(place, 0) | mask
+            for place, mask in together.items():
+                held.setdefault(place, []).append(("+".join(component.name for component in members), members[0].name, mask))
+        outer = {name: {members[0].name for members in outers} for name, outers in around(problem, sets).items()}
+        for (rank, _), its in sorted(held.items()):
+            seen: list[Holder] = []
+            for name, lead, mask in its:
+                for other, its_lead, theirs in seen:
+                    if (both := mask & theirs) and its_lead not in outer[lead] and lead not in outer.get(its_lead, ()):
+                        message = f"{name} and {other} both hold accelerator {lowest(both)} of node {rank} ({both.bit_count()} in all)"
+                        help = "give them different ranks, or say that they are colocated" if its_lead else _free(problem, rank)
+                        yield error(
+                            self.code, lead, message, problem[lead].span("placement"), label=f"also held by {other}",
+                            help=help, witnesses=(rank, lowest(both)), amount=both.bit_count(),
+                        )  # fmt: skip
+                seen.append((name, lead, mask))
+
+    def _exists(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        """Resources that do not exist."""
+        for run, node, _ in met(problem.cluster, assignment.repeats(component.name)):
+            if run.within[0] < 0 or run.mask & ~node.whole(run.kind):
+                message = f"{component.name} uses accelerator {run.within[1]} of node {run.node}, which has {node.count(run.kind)}"
+                yield error(self.code, component.name, message, component.span("placement"), witnesses=(run.node, run.within[1]), amount=1)
+
+    def _within(self, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        """Groups of one component on top of each other; given ranks may share."""
+        before: dict[tuple[int, str], int] = {}
+        for run in assignment.of(component.name):
+            mask, place = run.mask, (run.node, run.kind)
+            if mask & before.get(place, 0) or mask.bit_count() < run.amount:
+                message = f"two processes of {component.name} hold the same accelerator of node {run.node}"
+                yield error(self.code, component.name, message, component.span("placement"), witnesses=(run.node,), amount=1)
+            before[place] = before.get(place, 0) | mask
+
+    def explain(self, problem: Problem, subject: str) -> Clause:
+        free = sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes)
+        return Clause(f"the cluster has {free} free accelerators")
+
+
+def _free(problem: Problem, rank: int) -> str:
+    """Which accelerators of a node no other job holds."""
+    free = problem.cluster.nodes[rank].free(ACCELERATOR)
+    kept = write_ranks(merge([range(index, index + 1) for index in range(free.bit_length()) if free >> index & 1]))
+    return (
+        f"of node {rank} name accelerators that are free: {kept}" if kept else f"name another node: on node {rank} no accelerator is free"
+    )

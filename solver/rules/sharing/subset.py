@@ -1,0 +1,84 @@
+"""A component lies within another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import SUBSET, Relation
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.machines.node_group import NODE
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+from ...mends import Mend, given_ranges, held_range
+from ...wording import demanded, lowest, plural
+from ..amounts.all_placed import amount_of
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class Subset:
+    """The first component uses no accelerator that the second does not use.
+
+    Source: RLinf, rlinf/utils/placement.py, MultiAgentModelParallelComponentPlacement (rollout parts within the actor).
+    """
+
+    code: ClassVar[str] = "PW212"
+    packs: ClassVar[bool] = True
+
+    def subjects(self, problem: Problem) -> Iterable[Relation]:
+        return [relation for relation in problem.related(SUBSET) if problem.kind(problem[relation.components[0]]) != NODE]
+
+    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
+        """Within given parts there is nothing else to choose from; within searched ones PW201 counts all that lie there.
+
+        Left to say: parts that are given both, and a range in a range.
+        """
+        inner, outer = (variables.bundle(problem[name]) for name in relation.components)
+        if inner is None or inner is outer:
+            return
+        if outer is None or inner.kind != outer.kind:
+            variables.require(variables.accelerators(inner) == 0, f"{inner.name} and {outer and outer.name} are on unlike resources")
+        elif inner.fixed and outer.fixed:
+            theirs = variables.layout.fixed[outer]
+            outside = any(mask & ~theirs.get(node, 0) for node, mask in variables.layout.fixed[inner].items())
+            variables.require(not outside, f"{inner.name} is given outside {outer.name}")
+        elif not outer.fixed and inner.contiguous:  # then the outer one is too, in the same numbering
+            (first, end), (outer_first, outer_end) = variables.first_and_end(inner), variables.first_and_end(outer)
+            variables.require(first >= outer_first)
+            variables.require(end <= outer_end)
+
+    def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        inner, outer = relation.components
+        theirs = assignment.masks(outer)
+        outside = {place: rest for place, mask in assignment.masks(inner).items() if (rest := mask & ~theirs.get(place, 0))}
+        if outside:
+            (node, _), mask = min(outside.items())
+            count = sum(mask.bit_count() for mask in outside.values())
+            message = (
+                f"{inner} uses {count} {plural('accelerator', count)} that {outer} does not use (first: {lowest(mask)} on node {node})"
+            )
+            yield error(
+                self.code, inner, f"{message}{demanded(relation)}", relation.span or problem[inner].span("placement"),
+                label=f"outside {outer}", help=f"give {inner} only ranks of {outer}", witnesses=(node, lowest(mask)), amount=count,
+            )  # fmt: skip
+
+    def explain(self, problem: Problem, relation: Relation) -> Clause:
+        inner, outer = relation.components
+        held = sum(run.amount for run in problem[outer].runs or ())
+        has = f"has {held}" if problem[outer].runs is not None else f"asks for {amount_of(problem[outer])}"
+        text = f"{inner} uses only accelerators of {outer}, which {has}{demanded(relation)}"
+        return Clause(text, (Demand(f"{inner}+{outer}", SUBSET, relation.span),))
+
+    def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:
+        """As many ranks as it has, the nearest that the other one has; then those of its own that the other one has."""
+        inner, outer = (problem[name] for name in relation.components)
+        mine, theirs = held_range(problem, inner), held_range(problem, outer)
+        if mine is None or theirs is None or inner.node_groups != outer.node_groups:
+            return
+        if len(mine) <= len(theirs):
+            start = min(max(mine.start, theirs.start), theirs.stop - len(mine))
+            yield given_ranges(problem, {inner.name: range(start, start + len(mine))})
+        if kept := range(max(mine.start, theirs.start), min(mine.stop, theirs.stop)):
+            yield given_ranges(problem, {inner.name: kept})

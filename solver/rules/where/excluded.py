@@ -1,0 +1,56 @@
+"""A component stays off the nodes that it must not use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+from ...wording import nodes_called
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class Excluded:
+    """A component uses none of the nodes that are excluded for it."""
+
+    code: ClassVar[str] = "PW303"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return [component for component in problem.components if component.excluded]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """An excluded node is never in a cell with one that is not."""
+        bundle = variables.bundle(component)
+        for cell in variables.cells if bundle else ():
+            if bundle and cell.nodes[0].rank in component.excluded:
+                variables.require(variables.accelerators(bundle, cell) == 0, f"{component.name} is on an excluded node")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        excluded = set(component.excluded)
+        for repeat in assignment.repeats(component.name):
+            astray = sorted(excluded.intersection(repeat.node_ranks))
+            if not astray:
+                continue
+            rank = repeat.on(astray[0] - repeat.node_ranks.start)[0].ranks.start
+            there = [node for ranges in assignment.node_ranges(component.name) for node in sorted(excluded.intersection(ranges))]
+            more = f" ({len(there)} such nodes are used)" if len(there) > 1 else ""
+            message = f"rank {rank} of {component.name} is on node {astray[0]}, which is excluded{more}"
+            span = component.span("excluded") if component.runs is None else component.span("placement")
+            yield error(
+                self.code, component.name, message, span, label="on an excluded node" if component.runs is not None else "excluded",
+                help=f"place it on other nodes, or take {astray[0]} out of `exclude`", witnesses=(rank, astray[0]), amount=len(there),
+            )  # fmt: skip
+            return
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        usable = problem.cluster.members(component.node_groups)
+        left = len(usable.difference(component.excluded))
+        nodes = nodes_called(problem.cluster, component.excluded)
+        text = f"{component.name} must not use {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
+        return Clause(text, (Demand(component.name, "excluded", component.span("excluded")),))

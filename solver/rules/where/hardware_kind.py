@@ -1,0 +1,79 @@
+"""A component is on the kind of hardware that it was meant for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.machines.node_group import ACCELERATOR, NODE
+from ....models.placements.assignment import Assignment, met
+from ....models.problem import Problem
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class HardwareKind:
+    """A component holds the kind of resource that its node groups number, and only accelerators of its model."""
+
+    code: ClassVar[str] = "PW302"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return problem.components
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """The kind of a searched component is that of its variables; its model is required cell by cell."""
+        bundle = variables.bundle(component)
+        if bundle and component.accelerator_model and bundle.kind == ACCELERATOR:
+            for cell in variables.cells:
+                if cell.nodes[0].accelerator_model != component.accelerator_model:
+                    variables.require(variables.accelerators(bundle, cell) == 0, f"{component.name} is on another model")
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        kind, span = problem.kind(component), component.span("placement")
+        groups = problem.cluster.groups
+        kinds = {kind} if kind == NODE else {groups[label].kind for label in component.node_groups}
+        for run in (run for repeat in assignment.repeats(component.name) for run in repeat.runs):
+            if run.kind not in kinds:
+                message = f"rank {run.ranks.start} of {component.name} holds a {run.kind}; its node groups number {kind}s"
+                yield error(
+                    self.code,
+                    component.name,
+                    message,
+                    span,
+                    help="name the node group of that hardware",
+                    witnesses=(run.ranks.start, run.kind),
+                    amount=len(run.ranks),
+                )
+                return
+        wanted = component.accelerator_model
+        if not wanted or kind != ACCELERATOR:
+            return
+        for run, node, _ in met(problem.cluster, assignment.repeats(component.name)):
+            found = node.accelerator_model
+            if found != wanted:
+                message = (
+                    f"rank {run.ranks.start} of {component.name} is on a {found or 'node without accelerators'}; it must be on a {wanted}"
+                )
+                span = component.span("accelerator_model")
+                yield error(
+                    self.code,
+                    component.name,
+                    message,
+                    span,
+                    help="place it on nodes of that model",
+                    witnesses=(run.ranks.start, run.node),
+                    amount=run.amount,
+                )
+                return
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        kind, model = problem.kind(component), component.accelerator_model
+        if not model:
+            return Clause(f"the cluster has {problem.cluster.total(kind)} resources of kind {kind}")
+        have = sum(len(node.accelerators) for node in problem.cluster.nodes if node.accelerator_model == model)
+        demand = Demand(component.name, "accelerator_model", component.span("accelerator_model"))
+        return Clause(f"{component.name} may use only {model} (the cluster has {have})", (demand,))

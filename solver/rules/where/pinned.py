@@ -1,0 +1,156 @@
+"""Processes that are pinned are on their nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.machines.node_group import NODE
+from ....models.machines.topology import NODE_LEVEL
+from ....models.placements.assignment import Assignment
+from ....models.placements.ranks import merge, write_range, write_ranks
+from ....models.placements.run import Repeat
+from ....models.problem import Problem
+from ...layout.grain import unit
+from ...layout.ranks.pinned_groups import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups
+from ...layout.ranks.seating import of_given
+from ...wording import nodes_called, plural
+
+if TYPE_CHECKING:
+    from ...layout.layout import Bundle, Cell
+    from ...model.variables import Amount, Variables
+
+
+class Pinned:
+    """Every process rank that is pinned exists, and is on one of the nodes that it is pinned to."""
+
+    code: ClassVar[str] = "PW304"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return [component for component in problem.components if component.pins]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        """Expansion numbers the groups so that pins are kept wherever enough groups are on the nodes; nodes pinned to are told apart."""
+        bundle, why = variables.bundle(component), f"ranks of {component.name} are not where they are pinned"
+        last = max((pin.ranks.stop for pin in component.pins), default=0)
+        variables.require(variables.processes(component) >= last, why)
+        if component.runs is not None:
+            ranks = [(rank, run.node) for run in component.runs for rank in run.ranks]
+            variables.require(all(node in pin.nodes for rank, node in ranks for pin in component.pins if rank in pin.ranks), why)
+            return
+        line = line_of(problem, component)
+        pieces = in_blocks(problem, line)
+        if pieces is None:  # not searched, and said so
+            return
+        in_order, given = problem.job.capabilities.nodes_in_order, any(each.runs is not None for each in line)
+        solid = any(each.contiguous and not each.any_order for each in line)
+        if bundle and bundle.contiguous and not bundle.fixed:
+            variables.start_among(bundle, list(_starts(variables, bundle, line, solid or in_order)))
+        elif bundle and bundle.fixed and (given or solid or in_order):
+            there = [node for node, _ in (of_given(variables.layout, bundle) or {}).get(component.name, ())]
+            variables.require(_kept(there, pieces[0], unit(problem, line)), why)
+        elif in_order:
+            self._in_order(component, pieces[0], unit(problem, line), variables)
+        else:
+            for level, name, need in pieces[1]:
+                variables.require(variables.held(component, level, name) >= need, why)
+            for nodes, need in needs_of(pieces[0]).items():
+                held = variables.total(_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank in nodes)
+                variables.require(held >= need * unit(problem, line), why)
+
+    def _in_order(self, component: Component, groups: Groups, size: int, variables: Variables) -> None:
+        """Ranks ascend with the nodes: no node between others, that a pinned piece must not be on, holds a piece of its number."""
+        total = len(variables.problem.cluster.nodes)
+        room = max(variables.problem.cluster.total(variables.problem.kind(component)), component.most)
+        for numbers, nodes in groups:
+            for gap in gaps(nodes, total):
+                before, behind = (self._below(component, node, variables) for node in (gap.start, gap.stop))
+                either = [variables.boolean(f"{component.name} around nodes {write_range(gap)}") for _ in range(3)]
+                variables.require(variables.total(either) >= 1)
+                variables.require(behind <= numbers.start * size + room * (1 - either[0]))
+                variables.require(before >= numbers.stop * size * either[1])
+                variables.require(behind - before <= room * (1 - either[2]))
+
+    def _below(self, component: Component, node: int, variables: Variables) -> Amount:
+        """How much of the component is on nodes below this one."""
+        return variables.total(_held(component, cell, variables) for cell in variables.cells if cell.nodes[0].rank < node)
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        size = assignment.world_size(component.name)
+        for pin in component.pins:
+            span = pin.span or component.span("pins")
+            where = f"{plural('node', len(pin.nodes))} {_listed(pin.nodes)}"
+            if pin.ranks.stop > size:
+                message = f"rank {max(size, pin.ranks.start)} of {component.name} is pinned to {where}, but it has {size} processes"
+                yield error(self.code, component.name, message, span, help="pin only ranks that exist", witnesses=(size,), amount=1)
+                continue
+            astray = list(_astray(assignment.repeats(component.name), pin.ranks, frozenset(pin.nodes)))
+            if astray:
+                rank, node = astray[0][0].start, astray[0][1]
+                count = sum(len(ranks) for ranks, _ in astray)
+                more = f" ({count} of these ranks are elsewhere)" if count > 1 else ""
+                message = f"rank {rank} of {component.name} is on node {node}, it is pinned to {where}{more}"
+                yield error(
+                    self.code, component.name, message, span,
+                    help=f"place {plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {where}, or pin others", witnesses=(rank, node), amount=count,
+                )  # fmt: skip
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        kind, parts, demands = problem.kind(component), [], []
+        for pin in component.pins:
+            nodes = [node for node in sorted(set(pin.nodes)) if node < len(problem.cluster.nodes)]
+            have = sum(problem.cluster.nodes[node].free(kind).bit_count() for node in nodes)
+            own = "" if kind == NODE else f" ({'it has' if len(nodes) == 1 else 'they have'} {have} free)"
+            parts.append(f"{plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {nodes_called(problem.cluster, pin.nodes)}{own}")
+            demands.append(Demand(component.name, f"pins {write_range(pin.ranks)}", pin.span or component.span("pins")))
+        ascending = "; its ranks ascend with those of the nodes" if problem.job.capabilities.nodes_in_order else ""
+        return Clause(f"{component.name} has {', '.join(parts)}{ascending}", tuple(demands))
+
+
+def _held(component: Component, cell: Cell, variables: Variables) -> Amount:
+    return variables.held(component, NODE_LEVEL, cell)
+
+
+def _starts(variables: Variables, bundle: Bundle, line: Sequence[Component], in_order: bool) -> Iterator[tuple[int, int]]:
+    """The places of a range that put every pinned piece on its nodes."""
+    groups, size = pinned_groups(variables.problem, line), unit(variables.problem, line)
+    numbering = variables.layout.numbering(bundle)
+    for start, units in variables.starts(bundle):
+        stop = start + units * bundle.unit
+        if in_order:
+            firsts = ((start + number * size, nodes) for numbers, nodes in groups for number in numbers)
+            kept = all(first < stop and numbering.locate(first)[0].node_rank in nodes for first, nodes in firsts)
+        else:
+            held = {stretch.node_rank: count // size for stretch, _, count in numbering.pieces(start, stop)}
+            kept = all(sum(held.get(node, 0) for node in nodes) >= need for nodes, need in needs_of(groups).items())
+        if kept:
+            yield start, units
+
+
+def _kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:
+    """Is every pinned piece on its nodes, given the node of each resource in the order of ranks?"""
+    every = ((number * size, its) for numbers, its in groups for number in numbers)
+    return all(first < len(nodes) and nodes[first] in its for first, its in every)
+
+
+def _listed(nodes: Iterable[int]) -> str:
+    return write_ranks(merge([range(node, node + 1) for node in nodes]))
+
+
+def _astray(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:
+    """(ranks, their node) of those ranks that are on no node of these."""
+    for repeat in repeats:
+        if ranks.start >= repeat.ranks.stop or repeat.ranks.start >= ranks.stop:
+            continue
+        each = max(1, repeat.each_node)
+        first = max(0, ranks.start - repeat.ranks.start) // each
+        last = min(repeat.nodes - 1, (ranks.stop - 1 - repeat.ranks.start) // each)
+        for offset in range(first, last + 1):
+            if repeat.runs[0].node + offset not in nodes:
+                for run in repeat.on(offset):
+                    its = range(max(ranks.start, run.ranks.start), min(ranks.stop, run.ranks.stop))
+                    if its:
+                        yield its, run.node

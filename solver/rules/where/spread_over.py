@@ -1,0 +1,98 @@
+"""A component lies in several failure domains, and in none with too much of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.locality import Spread
+from ....models.machines.node_group import NODE
+from ....models.machines.topology import domains
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+from ...presence import amounts_in
+from ...wording import domain_name, level_name, plural
+
+if TYPE_CHECKING:
+    from ...model.variables import Amount, Variables
+
+Asked = tuple[Component, Spread]
+"""A component, and one of the ways in which it must be spread."""
+
+
+class SpreadOver:
+    """A component lies in at least so many domains of a level of the topology, and none holds more than its share of the groups.
+
+    The share is a number of percent of the component's groups, rounded up to a whole group; a group is a tensor parallel one in whole
+    processes, or a process where nodes are the resource.
+    """
+
+    code: ClassVar[str] = "PW305"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Asked]:
+        return [(component, spread) for component in problem.components for spread in component.spread]
+
+    def encode(self, problem: Problem, asked: Asked, variables: Variables) -> None:
+        component, spread = asked
+        names, why = variables.domains(spread.level), f"{component.name} is not spread"
+        if spread.domains > 1:
+            seen = variables.total(variables.present(component, spread.level, name) for name in names)
+            variables.require(seen >= spread.domains, why)
+        if spread.percent < 100:
+            size = _group(problem, component)
+            held = [variables.held(component, spread.level, name) for name in names]
+            groups, most = variables.total(held), problem.cluster.total(problem.kind(component))
+            # The share is the one whole number of groups that is not below the percentage, and less than one above it.
+            share: Amount = _share(groups, spread.percent, size) if isinstance(groups, int) else 0
+            if not isinstance(groups, int):
+                share = variables.integer(0, most // size + 1, f"groups of {component.name} in one {spread.level}")
+                variables.require(100 * size * share >= spread.percent * groups)
+                variables.require(100 * size * share <= spread.percent * groups + 100 * size - 1)
+            for amount in held:
+                variables.require(amount <= size * share, why)
+
+    def check(self, problem: Problem, asked: Asked, assignment: Assignment) -> Iterator[Finding]:
+        component, spread = asked
+        span = spread.span or component.span("spread")
+        found = list(amounts_in(problem.cluster, spread.level, assignment, component.name))
+        count, size, level = sum(alike for _, _, alike in found), _group(problem, component), level_name(spread.level)
+        if count < spread.domains > 1:
+            message = f"{component.name} must lie in at least {spread.domains} {plural(level, spread.domains)}, it lies in {count}"
+            yield error(
+                self.code, component.name, message, span,
+                help=f"place it in more {plural(level, 2)}, or ask for {count}", witnesses=(count,), amount=spread.domains - count,
+            )  # fmt: skip
+        share = size * _share(sum(amount * alike for _, amount, alike in found), spread.percent, size)
+        name, held = max(((name, amount) for name, amount, _ in found), key=lambda each: each[1], default=("", 0))
+        if held > share:
+            of_all = sum(amount * alike for _, amount, alike in found)
+            message = f"{domain_name(spread.level, name)} holds {held} of {of_all} {_unit(problem, component)} of {component.name};"
+            message += f" {spread.percent} % in whole groups are {share}"
+            yield error(
+                self.code, component.name, message, span,
+                help=f"place at least {held - share} of them in other {plural(level, 2)}", witnesses=(name, held), amount=held - share,
+            )  # fmt: skip
+
+    def explain(self, problem: Problem, asked: Asked) -> Clause:
+        component, spread = asked
+        count, level = len(domains(problem.cluster, spread.level)), level_name(spread.level)
+        parts = [f"lies in at least {spread.domains} {plural(level, spread.domains)}"] if spread.domains > 1 else []
+        parts += [f"has at most {spread.percent} % of its groups in one {level}"] if spread.percent < 100 else []
+        text = f"{component.name} {' and '.join(parts)} (there {'is' if count == 1 else 'are'} {count})"
+        return Clause(text, (Demand(component.name, f"spread over {spread.level}", spread.span or component.span("spread")),))
+
+
+def _group(problem: Problem, component: Component) -> int:
+    return 1 if problem.kind(component) == NODE else component.group_size
+
+
+def _unit(problem: Problem, component: Component) -> str:
+    return "processes" if problem.kind(component) == NODE else "accelerators"
+
+
+def _share(amount: int, percent: int, size: int) -> int:
+    """So many percent of an amount in whole groups of a size, rounded up."""
+    return -(-amount * percent // (100 * size))

@@ -1,0 +1,1 @@
+"""Decision values become an Assignment, and back."""

@@ -1,0 +1,106 @@
+"""Decision values become an Assignment: ranges first, then what is counted, then the order of ranks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import Iterator, Mapping, Sequence
+
+from ....models.component import Component
+from ....models.machines.node_group import CLUSTER_LABEL
+from ....models.placements.assignment import Assignment, Run, Seat, compress
+from ...layout.layout import Bundle, Cell, Count, Layout, Values
+from ...layout.ranks.rank_order import in_rank_order
+from ...layout.ranks.seating import seated
+from ...replanning.in_ranks import in_ranks, were_ranked
+from ...replanning.keep import keep, rest
+from .count_out import ExpansionFailed, Held, count_out
+from .dealing import dealt_out
+from .pinning import in_pinned_order
+
+__all__ = ["ExpansionFailed", "expand"]
+
+
+def expand(layout: Layout, values: Values) -> Assignment:
+    """The Assignment that the values say. Lower node ranks and lower indices are taken first."""
+    held: dict[Bundle, Held] = {bundle: {} for bundle in layout.bundles}
+    counts: dict[Bundle, list[tuple[Cell, int]]] = {}
+    for key, value in values.items():
+        if isinstance(key, Count) and isinstance(value, int) and value:
+            counts.setdefault(key.bundle, []).append((key.cell, value))
+    for pool in layout.pools:
+        free = dict(pool.free if pool.host is None else held[pool.host])
+        for bundle in pool.ranged:
+            value = values.get(bundle)
+            if isinstance(value, tuple):
+                held[bundle] = _range(layout, bundle, *value)
+                for rank, mask in held[bundle].items():
+                    free[rank] = free.get(rank, 0) & ~mask
+        asked = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}
+        if layout.problem.previous is not None and pool.host is None:
+            kept = keep(layout, pool, values, free)
+            for bundle, node, mask in ((bundle, *piece) for bundle, its in kept.items() for piece in its):
+                held[bundle][node] = held[bundle].get(node, 0) | mask
+                free[node] &= ~mask
+            asked = rest(asked, kept, layout)
+        count_out(layout, pool, asked, free, held)
+    for bundle, masks in layout.fixed.items():
+        held[bundle] = dict(masks)
+    return _assemble(layout, held, {**layout.on_nodes, **dealt_out(layout, values)})
+
+
+def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> Held:
+    pieces = layout.numbering(bundle).pieces(start, start + units * bundle.unit)
+    found: Held = {}
+    for stretch, first, count in pieces:
+        found[stretch.node_rank] = found.get(stretch.node_rank, 0) | ((1 << count) - 1) << first
+    return found
+
+
+def _assemble(layout: Layout, held: dict[Bundle, Held], on_nodes: Mapping[str, Sequence[Run]]) -> Assignment:
+    """Every component of a bundle cuts the bundle's resources into its own groups and processes."""
+    runs: dict[str, Sequence[Run]] = {}
+    for component in layout.problem.components:
+        bundle = layout.bundle_of.get(component.name)
+        if component.runs is not None:
+            runs[component.name] = component.runs
+        elif bundle is None:
+            runs[component.name] = on_nodes[component.name]
+        else:
+            runs[component.name] = _component_runs(layout, component, bundle, held[bundle])
+    return Assignment(runs)
+
+
+def _component_runs(layout: Layout, component: Component, bundle: Bundle, held: Held) -> tuple[Run, ...]:
+    ordered = (in_ranks if were_ranked(layout, bundle) else in_rank_order)(layout, bundle, held)
+    labels = _labels(layout, component)
+    seats = seated(layout, bundle, ordered)
+    if seats is None:
+        raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
+    runs = compress(_processes(component, in_pinned_order(layout.problem, component, seats[component.name])), bundle.kind)
+    met = [labels.get(run.node, component.node_groups[0]) for run in runs]
+    if _interleaves(layout, met):
+        met = [CLUSTER_LABEL] * len(runs)
+    return tuple(replace(run, node_group=label) for run, label in zip(runs, met))
+
+
+def _labels(layout: Layout, component: Component) -> dict[int, str]:
+    """node rank -> the first of the component's groups that the node is in."""
+    groups = layout.problem.cluster.groups
+    return {node: label for label in reversed(component.node_groups) for node in groups[label].node_ranks}
+
+
+def _interleaves(layout: Layout, labels: list[str]) -> bool:
+    """Is a group met again after another, where nodes must ascend? Then no order of groups says it, but the whole cluster does.
+
+    Not where a group has software of its own, which the cluster has not.
+    """
+    groups, order = layout.problem.cluster.groups, [label for label, _ in groupby(labels)]
+    again = layout.problem.job.capabilities.nodes_in_order and len(set(order)) < len(order)
+    return again and groups[CLUSTER_LABEL].kind == groups[order[0]].kind and not any(groups[label].env_configs for label in order)
+
+
+def _processes(component: Component, held: Sequence[Seat]) -> Iterator[tuple[int, Sequence[Seat]]]:
+    """(rank, its resources), from the component's resources in the order of its ranks."""
+    size = component.per_process
+    return ((rank, held[rank * size : (rank + 1) * size]) for rank in range(len(held) // size))

@@ -1,0 +1,88 @@
+"""From an Assignment back to the decision values that say it, where there are any."""
+
+from __future__ import annotations
+
+from ....models.component import Component
+from ....models.machines.topology import NODE_LEVEL
+from ....models.placements.assignment import Assignment, seats
+from ...layout.grain import whole_in
+from ...layout.layout import Bundle, Cell, Layout, Values
+from ...layout.ranges.places import lengths
+from .dealing import counts_of
+
+
+def project(layout: Layout, assignment: Assignment) -> Values | None:
+    """The values of the decision variables that say this assignment; None if none do.
+
+    None exactly where the shape of the variables excludes it: members of a bundle apart, a group or process over two nodes, a counted
+    bundle where it may not be at all, more than the one unit that a bundle is, a contiguous bundle that is not one range of as many
+    whole units as were asked for, one that is outside what it lies within.
+    """
+    values: Values = {}
+    for bundle in layout.bundles:
+        masks = [_on_kind(assignment, component, bundle.kind) for component in bundle.components]
+        if any(mask != masks[0] for mask in masks[1:]):
+            return None
+        if bundle.fixed:
+            if masks[0] != layout.fixed[bundle]:
+                return None
+            if any(_is_cut(layout, assignment, component) for component in bundle.components if component is not bundle.fixed):
+                return None
+            continue
+        if any(_is_cut(layout, assignment, component) for component in bundle.components):
+            return None
+        counts = _amounts(assignment, bundle.components[0])
+        if any(count % bundle.unit for count in counts.values()) or (bundle.single and sum(counts.values()) > bundle.unit):
+            return None
+        ground = layout.pool_of[bundle].free
+        if layout.hosts[bundle] and any(mask & ~ground.get(node, 0) for node, mask in masks[0].items()):
+            return None
+        found = _range(layout, bundle, masks[0]) if bundle.contiguous else _counts(layout, bundle, counts)
+        if found is None:
+            return None
+        values.update(found)
+    for dealt in layout.dealt.values():
+        counts_of_it = counts_of(layout, dealt, assignment)
+        if counts_of_it is None:
+            return None
+        values.update(counts_of_it)
+    return values
+
+
+def _on_kind(assignment: Assignment, component: Component, kind: str) -> dict[int, int]:
+    return {node: mask for (node, its), mask in assignment.masks(component.name).items() if its == kind and mask}
+
+
+def _amounts(assignment: Assignment, component: Component) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for run in assignment.of(component.name):
+        counts[run.node] = counts.get(run.node, 0) + run.amount
+    return counts
+
+
+def _is_cut(layout: Layout, assignment: Assignment, component: Component) -> bool:
+    """Is something of the component on two nodes that must be on one: a process, or a group or a replica where that is asked?"""
+    held = [node for _, its in seats(assignment.of(component.name)) for (node, _), _, _ in its]
+    size = whole_in(layout.problem, component, NODE_LEVEL)
+    return any(len(set(held[start : start + size])) > 1 for start in range(0, len(held), size))
+
+
+def _counts(layout: Layout, bundle: Bundle, counts: dict[int, int]) -> Values | None:
+    """None if some of it is in a cell where it may not be."""
+    per_cell: dict[Cell, int] = {}
+    for node, count in counts.items():
+        cell = layout.cell_of[node]
+        per_cell[cell] = per_cell.get(cell, 0) + count // bundle.unit
+    values: Values = {count: per_cell.pop(count.cell, 0) for count in layout.counts if count.bundle is bundle}
+    return None if any(per_cell.values()) else values
+
+
+def _range(layout: Layout, bundle: Bundle, masks: dict[int, int]) -> Values | None:
+    numbering = layout.numbering(bundle)
+    if not masks or any(node not in numbering.first for node in masks):
+        return None
+    ranks = sorted(numbering.first[node] + i for node, mask in masks.items() for i in range(mask.bit_length()) if mask >> i & 1)
+    if ranks != list(range(ranks[0], ranks[0] + len(ranks))):
+        return None
+    units = len(ranks) // bundle.unit
+    return {bundle: (ranks[0], units)} if units in lengths(layout, bundle) else None

@@ -1,0 +1,95 @@
+"""Problems that the search does not take on: said before it starts, so that it is never silently wrong."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Iterator
+
+from ....models.component import COLOCATED_OR_DISJOINT, NOT_FEWER, SUBSET
+from ....models.findings.finding import Finding, error
+from ....models.findings.span import Span
+from ....models.machines.node_group import NODE
+from ....models.problem import Problem
+from ...layout.layout import Bundle, Layout
+from ...layout.pools import Pool, given_partners
+from ...wording import listed
+from .not_searched_demands import Reason, unsearched_demands
+from .not_searched_keeps import unsearched_keeps
+from .too_large import too_large
+
+
+def not_searched(problem: Problem) -> tuple[Finding, ...]:
+    """Why the search would not find all that is possible, or more; nothing if it will."""
+    layout = Layout(problem)
+    said = [_said(problem, subject, why, advice) for subject, why, advice in _reasons(layout)]
+    return (*said, *too_large(problem, layout))
+
+
+def _reasons(layout: Layout) -> Iterator[Reason]:
+    yield from unsearched_demands(layout)
+    yield from unsearched_keeps(layout)
+    for bundle in layout.bundles:
+        open_hosts = [host for host in layout.hosts[bundle] if not host.fixed]
+        if open_hosts:
+            yield from _within_searched(layout, bundle, open_hosts)
+    for one, other in combinations([pool for pool in layout.pools if pool.hosts and pool.host is None], 2):
+        yield from _grounds(one, other)
+    for bundle in layout.searched:
+        yield from _either(layout, bundle)
+        yield from _whole(layout, bundle)
+    for relation in layout.problem.related(NOT_FEWER):
+        for component in (layout.problem[name] for name in relation.components):
+            if layout.problem.kind(component) == NODE and component.runs is None and component.least < component.most:
+                why = f"{component.name} is compared by its processes, and how many these are is not searched on nodes"
+                yield component.name, why, f"give {component.name} one number of processes"
+
+
+def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Iterator[Reason]:
+    host, names = hosts[0], listed([host.name for host in layout.hosts[bundle]])
+    if bundle.fixed:
+        why = f"{bundle.name} is given, and {host.name} around it is not"
+        yield bundle.name, why, f"give {host.name} its ranks too, or {bundle.name} none"
+    elif len(layout.hosts[bundle]) > 1 or layout.hosts[host]:
+        why = f"{bundle.name} lies within {names}; where the place of one of these is open, only within that one alone is searched"
+        yield bundle.name, why, f"give {listed([host.name for host in hosts])} ranks"
+    elif bundle.contiguous and (not host.contiguous or layout.numbering(bundle) != layout.numbering(host)):
+        why = f"{bundle.name} is contiguous within {host.name}, which is not, or not in the same node groups"
+        yield bundle.name, why, f"add `contiguous: true` to {host.name} in the same node groups, or give it its ranks"
+
+
+def _grounds(one: Pool, other: Pool) -> Iterator[Reason]:
+    if one.kind == other.kind and any(mask & other.free.get(node, 0) for node, mask in one.free.items()):
+        first, second = (listed([bundle.name for bundle in pool.bundles]) for pool in (one, other))
+        why = f"{first} and {second} may use given accelerators that are the same in part"
+        yield one.bundles[0].name, why, f"give {first} or {second} ranks"
+
+
+def _either(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
+    """Within given parts: all of a smaller given one, or none of it."""
+    pool = layout.pool_of[bundle]
+    if pool.hosts and pool.host is None:
+        for other in given_partners(layout, bundle, COLOCATED_OR_DISJOINT):
+            theirs = layout.fixed[other]
+            if any(mask & pool.free.get(node, 0) for node, mask in theirs.items()) and theirs != pool.free:
+                why = f"{bundle.name} may share with {other.name} all or nothing"
+                yield bundle.name, why, f"say that {bundle.name} and {other.name} are colocated, or that they are disjoint"
+
+
+def _whole(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
+    """Replicas that no node holds."""
+    largest = max((node.count(bundle.kind) for node in layout.problem.cluster.nodes), default=0)
+    for component in bundle.components:
+        if largest < layout.problem.whole_replica(component):
+            size = component.parallel.replica
+            why = f"a replica of {component.name} is {size} accelerators, the largest node has {largest}; replicas over whole nodes are not searched"
+            yield component.name, why, f"give {component.name} ranks, or smaller replicas"
+
+
+def _said(problem: Problem, subject: str, why: str, advice: str) -> Finding:
+    name = subject.split("+")[0]
+    return error("PW604", name, f"not searched: {why}", _span(problem, name), help=advice)
+
+
+def _span(problem: Problem, name: str) -> Span | None:
+    its = (relation.span for relation in problem.related(SUBSET) if relation.components[0] == name and relation.span)
+    return next(its, problem[name].span("name"))
