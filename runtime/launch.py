@@ -10,19 +10,25 @@ from typing import Any, Callable, Collection, Iterator, Mapping
 
 from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
-from .audit import AuditRow, audit, findings
-from .connection import Connection, must_be_unconnected
 from .failure import LaunchFailed, failed
-from .gang import Gang
-from .group import WorkerGroup, call_all
-from .inventory import inventory
-from .matching import match, used_nodes
-from .reservation import WAIT_LIMIT, Reservation
+from .port.connection import Connection, must_be_unconnected
+from .port.on_ray import RayPort
+from .port.port import Port
+from .port.ray_compat import send_by_value
+from .reserving.reservation import Reservation
+from .reserving.wanted import wanted_of
 from .shield import shielded
-from .simulate import SimulatedCluster
-from .trust import untrusted
+from .simulated.simulate import SimulatedCluster
 from .unchecked import unchecked
-from .worker_class import check_worker
+from .watching.audit import AuditRow, audit, findings
+from .workers import worker as host
+from .workers.gang import Gang
+from .workers.group import WorkerGroup, call_all
+from .workers.member import members_of
+from .workers.trust import untrusted
+from .workers.worker_class import check_worker
+from .world.inventory import inventory
+from .world.matching import match, used_nodes
 
 TIMEOUT = 300.0
 
@@ -119,15 +125,27 @@ def _started(
     connection = Connection(address)
     stack.callback(connection.close)
     connection.open()
-    matches = match(plan, inventory())
+    send_by_value(host)
+    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address)
+
+
+def bring_up(
+    stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: Callable[[str], None], address: str = ""
+) -> Launch:
+    """Matches, reserves, starts and audits, on whatever is behind the port; the stack undoes what was done."""
+    matches = match(plan, inventory(port))
     job = f"placewright-{uuid.uuid4().hex[:8]}"
-    reservation = Reservation(job, matches)
+    reservation = Reservation(port, job, [wanted_of(each) for each in matches.values()])
     stack.callback(reservation.release)
-    reservation.acquire(min(timeout, WAIT_LIMIT))
-    progress(f"starting {sum(used.values())} workers")
-    gang = Gang(job, plan, matches, reservation)
+    reservation.acquire()
+    progress(f"starting {sum(used_nodes(plan).values())} workers")
+    groups = []
+    for component in plan.components:
+        first = plan.placements(component)[0].node_rank
+        groups.append(WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address), worker))
+    gang = Gang(port, reservation, {rank: number for number, rank in enumerate(matches)}, groups)
     stack.callback(gang.kill)
-    rows = audit(plan, matches, gang.start(worker, [os.getcwd()], timeout))
+    rows = audit(plan, matches, gang.start([os.getcwd()], timeout))
     different = tuple(findings(rows))
     if different:
         raise LaunchFailed(*different)

@@ -7,7 +7,7 @@ from typing import Iterator
 from ..models.findings.finding import Unchecked
 from ..models.machines.node_group import ACCELERATOR, NODE
 from ..models.placements.plan import Plan
-from .matching import held_nodes
+from .world.matching import held_nodes
 
 
 def unchecked(plan: Plan) -> tuple[Unchecked, ...]:

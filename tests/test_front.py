@@ -101,8 +101,8 @@ def test_launch_raises_before_anything_starts_if_there_is_no_plan(tmp_path: Path
 
 
 def test_without_ray_only_launching_fails(hints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from placewright.runtime import ray_compat
     from placewright.runtime.failure import LaunchFailed
+    from placewright.runtime.port import ray_compat
 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(LaunchFailed) as caught:

@@ -10,9 +10,9 @@ import pytest
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.placements.plan import VERIFIED, Plan
-from placewright.runtime.connection import Connection
-from placewright.runtime.ray_compat import actor_names, free_resources
-from placewright.runtime.simulate import SimulatedCluster
+from placewright.runtime.port.connection import Connection
+from placewright.runtime.port.ray_compat import actor_names, free_resources
+from placewright.runtime.simulated.simulate import SimulatedCluster
 
 NODES, ACCELERATORS = 2, 4
 Planner = Callable[..., Plan]
@@ -32,7 +32,7 @@ def plan() -> Planner:
 @pytest.fixture
 def worker_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The current directory is the one that holds `workers.py`."""
-    monkeypatch.chdir(Path(__file__).parent)
+    monkeypatch.chdir(Path(__file__).parent / "user_code")
 
 
 @pytest.fixture(scope="session")

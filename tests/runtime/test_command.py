@@ -70,7 +70,7 @@ def started(plan: Planner, mark: str, tmp_path: Path, directory: Path) -> Iterat
     def start(*arguments: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", PROGRAM, "launch", str(tmp_path / "plan.json"), *arguments]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        processes.append(subprocess.Popen(command, cwd=Path(__file__).parent, env=environment, text=True, **pipes))
+        processes.append(subprocess.Popen(command, cwd=Path(__file__).parent / "user_code", env=environment, text=True, **pipes))
         return processes[-1]
 
     yield start

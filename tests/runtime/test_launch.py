@@ -145,7 +145,7 @@ def test_a_cluster_that_another_job_uses_is_told_with_what_is_free(plan: Planner
         ray.util.remove_placement_group(other)
     (finding,) = problem.findings
     assert (finding.code, finding.amount) == ("PW702", 3)
-    assert "needs 4 accelerators free, 1 are, after waiting 1 s" in finding.message
+    assert "needs 4 accelerators free, 1 are, after waiting 0.6 s (3 by `" in finding.message
 
 
 def test_agents_on_nodes_hold_no_accelerator_while_another_plan_uses_them_all(plan: Planner, address: str) -> None:

@@ -1,0 +1,104 @@
+"""The connection of this process to a Ray cluster: by explicit address, and ended only by whoever made it."""
+
+from __future__ import annotations
+
+import re
+import socket
+
+from ..failure import LaunchFailed, failed
+from ..shield import shielded
+from .on_ray import NAMESPACE
+from .ray_compat import connect, connected_address, disconnect, need_ray
+
+PROBE_LIMIT = 3.0
+_ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d{1,5})")
+# Every gRPC server answers the opening of an HTTP/2 client with a SETTINGS frame. Source: RFC 9113, section 3.4.
+_OPENING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5)
+_FRAME_HEADER, _FRAME_TYPE, _SETTINGS = 9, 3, 4
+
+
+class Connection:
+    """A connection to the Ray cluster at HOST:PORT. One that this process already has is used and left as it is."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._mine = False
+
+    def open(self) -> None:
+        """Connects. Raises LaunchFailed (PW701) within a few seconds if no Ray cluster answers there."""
+        ray = need_ray()
+        if ray.is_initialized():
+            if not same_address(connected_address(), self.address):
+                raise _no_ray(self.address, f"this process is already connected to {connected_address()}")
+            return
+        probe(self.address)
+        self._mine = True
+        try:
+            with shielded():
+                connect(self.address, NAMESPACE)
+        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as problem:
+            lines = str(problem).strip().splitlines() or [type(problem).__name__]
+            raise _no_ray(self.address, lines[0][:200]) from problem
+
+    def close(self) -> None:
+        """Disconnects, if this object connected. Everything that this process still has in the cluster ends with it."""
+        if self._mine:
+            self._mine = False
+            with shielded():
+                disconnect()
+
+
+def must_be_unconnected() -> None:
+    """Raises LaunchFailed (PW701) if this process is connected to a cluster already: a process has one connection."""
+    if need_ray().is_initialized():
+        here = connected_address()
+        message = f"this process is already connected to the Ray cluster at {here}, so none can be simulated"
+        raise failed("PW701", "", message, f"launch there with `address={here!r}`, or disconnect first", here)
+
+
+def probe(address: str) -> None:
+    """Returns if a gRPC server answers at HOST:PORT. Raises LaunchFailed (PW701) within a few seconds if not.
+
+    Ray itself would try for 40 s and print while it does.
+    """
+    host, port = parse_address(address)
+    answer = b""
+    try:
+        with socket.create_connection((host, port), timeout=PROBE_LIMIT) as connection:
+            connection.sendall(_OPENING)
+            while len(answer) < _FRAME_HEADER and (more := connection.recv(_FRAME_HEADER - len(answer))):
+                answer += more
+    except OSError as problem:
+        reason = "nothing answered in time" if isinstance(problem, TimeoutError) else problem.strerror or str(problem)
+        raise _no_ray(address, reason) from None
+    if len(answer) < _FRAME_HEADER or answer[_FRAME_TYPE] != _SETTINGS:
+        raise _no_ray(address, "something else than Ray answers")
+
+
+def parse_address(address: str) -> tuple[str, int]:
+    """(host, port) of HOST:PORT. Raises LaunchFailed (PW701) for anything else, such as ``auto`` or ``ray://...``."""
+    match = _ADDRESS.fullmatch(address)
+    if not match or not 0 < int(match["port"]) < 65_536:
+        raise _no_ray(address, "an address is HOST:PORT, as `ray start --head` printed it")
+    return match["host"].strip("[]"), int(match["port"])
+
+
+def same_address(one: str, other: str) -> bool:
+    """Do two HOST:PORT mean the same head node? A name and its address do, and so does this machine under any name."""
+    (one_host, one_port), (other_host, other_port) = parse_address(one), parse_address(other)
+    return one_port == other_port and (one_host == other_host or bool(_addresses(one_host) & _addresses(other_host)))
+
+
+def _addresses(host: str) -> set[str]:
+    """The IP addresses of a host; those of this machine all count as one."""
+    try:
+        found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
+        own = {str(entry[4][0]) for entry in socket.getaddrinfo(socket.gethostname(), None)} | {"127.0.0.1", "::1"}
+    except OSError:
+        return {host}
+    return {"127.0.0.1" if address in own else address for address in found}
+
+
+def _no_ray(address: str, reason: str) -> LaunchFailed:
+    message = f"no Ray cluster can be used at `{address}`: {reason}"
+    return failed("PW701", "", message, "start one with `ray start --head` and name its HOST:PORT, or use `--simulate`", address)

@@ -1,0 +1,142 @@
+"""The port on a Ray cluster to which this process is connected."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any, Callable, Mapping, Sequence
+
+from .errors import AnswerFailed, Died, NameTaken, Raised, Refused
+from .node import RayNode
+from .port import INFEASIBLE, PENDING, Actor, Bundle, Hold, Holding, Start, Ticket
+from .ray_compat import actor_names, alive_nodes, free_resources, group_state, held_bundles, need_ray
+
+NAMESPACE = "placewright"
+
+
+class RayPort:
+    """Ray, as it is used here; `namespace` is that of the names of its processes."""
+
+    def __init__(self, namespace: str = NAMESPACE) -> None:
+        self.namespace = namespace
+        self._ray = need_ray()
+
+    def nodes(self) -> list[RayNode]:
+        """See Port."""
+        free = free_resources()
+        return [_node(entry, free.get(entry["NodeID"], {})) for entry in alive_nodes()]
+
+    def hold(self, name: str, bundles: Sequence[Bundle]) -> Hold:
+        """See Port: one placement group, its bundles pinned to their nodes in the order given."""
+        pins = [{"ray.io/node-id": bundle.node_id} for bundle in bundles]
+        resources = [dict(bundle.resources) for bundle in bundles]
+        return self._ray.util.placement_group(resources, strategy="SPREAD", name=name, bundle_label_selector=pins)
+
+    def state(self, hold: Hold) -> str:
+        """See Port."""
+        state, scheduling = group_state(hold)
+        return INFEASIBLE if state == PENDING and scheduling == INFEASIBLE else state
+
+    def release(self, hold: Hold) -> None:
+        """See Port."""
+        self._ray.util.remove_placement_group(hold)
+
+    def holdings(self) -> list[Holding]:
+        """See Port."""
+        return [Holding(name, tuple(Bundle(*each) for each in bundles)) for name, bundles in held_bundles()]
+
+    def start(self, start: Start) -> Actor:
+        """See Port: an actor that asks for no resource, because its bundle holds them, so that any number may share an accelerator."""
+        environment: dict[str, Any] = {"env_vars": dict(start.variables)} if start.variables else {}
+        if start.python:
+            environment["py_executable"] = start.python
+        options = self._ray.remote(start.cls).options(
+            name=start.name, namespace=self.namespace, num_cpus=0, num_gpus=0, max_restarts=0, max_task_retries=0,
+            scheduling_strategy=self._in_bundle(start.hold, start.bundle), runtime_env=environment or None,
+            **({"max_concurrency": start.concurrency} if start.concurrency else {}),
+        )  # fmt: skip
+        try:
+            return options.remote(*start.arguments)
+        except ValueError as problem:
+            if start.name in str(problem):
+                raise NameTaken(start.name) from None
+            raise
+
+    def ask(self, actor: Actor, method: str, *arguments: Any, **named: Any) -> Ticket:
+        """See Port."""
+        return getattr(actor, method).remote(*arguments, **named)
+
+    def run(self, hold: Hold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> Ticket:
+        """See Port."""
+        others = {name: amount for name, amount in resources.items() if name not in ("CPU", "GPU")}
+        remote = self._ray.remote(
+            num_cpus=resources.get("CPU", 0), num_gpus=resources.get("GPU", 0), resources=others or None, max_retries=0,
+            scheduling_strategy=self._in_bundle(hold, bundle),
+        )(function)  # fmt: skip
+        return remote.remote(*arguments)
+
+    def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> Ticket:
+        """See Port."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        strategy = NodeAffinitySchedulingStrategy(node_id, soft=False)
+        return self._ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=strategy)(function).remote(*arguments)
+
+    def first_done(self, tickets: Sequence[Ticket], timeout: float | None) -> Ticket | None:
+        """See Port."""
+        done, _ = self._ray.wait(list(tickets), num_returns=1, timeout=timeout)
+        return done[0] if done else None
+
+    def answer(self, ticket: Ticket) -> Any:
+        """See Port."""
+        try:
+            return self._ray.get(ticket)
+        except self._ray.exceptions.RayError as problem:
+            raise translated(problem) from None
+
+    def end(self, actor: Actor) -> None:
+        """See Port."""
+        self._ray.kill(actor, no_restart=True)
+
+    def names(self) -> set[str]:
+        """See Port."""
+        return actor_names(self.namespace)
+
+    def now(self) -> float:
+        """See Port."""
+        return time.monotonic()
+
+    def pause(self, seconds: float) -> None:
+        """See Port."""
+        time.sleep(seconds)
+
+    @staticmethod
+    def _in_bundle(hold: Hold, bundle: int) -> Any:
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+        return PlacementGroupSchedulingStrategy(hold, bundle)
+
+
+def _node(entry: Mapping[str, Any], free: Mapping[str, float]) -> RayNode:
+    return RayNode(
+        entry["NodeID"], entry["NodeManagerHostname"], entry["NodeManagerAddress"], entry.get("Labels") or {}, entry["Resources"], free
+    )
+
+
+def translated(problem: Any) -> AnswerFailed:
+    """An error of Ray in the port's words."""
+    exceptions = need_ray().exceptions
+    if isinstance(problem, exceptions.RayActorError):
+        text = " ".join(str(problem).split())
+        return Died(_reason(text), node_lost="node has died" in text or "node died" in text or "node was" in text)
+    if isinstance(problem, exceptions.RayTaskError):
+        lines = tuple(line for line in str(problem).strip().splitlines() if line.strip(" ^~") and "ray::" not in line)
+        return Raised(lines[-1].strip()[:200] if lines else type(problem.cause).__name__, lines, problem.cause)
+    return Refused(f"{type(problem).__name__}: {(str(problem).strip().splitlines() or [''])[0][:200]}")
+
+
+def _reason(text: str) -> str:
+    """What Ray says of a death, without its guesses: the sentence with the cause, and the kind of exit if it tells one."""
+    cause = re.search(r"because (.+?)(?:\. |\.?$)", text)
+    kind = re.search(r"Worker exit type: (\w+)", text)
+    return (cause[1] if cause else text)[:200] + (f" ({kind[1]})" if kind else "")

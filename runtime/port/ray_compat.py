@@ -1,0 +1,85 @@
+"""Ray as it is used here: the calls that are not public, or differ between versions, behind names of our own.
+
+Only calls that the head node itself answers are used; Ray's state API needs the dashboard, which may not run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+from ..failure import failed
+
+
+def need_ray() -> Any:
+    """The module `ray`. Raises LaunchFailed (PW708) if it is not installed."""
+    try:
+        import ray
+    except ModuleNotFoundError as problem:
+        if problem.name != "ray":
+            raise
+        raise failed("PW708", "", "launching needs Ray, which is not installed", "run `pip install 'placewright[ray]'`") from None
+    return ray
+
+
+def connect(address: str, namespace: str) -> None:
+    """Connects this process to a cluster. Ray prints nothing here until `disconnect`: what matters becomes a Finding.
+
+    Ray passes on a cluster's messages to standard output by default, and has no public switch for it.
+    """
+    ray = need_ray()
+    ray._private.worker._worker_logs_enabled = False
+    ray.init(address=address, namespace=namespace, log_to_driver=False, logging_level="CRITICAL")
+
+
+def disconnect() -> None:
+    """Ends the connection that `connect` made, if it did."""
+    ray = need_ray()
+    ray.shutdown()
+    ray._private.worker._worker_logs_enabled = True
+
+
+def connected_address() -> str:
+    """HOST:PORT of the Ray cluster that this process is connected to."""
+    return str(need_ray().get_runtime_context().gcs_address)
+
+
+def alive_nodes() -> list[dict[str, Any]]:
+    """The nodes that are alive, as `ray.nodes` tells them."""
+    return [node for node in need_ray().nodes() if node["Alive"]]
+
+
+def free_resources() -> Mapping[str, Mapping[str, float]]:
+    """Ray's node id -> what no task, actor or placement group holds there. Private in Ray, with no public equal."""
+    free: Mapping[str, Mapping[str, float]] = need_ray()._private.state.available_resources_per_node()
+    return free
+
+
+def group_state(group: Any) -> tuple[str, str]:
+    """(state, scheduling state) of a placement group, such as ``PENDING`` and ``NO_RESOURCES``."""
+    table = need_ray().util.placement_group_table(group)
+    return str(table.get("state", "")), str(table.get("stats", {}).get("scheduling_state", ""))
+
+
+def held_bundles() -> list[tuple[str, list[tuple[str, Mapping[str, float]]]]]:
+    """(name, [(Ray's node id, resources)]) of every placement group that holds something."""
+    held = []
+    for group in need_ray().util.placement_group_table().values():
+        if group.get("state") in ("CREATED", "RESCHEDULING"):
+            nodes = group.get("bundles_to_node_id", {})
+            held.append(
+                (
+                    str(group.get("name") or group["placement_group_id"][:8]),
+                    [(nodes.get(number, ""), its) for number, its in group["bundles"].items()],
+                )
+            )
+    return held
+
+
+def actor_names(namespace: str) -> set[str]:
+    """The names of all actors of a namespace that are not dead."""
+    return {actor["name"] for actor in need_ray().util.list_named_actors(all_namespaces=True) if actor["namespace"] == namespace}
+
+
+def send_by_value(module: Any) -> None:
+    """From now on, classes of this module travel as code: the workers' nodes need not have it."""
+    need_ray().cloudpickle.register_pickle_by_value(module)

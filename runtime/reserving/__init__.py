@@ -1,0 +1,1 @@
+"""What a plan holds of the cluster while it runs."""

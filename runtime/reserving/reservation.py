@@ -1,0 +1,63 @@
+"""What is held in Ray: one placement group, each bundle pinned to its node, all or none."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ..failure import LaunchFailed, failed
+from ..port.port import CREATED, INFEASIBLE, REMOVED, Hold, Port
+from ..shield import shielded
+from .shortage import shortages
+from .wanted import Wanted
+
+WAIT_LIMIT = 0.6
+"""Seconds after which what is short counts as short: what was just released is seen as free a little later."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
+
+
+class Reservation:
+    """Resources of some nodes, held all or none, and visible as taken to every other job of the Ray cluster.
+
+    Bundle i of the group is `wanted[i]`. Releasing it ends every worker in it.
+    """
+
+    def __init__(self, port: Port, name: str, wanted: Sequence[Wanted]) -> None:
+        self.port = port
+        self.name = name
+        self.wanted = tuple(wanted)
+        self.hold: Hold = None
+
+    def acquire(self, limit: float = WAIT_LIMIT) -> None:
+        """Returns when everything is held. Raises LaunchFailed (PW702) with a finding a node that stays short for `limit` s.
+
+        Nothing is asked of Ray while a node is short, so that this never keeps from others what it cannot use.
+        """
+        deadline, pause = self.port.now() + limit, FIRST_PAUSE
+        while short := list(shortages(self.port, self.wanted, limit)):
+            if self.port.now() > deadline:
+                raise LaunchFailed(*short)
+            self.port.pause(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+        with shielded():
+            self.hold = self.port.hold(self.name, [each.bundle for each in self.wanted])
+        deadline, pause = max(deadline, self.port.now() + WAIT_LIMIT), FIRST_PAUSE
+        while (state := self.port.state(self.hold)) != CREATED:
+            if state in (INFEASIBLE, REMOVED) or self.port.now() > deadline:
+                raise self._short(state, limit)
+            self.port.pause(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def release(self) -> None:
+        """Gives everything back at once, ending whatever still runs in it. May be called twice."""
+        with shielded():
+            hold, self.hold = self.hold, None
+            if hold is not None:
+                self.port.release(hold)
+
+    def _short(self, state: str, limit: float) -> LaunchFailed:
+        """Which nodes lack what, from the same numbers that Ray decided on."""
+        findings = list(shortages(self.port, self.wanted, limit))
+        if findings:
+            return LaunchFailed(*findings)
+        why = f"Ray calls the reservation {state.lower()} after {limit:g} s, though every node has enough"
+        return failed("PW702", "", why, "try again: the cluster was changing")

@@ -1,0 +1,66 @@
+"""Why a reservation cannot be had: node by node, what it needs, what is there, and who holds the rest."""
+
+from __future__ import annotations
+
+from typing import Iterator, Sequence
+
+from ...models.findings.finding import Finding, error
+from ..port.node import RayNode
+from ..port.port import Holding, Port
+from ..world.vendors import RESOURCES
+from .wanted import Wanted
+
+NOISE = 1e-6
+
+
+def shortages(port: Port, wanted: Sequence[Wanted], limit: float) -> Iterator[Finding]:
+    """A PW702 for each node and resource of which less is free than all bundles there need together.
+
+    Ray itself judges each bundle alone, so that it would wait for ever for two that fit one by one and not together.
+    """
+    alive = {node.node_id: node for node in port.nodes()}
+    holdings: Sequence[Holding] | None = None
+    for node_id, its in _by_node(wanted).items():
+        first, node = its[0], alive.get(node_id)
+        if node is None:
+            yield _finding(first, f"{first.where} is gone", "start the node again", 1)
+            continue
+        for resource, need in _needs(its).items():
+            have = node.free.get(resource, 0.0)
+            if have < need - NOISE:
+                if holdings is None:
+                    holdings = port.holdings()
+                yield _finding(first, *_words(first, node, resource, need, limit, holdings), need - have)
+
+
+def _words(first: Wanted, node: RayNode, resource: str, need: float, limit: float, holdings: Sequence[Holding]) -> tuple[str, str]:
+    have, total = node.free.get(resource, 0.0), node.total.get(resource, 0.0)
+    what = "accelerators" if resource in RESOURCES else "CPUs" if resource == "CPU" else f"of `{resource}`"
+    if total < need - NOISE:
+        return f"{first.where} needs {need:g} {what}, it has {total:g}", "ask for less of this node, or start it with more"
+    holders = [
+        f"{sum(bundle.resources.get(resource, 0) for bundle in holding.bundles if bundle.node_id == node.node_id):g} by `{holding.name}`"
+        for holding in holdings
+        if any(bundle.node_id == node.node_id and bundle.resources.get(resource) for bundle in holding.bundles)
+    ]
+    held = f" ({', '.join(holders)} held)" if holders else ""
+    return f"{first.where} needs {need:g} {what} free, {have:g} are, after waiting {limit:g} s{held}", "wait for the other job, or end it"
+
+
+def _by_node(wanted: Sequence[Wanted]) -> dict[str, list[Wanted]]:
+    found: dict[str, list[Wanted]] = {}
+    for each in wanted:
+        found.setdefault(each.bundle.node_id, []).append(each)
+    return found
+
+
+def _needs(wanted: Sequence[Wanted]) -> dict[str, float]:
+    needs: dict[str, float] = {}
+    for each in wanted:
+        for resource, amount in each.bundle.resources.items():
+            needs[resource] = needs.get(resource, 0.0) + amount
+    return needs
+
+
+def _finding(first: Wanted, message: str, help: str, amount: float) -> Finding:
+    return error("PW702", first.subject, message, help=help, witnesses=(first.rank,), amount=max(1, round(amount)))

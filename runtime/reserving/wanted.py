@@ -1,0 +1,38 @@
+"""What a reservation wants of one node, and how that node is called in a message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..port.port import Bundle
+from ..world.matching import Match, count, has
+from ..world.vendors import vendor_of
+
+PRESENCE = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A bundle; `subject` is what a finding about it is about, `where` its node in words, `rank` the node's rank."""
+
+    bundle: Bundle
+    subject: str
+    where: str
+    rank: int = 0
+
+
+def wanted_of(match: Match, cpus: float = 0) -> Wanted:
+    """What is held of a node of a plan: its accelerators, all if the plan counts none as taken; its presence if it holds none.
+
+    A node whose accelerators are all free by the plan is held whole: Ray does not say which accelerators a part of a node
+    consists of, so only the whole is sure to contain the right ones.
+    """
+    vendor = vendor_of(match.node.accelerator_type)
+    resources = {match.ray.presence: PRESENCE}
+    if vendor is not None and match.held:
+        taken = match.node.taken.bit_count()
+        resources = {vendor.resource: float(count(match.node) - taken if taken else has(match.node, match.ray))}
+    if cpus:
+        resources["CPU"] = cpus
+    where = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
+    return Wanted(Bundle(match.ray.node_id, resources), match.node.name, where, match.node.rank)

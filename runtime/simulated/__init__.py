@@ -1,0 +1,1 @@
+"""A Ray cluster on this machine whose accelerators do not exist."""

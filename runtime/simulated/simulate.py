@@ -1,0 +1,124 @@
+"""A Ray cluster on this machine whose nodes have the plan's accelerators, though none of them exists."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Iterable, Mapping
+
+from ...models.machines.cluster import Node
+from ..failure import LaunchFailed, failed
+from ..port.ray_compat import need_ray
+from ..shield import shielded
+from ..world.inventory import RANK_LABEL
+from ..world.vendors import VARIABLES, vendor_of
+
+MOST_NODES = 64
+START_LIMIT, PER_NODE, END_LIMIT = 60.0, 10.0, 10.0
+LONGEST_PATH = 80  # the path of a socket has at most 107 bytes
+_PROGRAM = Path(__file__).with_name("simulated_nodes.py")
+
+
+class SimulatedCluster:
+    """A simulated Ray cluster, held by a process of its own that ends with it or with this process.
+
+    Every node carries its rank as a label, because all of them share one address. No dashboard, no usage statistics, no
+    file outside one temporary directory; a real cluster on this machine is not touched.
+    """
+
+    def __init__(self) -> None:
+        self._holder: subprocess.Popen[str] | None = None
+        self._directory = ""
+
+    def start(self, nodes: Iterable[Node], processes: Mapping[int, int]) -> str:
+        """Starts the nodes and returns HOST:PORT. `processes`: node rank -> how many workers it will have.
+
+        Raises LaunchFailed (PW710) if there are too many nodes for one machine, or they do not start in time.
+        """
+        need_ray()
+        wanted = [describe(node, processes.get(node.rank, 0)) for node in nodes]
+        if len(wanted) > MOST_NODES:
+            raise _not_started(f"{len(wanted)} nodes are more than the {MOST_NODES} that one machine simulates")
+        with shielded():
+            self._directory = tempfile.mkdtemp(prefix="pw-", dir=None if len(tempfile.gettempdir()) < LONGEST_PATH else "/tmp")
+            with open(os.path.join(self._directory, "holder.log"), "w") as log:
+                self._holder = subprocess.Popen(
+                    [sys.executable, str(_PROGRAM)], text=True, start_new_session=True, env=_environment(self._directory),
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                )  # fmt: skip
+        return self._ask(wanted, START_LIMIT + PER_NODE * len(wanted))
+
+    def _ask(self, wanted: list[dict[str, object]], limit: float) -> str:
+        holder = self._holder
+        if holder is None or holder.stdin is None or holder.stdout is None:
+            raise _not_started("it has been stopped")
+        try:
+            holder.stdin.write(json.dumps({"nodes": wanted}) + "\n")
+            holder.stdin.flush()
+        except BrokenPipeError:
+            raise self._ended() from None
+        with selectors.DefaultSelector() as selector:
+            selector.register(holder.stdout, selectors.EVENT_READ)
+            if not selector.select(limit):
+                raise _not_started(f"{len(wanted)} nodes did not start within {limit:g} s")
+        answer = holder.stdout.readline()
+        if not answer:
+            raise self._ended()
+        return str(json.loads(answer)["address"])
+
+    def _ended(self) -> LaunchFailed:
+        lines = Path(self._directory, "holder.log").read_text(errors="replace").strip().splitlines()
+        return _not_started(lines[-1][:200] if lines else "it ended at once")
+
+    def stop(self) -> None:
+        """Ends every process of the cluster and removes its files; returns when they are gone. May be called twice."""
+        with shielded():
+            holder, self._holder = self._holder, None
+            if holder is not None:
+                _end(holder)
+            if self._directory:
+                shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def _end(holder: subprocess.Popen[str]) -> None:
+    """The holder ends everything below it, and itself, as soon as its input ends."""
+    for stream in (holder.stdin, holder.stdout):
+        if stream is not None:
+            stream.close()
+    try:
+        holder.wait(END_LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(holder.pid, signal.SIGKILL)
+        holder.wait()
+
+
+def describe(node: Node, processes: int) -> dict[str, object]:
+    """What the holder needs to know of a node: its accelerators as Ray counts them, a CPU for each worker, its label."""
+    vendor = vendor_of(node.accelerator_type)
+    resource = vendor.resource if vendor else ""
+    count = len(node.accelerators)
+    return {
+        "cpus": max(1, processes),
+        "gpus": count if resource == "GPU" else 0,
+        "resources": {resource: count} if count and resource != "GPU" else {},
+        "labels": {RANK_LABEL: str(node.rank)},
+    }
+
+
+def _environment(directory: str) -> dict[str, str]:
+    """This process's environment without what would bind the new cluster to real devices or to another cluster."""
+    ours = {name: value for name, value in os.environ.items() if name not in (*VARIABLES, "ROCR_VISIBLE_DEVICES", "RAY_ADDRESS")}
+    return ours | {"RAY_TMPDIR": directory, "RAY_USAGE_STATS_ENABLED": "0"}
+
+
+def _not_started(reason: str) -> LaunchFailed:
+    return failed(
+        "PW710", "", f"the simulated cluster did not start: {reason}", "simulate a smaller cluster, or name a real one with `--address`"
+    )

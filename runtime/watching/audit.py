@@ -1,0 +1,96 @@
+"""Is every worker where its Placement says? What each reports of itself, beside what the plan says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Iterator, Mapping, Sequence
+
+from ...models.findings.finding import Finding, error
+from ...models.placements.placement import Placement
+from ...models.placements.plan import Plan
+from ..world.matching import Match
+from ..world.vendors import VARIABLES, vendor_of
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One worker, as it reports itself. `visible` holds physical accelerator ids; `differences` is empty if all is right."""
+
+    component: str
+    rank: int
+    world_size: int
+    node_rank: int
+    node: str
+    ray_node: str
+    host: str
+    pid: int
+    local_rank: int
+    local_world_size: int
+    visible: tuple[str, ...]
+    differences: tuple[str, ...] = ()
+
+
+def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[AuditRow, ...]:
+    """One row for each process, components in the order of the plan, ranks ascending.
+
+    `reports`: component -> what each worker reported (see workers/worker.py), by rank.
+    """
+    rows = []
+    for component in plan.components:
+        its = plan.placements(component)
+        for placement, report in zip(its, reports[component]):
+            rows.append(compare(component, placement, len(its), matches[placement.node_rank].ray.node_id, report))
+    return tuple(rows)
+
+
+def compare(component: str, placement: Placement, world_size: int, ray_node: str, report: Mapping[str, Any]) -> AuditRow:
+    """One worker's report beside its Placement; `ray_node` is Ray's id of the node that it belongs on."""
+    environment: Mapping[str, str] = report["environment"]
+    visible = seen(placement, environment)
+    pairs: list[tuple[str, object, object]] = [
+        ("Ray node", ray_node, report["node"]),
+        ("accelerators", ",".join(placement.visible_accelerators) or "none", ",".join(visible) or "none"),
+    ]
+    expected = {
+        "RANK": placement.rank,
+        "WORLD_SIZE": world_size,
+        "CLUSTER_NODE_RANK": placement.node_rank,
+        "NODE_RANK": placement.placement_node_rank,
+        "NODE_LOCAL_RANK": placement.local_rank,
+        "NODE_LOCAL_WORLD_SIZE": placement.local_world_size,
+    }
+    pairs += [(name, str(value), environment.get(name, "unset")) for name, value in expected.items()]
+    differences = tuple(f"{what} is {found}, the plan says {wanted}" for what, wanted, found in pairs if wanted != found)
+    return AuditRow(
+        component, _number(environment, "RANK"), _number(environment, "WORLD_SIZE"), _number(environment, "CLUSTER_NODE_RANK"),
+        placement.node_id, report["node"], report["host"], report["pid"],
+        _number(environment, "NODE_LOCAL_RANK"), _number(environment, "NODE_LOCAL_WORLD_SIZE"), visible, differences,
+    )  # fmt: skip
+
+
+def seen(placement: Placement, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The accelerators that this environment shows; every maker's variable counts on a node that has no accelerators."""
+    vendor = vendor_of(placement.accelerator_type)
+    names = (vendor.variable,) if vendor else VARIABLES
+    return tuple(dict.fromkeys(id for name in names for id in _ids(environment.get(name))))
+
+
+def _ids(value: str | None) -> list[str]:
+    """Unset means that nothing is hidden; that is shown as `all`."""
+    return ["all"] if value is None else [id for id in value.split(",") if id]
+
+
+def _number(environment: Mapping[str, str], name: str) -> int:
+    """The value of a variable as a number; -1 if it is none."""
+    text = environment.get(name, "")
+    return int(text) if text.isdecimal() else -1
+
+
+def findings(rows: Sequence[AuditRow]) -> Iterator[Finding]:
+    """One PW706 for each difference."""
+    for row in rows:
+        for difference in row.differences:
+            message = f"`{row.component}` process {row.pid} on `{row.host}`: {difference}"
+            yield error(
+                "PW706", row.component, message, help="look for what sets it in the worker class or on the node", witnesses=(row.rank,)
+            )

@@ -1,0 +1,61 @@
+"""The environment variables of a rank: who it is, where its master is, and which accelerators it may see."""
+
+from __future__ import annotations
+
+from ...models.machines.cluster import Cluster
+from ...models.placements.placement import Placement
+from ..world.vendors import VARIABLES, vendor_of
+
+_PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH", "LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH")
+
+
+def rank_environment(component: str, placement: Placement, world_size: int, master: str) -> dict[str, str]:
+    """What a process must know before the user's class is imported.
+
+    A process that sees its own accelerators alone has LOCAL_RANK 0 of LOCAL_WORLD_SIZE 1, because its first device is
+    number 0 to it; its rank on the node is in NODE_LOCAL_RANK. One that sees the whole node has its rank on the node in
+    both. `master` is the address of the node of rank 0; the port there, MASTER_PORT, is found by that rank itself.
+    Source of the names and of that rule: RLinf, rlinf/scheduler/worker/worker.py and worker_group.py.
+    """
+    alone = placement.isolate_accelerator
+    variables = {
+        "GROUP_NAME": component,
+        "RANK": placement.rank,
+        "WORLD_SIZE": world_size,
+        "LOCAL_RANK": 0 if alone else placement.local_rank,
+        "LOCAL_WORLD_SIZE": 1 if alone else placement.local_world_size,
+        "NODE_RANK": placement.placement_node_rank,
+        "NODE_LOCAL_RANK": placement.local_rank,
+        "NODE_LOCAL_WORLD_SIZE": placement.local_world_size,
+        "CLUSTER_NODE_RANK": placement.node_rank,
+        "NODE_GROUP_LABEL": placement.node_group,
+        "LOCAL_HARDWARE_RANKS": ",".join(map(str, placement.local_hardware_ranks)),
+        "MASTER_ADDR": master,
+    }
+    return {name: str(value) for name, value in variables.items()} | visibility(placement)
+
+
+def visibility(placement: Placement) -> dict[str, str]:
+    """The variables that show a process its accelerators and no others; on a node without any, it sees none of any maker.
+
+    Ray must leave them alone: newer versions do so for a process that asks Ray for no accelerator, older ones need
+    RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO=0, and processes that the worker starts through Ray need the maker's switch.
+    """
+    vendor = vendor_of(placement.accelerator_type)
+    keep = {"RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+    if vendor is None:
+        return keep | dict.fromkeys(VARIABLES, "")
+    return keep | {vendor.variable: ",".join(placement.visible_accelerators)} | dict.fromkeys(vendor.switches, "1")
+
+
+def configured(cluster: Cluster, placement: Placement) -> dict[str, str]:
+    """The `env_vars` that the process's node group gives to its node. A list of paths goes before the one that is there.
+
+    Source of the merging: RLinf, rlinf/scheduler/cluster/utils.py (RLINF_PATH_ENV_MERGE_MODE, default append).
+    """
+    group = cluster.groups.get(placement.node_group)
+    given: dict[str, str] = {}
+    for config in group.env_configs if group else ():
+        if placement.node_rank in config.node_ranks:
+            given |= dict(config.env_vars)
+    return {name: f"{value}:${{{name}}}" if name in _PATHS and value else value for name, value in given.items()}

@@ -1,0 +1,35 @@
+"""What the failure of one rank is to a user: it died, it raised, or it could not be started."""
+
+from __future__ import annotations
+
+from ..failure import LaunchFailed, failed
+from ..port.errors import AnswerFailed, Died, Raised
+
+TAIL = 8
+STARTING = "was starting"
+
+
+def trouble(problem: AnswerFailed, component: str, rank: int, node: str, doing: str) -> LaunchFailed:
+    """The failure of one rank. `doing`: what it did then, such as "was starting" or "ran `train`".
+
+    PW703: the constructor raised; PW709: a method raised; PW704: the process died or never came to be.
+    """
+    who = f"rank {rank} of `{component}` on `{node}`"
+    if isinstance(problem, Died):
+        help = "look for an out-of-memory kill on that node, then in Ray's logs there"
+        return failed("PW704", component, f"{who} died while it {doing}: {problem.reason}", help, rank)
+    if isinstance(problem, Raised):
+        tail = "\n".join(problem.lines[-TAIL:])
+        if doing == STARTING:
+            message, help = f"{who} could not be constructed: {problem.reason}", "mend the constructor of the worker class"
+            return failed("PW703", component, message, help, rank, traceback=tail)
+        message = f"{who} raised while it {doing}: {problem.reason}"
+        return failed("PW709", component, message, "mend the method of the worker class", rank, traceback=tail)
+    message = f"{who} failed while it {doing}: {problem.reason}"
+    return failed("PW704", component, message, "look into Ray's logs on that node", rank)
+
+
+def unimportable(worker: object, component: str, rank: int, node: str, why: object) -> LaunchFailed:
+    """The worker class that could be imported here cannot be imported on the worker's node (PW707)."""
+    message = f"the worker class `{worker}` cannot be imported by rank {rank} of `{component}` on `{node}`: {why}"
+    return failed("PW707", component, message, "put its code at the same path of every node, or install it there", rank)

@@ -1,0 +1,108 @@
+"""Which node of the plan is which node of Ray: by label, by name, or by order and number of accelerators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterable, Sequence
+
+from ...models.findings.finding import Finding, error
+from ...models.machines.cluster import Node
+from ...models.machines.node_group import ACCELERATOR
+from ...models.placements.plan import Plan
+from ..failure import LaunchFailed
+from .inventory import RANK_LABEL, RayNode
+from .vendors import RESOURCES, vendor_of
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A node of the plan and the Ray node that stands for it; `held`: whether a process holds accelerators there."""
+
+    node: Node
+    ray: RayNode
+    held: bool = True
+
+
+def used_nodes(plan: Plan) -> dict[int, int]:
+    """node rank -> how many processes of the plan are there; nodes without any are left out."""
+    ranks: dict[int, int] = {}
+    for runs in plan.assignment.runs.values():
+        for run in runs:
+            ranks[run.node] = ranks.get(run.node, 0) + len(run.ranks)
+    return dict(sorted(ranks.items()))
+
+
+def held_nodes(plan: Plan) -> set[int]:
+    """The ranks of the nodes where a process holds accelerators; one that is placed on the node itself only sees them."""
+    return {run.node for runs in plan.assignment.runs.values() for run in runs if run.kind == ACCELERATOR and run.each}
+
+
+def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
+    """node rank -> the Match, for every node that carries a process of the plan.
+
+    If any Ray node has a rank label, labels decide alone; else host names, if the plan's nodes all bear one; else each
+    node of the plan, in rank order, takes the first Ray node left that has just its number of accelerators, or more.
+    Raises LaunchFailed (PW702) with one finding for each node that finds none.
+    """
+    used, held = used_nodes(plan), held_nodes(plan)
+    pairs = _pairs(plan.cluster.nodes, available)
+    found: dict[int, Match] = {}
+    short: list[Finding] = []
+    for rank in used:
+        node, ray = plan.cluster.nodes[rank], pairs.get(rank)
+        if ray is None:
+            short.append(_missing(node, available))
+        elif count(node) > has(node, ray):
+            short.append(_shortage(node, ray))
+        else:
+            found[rank] = Match(node, ray, rank in held)
+    if short:
+        raise LaunchFailed(*short)
+    return found
+
+
+def count(node: Node) -> int:
+    """How many accelerators a node of the plan has."""
+    return len(node.accelerators)
+
+
+def has(node: Node, ray: RayNode) -> int:
+    """How many accelerators of the node's kind a Ray node has; of any kind, for a node that has none."""
+    vendor = vendor_of(node.accelerator_type)
+    return int(sum(ray.total.get(name, 0) for name in ((vendor.resource,) if vendor else RESOURCES)))
+
+
+def _pairs(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
+    if any(ray.rank is not None for ray in available):
+        return {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
+    by_name = {ray.name: ray for ray in available}
+    if len(by_name) == len(available) and all(node.name in by_name for node in nodes):
+        return {node.rank: by_name[node.name] for node in nodes}
+    left = list(available)
+    pairs: dict[int, RayNode] = {}
+    for node in nodes:
+        ray = _first(node, left)
+        if ray is not None:
+            pairs[node.rank] = ray
+            left.remove(ray)
+    return pairs
+
+
+def _first(node: Node, left: Iterable[RayNode]) -> RayNode | None:
+    """The first Ray node with just as many accelerators as the node, else the first with more, else the first."""
+    return min(left, key=lambda ray: (has(node, ray) < count(node), has(node, ray) != count(node)), default=None)
+
+
+def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
+    labelled = any(ray.rank is not None for ray in available)
+    why = f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else f"the Ray cluster has {len(available)} nodes"
+    message = f"node {node.rank} (`{node.name}`) is missing: {why}"
+    return error(
+        "PW702", node.name, message, help="start the missing node, or solve for the cluster that is there", witnesses=(node.rank,), amount=1
+    )
+
+
+def _shortage(node: Node, ray: RayNode) -> Finding:
+    message = f"node {node.rank} (`{node.name}`) needs {count(node)} accelerators, its Ray node `{ray.name}` has {has(node, ray)}"
+    help = "start it with as many as the plan says, or solve for the cluster that is there"
+    return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=count(node) - has(node, ray))

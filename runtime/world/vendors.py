@@ -1,0 +1,45 @@
+"""What each maker of accelerators calls things: the variable that limits what a process sees, and Ray's resource.
+
+Sources: Ray 2.60, python/ray/_private/accelerators; RLinf, rlinf/scheduler/hardware/accelerators for the two makers that
+Ray does not know (Moore Threads, Kunlun).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...models.machines.accelerators import NO_ACCELERATOR
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """One accelerator type: its visibility `variable`, the switches that keep Ray from setting it, its Ray `resource`."""
+
+    variable: str
+    switches: tuple[str, ...]
+    resource: str = "GPU"
+
+
+def _vendor(variable: str, resource: str = "GPU", *more: str) -> Vendor:
+    return Vendor(variable, tuple(f"RAY_EXPERIMENTAL_NOSET_{name}" for name in (variable, *more)), resource)
+
+
+VENDORS = {
+    "NV_GPU": _vendor("CUDA_VISIBLE_DEVICES"),
+    "AMD_GPU": _vendor("HIP_VISIBLE_DEVICES", "GPU", "ROCR_VISIBLE_DEVICES"),
+    "INTEL_GPU": _vendor("ZE_AFFINITY_MASK"),
+    "NPU": _vendor("ASCEND_RT_VISIBLE_DEVICES", "NPU"),
+    "MUSA_GPU": _vendor("MUSA_VISIBLE_DEVICES"),
+    "KUNLUN_XPU": _vendor("CUDA_VISIBLE_DEVICES"),
+}
+VARIABLES = tuple(dict.fromkeys(vendor.variable for vendor in VENDORS.values()))
+"""Every visibility variable, each once."""
+RESOURCES = tuple(dict.fromkeys(vendor.resource for vendor in VENDORS.values()))
+"""Every resource by which Ray counts accelerators, each once."""
+
+
+def vendor_of(accelerator_type: str) -> Vendor | None:
+    """The Vendor of an accelerator type; None for ``NO_ACCEL``. A type that is not known is taken for one of NVIDIA's."""
+    if accelerator_type == NO_ACCELERATOR:
+        return None
+    return VENDORS.get(accelerator_type, VENDORS["NV_GPU"])

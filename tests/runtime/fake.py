@@ -1,0 +1,204 @@
+"""A cluster in this process, behind the same port as Ray: time passes only where somebody waits, and any call can be made to fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping, Sequence
+
+from placewright.runtime.port.errors import Died, NameTaken, Raised
+from placewright.runtime.port.node import RANK_LABEL, RayNode
+from placewright.runtime.port.port import CREATED, INFEASIBLE, PENDING, REMOVED, RESCHEDULING, Bundle, Holding, Start
+from placewright.runtime.workers.worker import BORN, CONSTRUCT, INVOKE, REPORT
+
+
+class Fault(Exception):
+    """What a call raises that was told to fail."""
+
+
+@dataclass(eq=False)
+class FakeHold:
+    """Bundles that are asked for."""
+
+    name: str
+    bundles: tuple[Bundle, ...]
+    state: str = PENDING
+
+
+@dataclass(eq=False)
+class FakeActor:
+    """A process: its object is constructed in this one, its environment only noted."""
+
+    start: Start
+    node_id: str
+    pid: int
+    dead: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    worker: Any = None
+
+
+@dataclass(eq=False)
+class FakeTicket:
+    """An answer; `compute` gives it when it is first looked at, `at` is when it is there."""
+
+    compute: Callable[[], Any]
+    at: float
+    actor: FakeActor | None = None
+
+
+class FakePort:
+    """Nodes with accelerators and CPUs. `calls` are the names of the port's calls so far; `fail_at` is the one that raises Fault."""
+
+    def __init__(self, *accelerators: int, cpus: int = 64, fail_at: int | None = None) -> None:
+        self.time = 0.0
+        self.calls: list[str] = []
+        self.fail_at = fail_at
+        self.holds: list[FakeHold] = []
+        self.actors: list[FakeActor] = []
+        self.alive: dict[str, RayNode] = {}
+        for rank, count in enumerate(accelerators):
+            self.add_node(rank, count, cpus)
+
+    def add_node(self, rank: int, accelerators: int, cpus: int = 64) -> None:
+        """A node joins."""
+        address = f"10.0.0.{rank + 1}"
+        total = {"GPU": float(accelerators), "CPU": float(cpus), f"node:{address}": 1.0}
+        self.alive[f"ray-{rank}"] = RayNode(f"ray-{rank}", f"host-{rank}", address, {RANK_LABEL: str(rank)}, total, {})
+
+    def lose_node(self, rank: int) -> None:
+        """A node is gone, and what was on it."""
+        node_id = f"ray-{rank}"
+        del self.alive[node_id]
+        for actor in self.actors:
+            if actor.node_id == node_id and not actor.dead:
+                actor.dead = "node"
+        for hold in self.holds:
+            if hold.state == CREATED and any(bundle.node_id == node_id for bundle in hold.bundles):
+                hold.state = RESCHEDULING
+
+    def kill(self, name: str) -> None:
+        """The process of that name dies."""
+        next(actor for actor in self.actors if actor.start.name == name and not actor.dead).dead = "killed"
+
+    def left_over(self) -> dict[str, list[str]]:
+        """What still runs or is held."""
+        held = [hold.name for hold in self.holds if hold.state != REMOVED]
+        return {name: found for name, found in (("actors", sorted(self._names())), ("holds", held)) if found}
+
+    def _names(self) -> set[str]:
+        return {actor.start.name for actor in self.actors if not actor.dead}
+
+    def _called(self, name: str) -> None:
+        self.calls.append(name)
+        if self.fail_at is not None and len(self.calls) == self.fail_at:
+            raise Fault(f"call {self.fail_at}, `{name}`")
+
+    def _used(self, node_id: str, resource: str) -> float:
+        held = (bundle for hold in self.holds if hold.state in (CREATED, RESCHEDULING) for bundle in hold.bundles)
+        return sum(bundle.resources.get(resource, 0.0) for bundle in held if bundle.node_id == node_id)
+
+    def nodes(self) -> list[RayNode]:
+        self._called("nodes")
+        return [self._with_free(node) for node in self.alive.values()]
+
+    def _with_free(self, node: RayNode) -> RayNode:
+        free = {name: amount - self._used(node.node_id, name) for name, amount in node.total.items()}
+        return RayNode(node.node_id, node.name, node.address, node.labels, node.total, free)
+
+    def hold(self, name: str, bundles: Sequence[Bundle]) -> FakeHold:
+        self._called("hold")
+        made = FakeHold(name, tuple(bundles))
+        self.holds.append(made)
+        return made
+
+    def state(self, hold: FakeHold) -> str:
+        self._called("state")
+        if hold.state == PENDING and all(self._fits(bundle) for bundle in hold.bundles):
+            hold.state = CREATED
+        elif hold.state == PENDING and any(bundle.node_id not in self.alive for bundle in hold.bundles):
+            return INFEASIBLE
+        return hold.state
+
+    def _fits(self, bundle: Bundle) -> bool:
+        node = self.alive.get(bundle.node_id)
+        return node is not None and all(
+            node.total.get(name, 0.0) - self._used(bundle.node_id, name) >= amount for name, amount in bundle.resources.items()
+        )
+
+    def release(self, hold: FakeHold) -> None:
+        self._called("release")
+        hold.state = REMOVED
+        for actor in self.actors:
+            if actor.start.hold is hold and not actor.dead:
+                actor.dead = "removed"
+
+    def holdings(self) -> list[Holding]:
+        self._called("holdings")
+        return [Holding(hold.name, hold.bundles) for hold in self.holds if hold.state in (CREATED, RESCHEDULING)]
+
+    def start(self, start: Start) -> FakeActor:
+        self._called("start")
+        if start.name in self._names():
+            raise NameTaken(start.name)
+        actor = FakeActor(start, start.hold.bundles[start.bundle].node_id, 1000 + len(self.actors))
+        self.actors.append(actor)
+        return actor
+
+    def ask(self, actor: FakeActor, method: str, *arguments: Any, **named: Any) -> FakeTicket:
+        self._called("ask")
+        return FakeTicket(lambda: self._do(actor, method, arguments, named), self.time + 0.001, actor)
+
+    def _do(self, actor: FakeActor, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        given = [argument.compute() if isinstance(argument, FakeTicket) else argument for argument in arguments]
+        if method == BORN:
+            return {"pid": actor.pid, "port": 20_000 + actor.pid}
+        if method == CONSTRUCT:
+            worker, its, their, environment, first = given
+            actor.environment = {**actor.start.variables, **environment, "MASTER_PORT": str(first["port"])}
+            actor.worker = worker if isinstance(worker, str) else worker(*its, **their)
+        if method in (CONSTRUCT, REPORT):
+            name = self.alive[actor.node_id].name
+            return {"node": actor.node_id, "host": name, "pid": actor.pid, "environment": dict(actor.environment)}
+        if method == INVOKE:
+            return getattr(actor.worker, given[0])(*given[1], **given[2])
+        return getattr(actor.worker, method)(*given, **named)
+
+    def run(self, hold: FakeHold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> FakeTicket:
+        self._called("run")
+        return FakeTicket(lambda: function(*arguments), self.time + 0.001)
+
+    def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> FakeTicket:
+        self._called("run_on")
+        return FakeTicket(lambda: function(*arguments), self.time + 0.001)
+
+    def first_done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> FakeTicket | None:
+        self._called("first_done")
+        first = min(tickets, key=lambda ticket: ticket.at)
+        if timeout is not None and first.at > self.time + timeout:
+            self.time += timeout
+            return None
+        self.time = max(self.time, first.at)
+        return first
+
+    def answer(self, ticket: FakeTicket) -> Any:
+        self._called("answer")
+        if ticket.actor is not None and ticket.actor.dead:
+            raise Died(ticket.actor.dead, node_lost=ticket.actor.dead == "node")
+        try:
+            return ticket.compute()
+        except Exception as problem:  # whatever the user's code raises
+            raise Raised(f"{type(problem).__name__}: {problem}", (), problem) from problem
+
+    def end(self, actor: FakeActor) -> None:
+        self._called("end")
+        actor.dead = actor.dead or "ended"
+
+    def names(self) -> set[str]:
+        self._called("names")
+        return self._names()
+
+    def now(self) -> float:
+        return self.time
+
+    def pause(self, seconds: float) -> None:
+        self._called("pause")
+        self.time += seconds

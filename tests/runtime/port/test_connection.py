@@ -1,0 +1,81 @@
+"""An address where no Ray is, and how soon that is known."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from typing import Callable, Iterator
+
+import pytest
+from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.port.connection import Connection, parse_address, probe, same_address
+
+
+@pytest.fixture
+def server() -> Iterator[Callable[[bytes], str]]:
+    """A TCP server that gives one answer, whatever is asked; its HOST:PORT."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def answering(answer: bytes) -> str:
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(100)
+                connection.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        return f"127.0.0.1:{listener.getsockname()[1]}"
+
+    yield answering
+    listener.close()
+
+
+def reason(address: str) -> str:
+    with pytest.raises(LaunchFailed) as caught:
+        probe(address)
+    (finding,) = caught.value.findings
+    assert finding.code == "PW701"
+    assert caught.value.exit_code == 4
+    return finding.message.partition(": ")[2]
+
+
+def test_a_closed_port_is_known_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    assert reason(address) == "Connection refused"
+
+
+def test_a_silent_port_is_given_up_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("placewright.runtime.port.connection.PROBE_LIMIT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        assert reason(f"127.0.0.1:{listener.getsockname()[1]}") == "nothing answered in time"
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"-ERR unknown command\r\n", b"\0\0"])
+def test_another_server_is_told_from_ray(server: Callable[[bytes], str], answer: bytes) -> None:
+    assert reason(server(answer)) == "something else than Ray answers"
+
+
+def test_a_server_that_opens_as_ray_does_is_taken_for_it(server: Callable[[bytes], str]) -> None:
+    probe(server(b"\0\0\x06\x04\0\0\0\0\0\0\0\0\0\0\0"))
+
+
+@pytest.mark.parametrize("address", ["auto", "ray://10.0.0.1:10001", "10.0.0.1", "10.0.0.1:0", "10.0.0.1:70000", "", "a b:1", "local"])
+def test_an_address_is_a_host_and_a_port_and_nothing_else(address: str) -> None:
+    assert reason(address).startswith("an address is HOST:PORT")
+
+
+def test_an_address_of_version_6_stands_in_brackets() -> None:
+    assert parse_address("[::1]:6379") == ("::1", 6379)
+
+
+def test_a_machine_is_the_same_under_all_its_names() -> None:
+    assert same_address("localhost:6379", "127.0.0.1:6379")
+    assert not same_address("localhost:6379", "localhost:6380")
+    assert not same_address("192.0.2.1:6379", "192.0.2.2:6379")
+
+
+@pytest.mark.ray
+def test_a_connection_to_another_cluster_is_not_replaced(address: str) -> None:
+    with pytest.raises(LaunchFailed, match="this process is already connected to"):
+        Connection("192.0.2.1:6379").open()

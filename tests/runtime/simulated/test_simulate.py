@@ -1,0 +1,84 @@
+"""What a simulated node has, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.simulated import simulate
+from placewright.runtime.simulated.simulate import SimulatedCluster, describe
+
+
+def described(cluster: str, rank: int, processes: int) -> dict[str, object]:
+    return describe(read_shorthand(cluster).nodes[rank], processes)
+
+
+def test_a_node_has_its_accelerators_a_cpu_for_each_worker_and_its_rank_as_a_label() -> None:
+    assert described("2x8xH100", 1, 5) == {"cpus": 5, "gpus": 8, "resources": {}, "labels": {"placewright.node-rank": "1"}}
+
+
+def test_accelerators_that_ray_counts_under_another_name_are_simulated_under_it() -> None:
+    assert described("1x8xNPU:910B", 0, 1)["resources"] == {"NPU": 8}
+    assert described("1x8xNPU:910B", 0, 1)["gpus"] == 0
+
+
+def test_a_node_without_accelerators_still_has_a_cpu() -> None:
+    assert described("1x0", 0, 0) == {"cpus": 1, "gpus": 0, "resources": {}, "labels": {"placewright.node-rank": "0"}}
+
+
+def test_devices_and_clusters_of_this_machine_are_kept_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    found = simulate._environment("/somewhere")
+    assert "CUDA_VISIBLE_DEVICES" not in found
+    assert "RAY_ADDRESS" not in found
+    assert (found["RAY_TMPDIR"], found["RAY_USAGE_STATS_ENABLED"]) == ("/somewhere", "0")
+
+
+def test_more_nodes_than_one_machine_can_simulate_are_refused_before_anything_starts() -> None:
+    pytest.importorskip("ray")
+    cluster = SimulatedCluster()
+    with pytest.raises(LaunchFailed, match="65 nodes are more than the 64") as caught:
+        cluster.start(read_shorthand("65x8").nodes, {})
+    assert caught.value.findings[0].code == "PW710"
+    cluster.stop()
+
+
+def test_a_cluster_whose_holder_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    monkeypatch.setenv("PYTHONHOME", "/nowhere")
+    cluster = SimulatedCluster()
+    with pytest.raises(LaunchFailed) as caught:
+        cluster.start(read_shorthand("1x1").nodes, {})
+    assert caught.value.findings[0].message.startswith("the simulated cluster did not start: ")
+    cluster.stop()
+    cluster.stop()
+
+
+@pytest.mark.ray
+def test_a_cluster_of_which_one_node_does_not_start_is_ended_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    monkeypatch.setattr(simulate, "describe", lambda node, processes: describe(node, 1) | {"resources": {"CPU": 1} if node.rank else {}})
+    cluster = SimulatedCluster()
+    try:
+        with pytest.raises(LaunchFailed, match=r"the simulated cluster did not start: .*num_cpus"):
+            cluster.start(read_shorthand("2x1").nodes, {})
+        assert cluster._holder is not None
+        assert [line for line in holders_of(cluster._directory) if "simulated_nodes" not in line] == []
+    finally:
+        cluster.stop()
+
+
+def holders_of(directory: str) -> list[str]:
+    """The command lines of all processes that speak of this directory."""
+    lines = subprocess.run(["ps", "-e", "-o", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line for line in lines if directory in line]
+
+
+def test_the_holder_ends_with_its_input_even_before_anything_was_asked() -> None:
+    pytest.importorskip("ray")
+    holder = subprocess.run([sys.executable, str(simulate._PROGRAM)], input="", capture_output=True, text=True, timeout=60)
+    assert holder.returncode != 0
