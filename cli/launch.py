@@ -155,7 +155,7 @@ def _launch(plan: Plan, address: str | None, worker: str | None, method: str | N
     return OK
 
 
-def _progress(step: str) -> None:
+def _progress(step: object) -> None:
     if sys.stderr.isatty():
         click.echo(f"{step} ...", err=True)
 

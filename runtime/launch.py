@@ -6,7 +6,7 @@ import os
 import uuid
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Callable, Collection, Iterator, Mapping
+from typing import Any, Collection, Iterator, Mapping
 
 from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
@@ -15,6 +15,7 @@ from .port.connection import Connection, must_be_unconnected
 from .port.on_ray import RayPort
 from .port.port import Port
 from .port.ray_compat import send_by_value
+from .progress import OnStep, Step, silent
 from .reserving.reservation import Reservation
 from .reserving.wanted import wanted_of
 from .shield import shielded
@@ -31,10 +32,6 @@ from .world.inventory import inventory
 from .world.matching import match, used_nodes
 
 TIMEOUT = 300.0
-
-
-def _silent(step: str) -> None:
-    """Tells nobody."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Launch:
 @contextmanager
 def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
-    trusted_env: Collection[str] = (), progress: Callable[[str], None] = _silent,
+    trusted_env: Collection[str] = (), progress: OnStep = silent,
 ) -> Iterator[Launch]:  # fmt: skip
     """The workers of a plan, started all or none, each at its place, and ended with the block.
 
@@ -87,7 +84,7 @@ def launch(
         knows its environment if not given.
     timeout : seconds for all workers to be ready.
     trusted_env : variables that node groups may set although they can make a process run other code, such as PYTHONPATH.
-    progress : told each step in a few words before it is taken.
+    progress : told each step before it is taken, and of each worker that is ready (see progress.py).
 
     Nothing is left when the block has ended, or was never entered: no actor, no placement group, no process.
     Raises LaunchFailed with what is wrong.
@@ -101,27 +98,25 @@ def launch(
         raise LaunchFailed(*distrusted)
     stack = ExitStack()
     try:
-        progress("checking the worker class")
+        progress(Step("checking the worker class"))
         yield _started(stack, plan, address, check_worker(worker), timeout, progress)
     finally:
         with shielded():
             stack.close()
 
 
-def _started(
-    stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: Callable[[str], None]
-) -> Launch:
+def _started(stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep) -> Launch:
     """Every step says how it is undone before it is taken, so that an interrupt between two of them undoes both."""
     used = used_nodes(plan)
     if not used:
         raise failed("PW112", "", "the plan places no process", "give its components ranks or hints")
     if address is None:
         must_be_unconnected()
-        progress(f"starting {len(used)} simulated nodes")
+        progress(Step(f"starting {len(used)} simulated nodes"))
         simulated = SimulatedCluster()
         stack.callback(simulated.stop)
         address = simulated.start([plan.cluster.nodes[rank] for rank in used], used)
-    progress(f"connecting to {address}")
+    progress(Step(f"connecting to {address}"))
     connection = Connection(address)
     stack.callback(connection.close)
     connection.open()
@@ -129,23 +124,21 @@ def _started(
     return bring_up(stack, plan, RayPort(), worker, timeout, progress, address)
 
 
-def bring_up(
-    stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: Callable[[str], None], address: str = ""
-) -> Launch:
+def bring_up(stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "") -> Launch:
     """Matches, reserves, starts and audits, on whatever is behind the port; the stack undoes what was done."""
+    progress(Step("reserving"))
     matches = match(plan, inventory(port))
     job = f"placewright-{uuid.uuid4().hex[:8]}"
     reservation = Reservation(port, job, [wanted_of(each) for each in matches.values()])
     stack.callback(reservation.release)
     reservation.acquire()
-    progress(f"starting {sum(used_nodes(plan).values())} workers")
     groups = []
     for component in plan.components:
         first = plan.placements(component)[0].node_rank
         groups.append(WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address), worker))
     gang = Gang(port, reservation, {rank: number for number, rank in enumerate(matches)}, groups)
     stack.callback(gang.kill)
-    rows = audit(plan, matches, gang.start([os.getcwd()], timeout))
+    rows = audit(plan, matches, gang.start([os.getcwd()], timeout, progress))
     different = tuple(findings(rows))
     if different:
         raise LaunchFailed(*different)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from ..port.port import Port
+from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
 from ..shield import shielded
 from .group import Pending, WorkerGroup, as_done
@@ -25,7 +26,7 @@ class Gang:
         self.groups = {group.component: group for group in groups}
         self._names = {member.name for group in groups for member in group.members}
 
-    def start(self, paths: Sequence[str], timeout: float) -> dict[str, list[Report]]:
+    def start(self, paths: Sequence[str], timeout: float, progress: OnStep = silent) -> dict[str, list[Report]]:
         """Starts every worker and returns what each reports of itself, by component and rank.
 
         Everything is asked at once. A worker constructs the user's class when rank 0 of its component is born,
@@ -37,12 +38,16 @@ class Gang:
             group.create(self._reservation.hold, self._bundles, paths)
             pending |= {ticket: (group, rank) for ticket, rank in group.construct().items()}
         reports: dict[str, list[Report]] = {name: [{}] * group.world_size for name, group in self.groups.items()}
+        up = {name: (0, group.world_size) for name, group in self.groups.items()}
+        progress(Step("starting", up))
         for group, rank, ticket in as_done(pending, timeout, "were not ready"):
             result = group.answer(ticket, rank, STARTING)
             if UNIMPORTABLE in result:
                 raise unimportable(group.worker, group.component, rank, group.members[rank].placement.node_id, result[UNIMPORTABLE])
             if "environment" in result:
                 reports[group.component][rank] = result
+                up = up | {group.component: (up[group.component][0] + 1, group.world_size)}
+                progress(Step("starting", up))
         return reports
 
     def kill(self) -> None:
