@@ -22,8 +22,9 @@ from .shield import shielded
 from .simulated.simulate import SimulatedCluster
 from .unchecked import unchecked
 from .watching.audit import AuditRow, audit, findings
+from .workers import base
 from .workers import worker as host
-from .workers.gang import Gang
+from .workers.gang import Gang, Reports
 from .workers.group import WorkerGroup, call_all
 from .workers.member import members_of
 from .workers.trust import untrusted
@@ -121,6 +122,7 @@ def _started(stack: ExitStack, plan: Plan, address: str | None, worker: str | ty
     stack.callback(connection.close)
     connection.open()
     send_by_value(host)
+    send_by_value(base)
     return bring_up(stack, plan, RayPort(), worker, timeout, progress, address)
 
 
@@ -138,8 +140,13 @@ def bring_up(stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeo
         groups.append(WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address), worker))
     gang = Gang(port, reservation, {rank: number for number, rank in enumerate(matches)}, groups)
     stack.callback(gang.kill)
-    rows = audit(plan, matches, gang.start([os.getcwd()], timeout, progress))
-    different = tuple(findings(rows))
-    if different:
-        raise LaunchFailed(*different)
+
+    def audited(reports: Reports) -> tuple[AuditRow, ...]:
+        rows = audit(plan, matches, reports)
+        different = tuple(findings(rows))
+        if different:
+            raise LaunchFailed(*different)
+        return rows
+
+    rows = audited(gang.start([os.getcwd()], timeout, progress, audited))  # the constructors may change what is seen
     return Launch(plan, gang.groups, rows, unchecked(plan), address, stack)

@@ -20,6 +20,7 @@ def rank_environment(component: str, placement: Placement, world_size: int, mast
     alone = placement.isolate_accelerator
     variables = {
         "GROUP_NAME": component,
+        "WORKER_NAME": f"{component}:{placement.rank}",
         "RANK": placement.rank,
         "WORLD_SIZE": world_size,
         "LOCAL_RANK": 0 if alone else placement.local_rank,
@@ -30,6 +31,10 @@ def rank_environment(component: str, placement: Placement, world_size: int, mast
         "CLUSTER_NODE_RANK": placement.node_rank,
         "NODE_GROUP_LABEL": placement.node_group,
         "LOCAL_HARDWARE_RANKS": ",".join(map(str, placement.local_hardware_ranks)),
+        "LOCAL_ACCELERATOR_RANK": placement.local_accelerator_id,
+        "VISIBLE_DEVICES": ",".join(placement.visible_accelerators),
+        "ACCELERATOR_TYPE": placement.accelerator_type,
+        "ISOLATE_ACCELERATOR": int(alone),
         "MASTER_ADDR": master,
     }
     return {name: str(value) for name, value in variables.items()} | visibility(placement)
