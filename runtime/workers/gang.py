@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from functools import partial
+from typing import Any, Callable, Mapping, Sequence
 
 from ..port.port import Port
 from ..progress import OnStep, Step, silent
@@ -14,6 +15,18 @@ from .worker import UNIMPORTABLE
 
 GONE_LIMIT = 5.0
 Report = dict[str, Any]
+Reports = dict[str, list[Report]]
+"""What each worker says of itself: by component, in rank order."""
+Up = dict[str, tuple[int, int]]
+"""Component -> (workers that have reported, workers in all)."""
+
+
+def _trusted(reports: Reports) -> None:
+    """Whatever they say is right."""
+
+
+def _told(progress: OnStep, words: str, up: Up) -> None:
+    progress(Step(words, up))
 
 
 class Gang:
@@ -26,28 +39,37 @@ class Gang:
         self.groups = {group.component: group for group in groups}
         self._names = {member.name for group in groups for member in group.members}
 
-    def start(self, paths: Sequence[str], timeout: float, progress: OnStep = silent) -> dict[str, list[Report]]:
-        """Starts every worker and returns what each reports of itself, by component and rank.
+    def start(
+        self, paths: Sequence[str], timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] = _trusted
+    ) -> Reports:
+        """Starts every worker and returns what each reports of itself when its object is constructed.
 
-        Everything is asked at once. A worker constructs the user's class when rank 0 of its component is born,
-        because that one finds the port on which they meet. The first failure of any worker ends the start.
+        Everything is asked at once. Each worker first sets its environment and reports what it sees; `settled` is told when all
+        have, and whatever it raises ends the start before any code of the user's class has run. Then all construct their objects,
+        as soon as rank 0 of their component has found the port on which they meet. The first failure of any worker ends the start.
         Raises LaunchFailed: PW703, PW704, PW705, PW707.
         """
+        deadline = self.port.now() + timeout
         pending: Pending = {}
         for group in self.groups.values():
             group.create(self._reservation.hold, self._bundles, paths)
-            pending |= {ticket: (group, rank) for ticket, rank in group.construct().items()}
-        reports: dict[str, list[Report]] = {name: [{}] * group.world_size for name, group in self.groups.items()}
+            pending |= {ticket: (group, rank) for ticket, rank in group.settle().items()}
+        settled(self._reports(pending, deadline, timeout, partial(_told, progress, "starting")))
+        pending = {ticket: (group, rank) for group in self.groups.values() for ticket, rank in group.construct().items()}
+        return self._reports(pending, deadline, timeout, partial(_told, progress, "constructing"))
+
+    def _reports(self, pending: Pending, deadline: float, timeout: float, told: Callable[[Up], None]) -> Reports:
+        reports: Reports = {name: [{}] * group.world_size for name, group in self.groups.items()}
         up = {name: (0, group.world_size) for name, group in self.groups.items()}
-        progress(Step("starting", up))
-        for group, rank, ticket in as_done(pending, timeout, "were not ready"):
+        told(up)
+        for group, rank, ticket in as_done(pending, max(0.0, deadline - self.port.now()), f"were not ready within {timeout:g} s"):
             result = group.answer(ticket, rank, STARTING)
             if UNIMPORTABLE in result:
                 raise unimportable(group.worker, group.component, rank, group.members[rank].placement.node_id, result[UNIMPORTABLE])
             if "environment" in result:
                 reports[group.component][rank] = result
                 up = up | {group.component: (up[group.component][0] + 1, group.world_size)}
-                progress(Step("starting", up))
+                told(up)
         return reports
 
     def kill(self) -> None:

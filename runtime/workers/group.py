@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+import math
+from typing import Any, Callable, Mapping, Sequence
 
 from ...models.placements.ranks import merge, write_ranks
 from ..failure import failed
@@ -10,7 +11,14 @@ from ..port.errors import AnswerFailed
 from ..port.port import Actor, Hold, Port, Start, Ticket
 from .member import Member
 from .trouble import trouble
-from .worker import BORN, CONSTRUCT, INVOKE, Host, embodied
+from .worker import BORN, CONSTRUCT, INVOKE, SETTLE, Host, embodied
+
+ALARM_PERIOD = 0.5
+"""Seconds between two looks of a call that waits."""
+
+
+def _quiet() -> None:
+    """Nobody watches."""
 
 
 class WorkerGroup:
@@ -26,6 +34,8 @@ class WorkerGroup:
         self.members = tuple(members)
         self.worker = worker
         self.workers: list[Actor] = []
+        self.alarm: Callable[[], None] = _quiet
+        """Asked now and then while a call waits; raises LaunchFailed where something was lost that the call cannot know of."""
 
     @property
     def world_size(self) -> int:
@@ -40,6 +50,13 @@ class WorkerGroup:
             start = Start(member.name, cls, (list(paths),), hold, bundle, member.variables, member.python)
             self.workers.append(self.port.start(start))
 
+    def settle(self) -> dict[Ticket, int]:
+        """Gives every process its environment; what to wait for, which is the report of what it then sees -> rank."""
+        return {
+            self.port.ask(worker, SETTLE, dict(member.environment)): rank
+            for rank, (member, worker) in enumerate(zip(self.members, self.workers))
+        }
+
     def construct(self) -> dict[Ticket, int]:
         """Lets every process construct its object; what to wait for -> rank.
 
@@ -50,7 +67,7 @@ class WorkerGroup:
         birth = self.port.ask(self.workers[0], BORN)
         pending = {birth: 0}
         for rank, (member, worker) in enumerate(zip(self.members, self.workers)):
-            given = self.worker, member.arguments, dict(member.named), dict(member.environment), birth
+            given = self.worker, member.arguments, dict(member.named), birth
             pending[self.port.ask(worker, CONSTRUCT, *given)] = rank
         return pending
 
@@ -93,22 +110,29 @@ def call_all(
     for group in groups.values():
         pending |= {ticket: (group, rank) for ticket, rank in group.ask(method, *arguments, **(named or {})).items()}
     results: dict[str, list[Any]] = {name: [None] * group.world_size for name, group in groups.items()}
-    for group, rank, ticket in as_done(pending, timeout, f"have not answered `{method}`"):
+    within = "" if timeout is None else f" within {timeout:g} s"
+    for group, rank, ticket in as_done(pending, timeout, f"have not answered `{method}`{within}"):
         results[group.component][rank] = group.answer(ticket, rank, f"ran `{method}`")
     return results
 
 
 def as_done(pending: Pending, timeout: float | None, what: str) -> Any:
-    """(group, rank, ticket) of each answer when it is there. Raises LaunchFailed (PW705) if some are not within `timeout` s."""
+    """(group, rank, ticket) of each answer when it is there. Raises LaunchFailed (PW705) if some are not within `timeout` s.
+
+    `what` says of their ranks what they did not do in time.
+    """
     if not pending:
         return
-    port = next(iter(pending.values()))[0].port
-    deadline = None if timeout is None else port.now() + timeout
+    first = next(iter(pending.values()))[0]
+    port, alarm = first.port, first.alarm
+    deadline = math.inf if timeout is None else port.now() + timeout
     while pending:
-        left = None if deadline is None else max(0.0, deadline - port.now())
-        ticket = port.first_done(list(pending), left)
+        ticket = port.first_done(list(pending), max(0.0, min(ALARM_PERIOD, deadline - port.now())))
         if ticket is None:
-            raise late(pending.values(), f"{what} within {timeout:g} s")
+            alarm()
+            if port.now() >= deadline:
+                raise late(pending.values(), what)
+            continue
         group, rank = pending.pop(ticket)
         yield group, rank, ticket
 

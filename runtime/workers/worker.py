@@ -14,7 +14,8 @@ import sys
 from typing import Any
 
 UNIMPORTABLE = "unimportable"
-BORN, CONSTRUCT, REPORT, INVOKE = "_placewright_born", "_placewright_construct", "_placewright_report", "_placewright_invoke"
+SETTLE, BORN, CONSTRUCT = "_placewright_settle", "_placewright_born", "_placewright_construct"
+REPORT, INVOKE = "_placewright_report", "_placewright_invoke"
 
 
 class Reporter:
@@ -32,6 +33,11 @@ class Host:
         sys.path[:0] = [path for path in paths if path not in sys.path]
         self._placewright_worker: Any = None
 
+    def _placewright_settle(self, environment: dict[str, str]) -> dict[str, object]:
+        """Sets the environment and reports what the process then sees, before anything of the user's is constructed."""
+        os.environ.update(environment)
+        return self._placewright_report()
+
     def _placewright_born(self) -> dict[str, object]:
         """Proof of life: the process id, and a TCP port that is free on this node right now."""
         with socket.socket() as probe:
@@ -39,14 +45,14 @@ class Host:
             return {"pid": os.getpid(), "port": probe.getsockname()[1]}
 
     def _placewright_construct(
-        self, worker: str | type, arguments: tuple[Any, ...], named: dict[str, Any], environment: dict[str, str], first: dict[str, object]
+        self, worker: str | type, arguments: tuple[Any, ...], named: dict[str, Any], first: dict[str, object]
     ) -> dict[str, object]:
-        """Constructs the user's class, which finds its environment set, and reports what the process then sees.
+        """Constructs the user's class, whose environment has been set, and reports what the process then sees.
 
         `first` is what rank 0 said when it was born: its port is the one on which all meet.
         Whatever the constructor raises comes out of here. A module or class that does not exist is reported as data.
         """
-        os.environ.update(environment, MASTER_PORT=str(first["port"]))
+        os.environ["MASTER_PORT"] = str(first["port"])
         if isinstance(worker, str):
             module, _, name = worker.partition(":")
             try:

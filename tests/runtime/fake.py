@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, Sequence
 from placewright.runtime.port.errors import Died, NameTaken, Raised
 from placewright.runtime.port.node import RANK_LABEL, RayNode
 from placewright.runtime.port.port import CREATED, INFEASIBLE, PENDING, REMOVED, RESCHEDULING, Bundle, Holding, Start
-from placewright.runtime.workers.worker import BORN, CONSTRUCT, INVOKE, REPORT
+from placewright.runtime.workers.worker import BORN, CONSTRUCT, INVOKE, REPORT, SETTLE
 
 
 class Fault(Exception):
@@ -46,12 +46,17 @@ class FakeTicket:
 
 
 class FakePort:
-    """Nodes with accelerators and CPUs. `calls` are the names of the port's calls so far; `fail_at` is the one that raises Fault."""
+    """Nodes with accelerators and CPUs.
+
+    `calls` are the names of the port's calls so far; `fail_at` is the one that raises Fault. `overrides`: COMPONENT/RANK -> variables
+    that its process has other than it was told.
+    """
 
     def __init__(self, *accelerators: int, cpus: int = 64, fail_at: int | None = None) -> None:
         self.time = 0.0
         self.calls: list[str] = []
         self.fail_at = fail_at
+        self.overrides: dict[str, dict[str, str]] = {}
         self.holds: list[FakeHold] = []
         self.actors: list[FakeActor] = []
         self.alive: dict[str, RayNode] = {}
@@ -151,11 +156,13 @@ class FakePort:
         given = [argument.compute() if isinstance(argument, FakeTicket) else argument for argument in arguments]
         if method == BORN:
             return {"pid": actor.pid, "port": 20_000 + actor.pid}
+        if method == SETTLE:
+            actor.environment = {**actor.start.variables, **given[0], **self.overrides.get(actor.start.name.partition("/")[2], {})}
         if method == CONSTRUCT:
-            worker, its, their, environment, first = given
-            actor.environment = {**actor.start.variables, **environment, "MASTER_PORT": str(first["port"])}
+            worker, its, their, first = given
+            actor.environment["MASTER_PORT"] = str(first["port"])
             actor.worker = worker if isinstance(worker, str) else worker(*its, **their)
-        if method in (CONSTRUCT, REPORT):
+        if method in (SETTLE, CONSTRUCT, REPORT):
             name = self.alive[actor.node_id].name
             return {"node": actor.node_id, "host": name, "pid": actor.pid, "environment": dict(actor.environment)}
         if method == INVOKE:
