@@ -8,6 +8,7 @@ from typing import Iterator
 from ..models.findings.edits import go_together
 from ..models.findings.finding import Finding, Severity
 from ..models.placements.plan import VERIFIED, Plan
+from ..models.placements.reserved import cpus_of
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import Report
@@ -68,7 +69,8 @@ def verify(reading: Reading) -> Report:
     found, texts = _in_order(findings, reading.source.name), reading.document.texts
     report = Report(reading.source.name, reading.dialect, found, tuple(not_judged), plan, pending, texts, reading.document.program)
     if problem is not None and not report.errors:
-        report = replace(report, plan=Plan(problem.cluster, problem.given(), VERIFIED))
+        given = problem.given()
+        report = replace(report, plan=Plan(problem.cluster, given, VERIFIED, cpus=cpus_of(problem, given)))
     return report
 
 

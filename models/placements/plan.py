@@ -35,7 +35,7 @@ class Plan:
 
     `status` is ``verified`` (the ranks were given), ``optimal`` (proved) or ``feasible`` (within `gap` of the bound).
     `seconds` is the time it took and no part of the digest. `degrees` are the parallel degrees that were chosen where a
-    choice was left.
+    choice was left. `cpus` are the CPUs that are reserved for each process of a component (see reserved.py).
     """
 
     cluster: Cluster
@@ -47,6 +47,7 @@ class Plan:
     seconds: float = 0.0
     isolate_accelerator: bool = True
     degrees: Mapping[str, Parallel] = field(default_factory=dict)
+    cpus: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def objective(self) -> int:
@@ -83,6 +84,7 @@ class Plan:
             "isolate_accelerator": self.isolate_accelerator,
             "cluster": cluster_to_data(self.cluster),
             **({"degrees": {name: _degrees(its) for name, its in self.degrees.items()}} if self.degrees else {}),
+            **({"cpus": dict(self.cpus)} if self.cpus else {}),
             "components": {name: [_run_to_data(run) for run in runs] for name, runs in self.assignment.runs.items()},
         }
 

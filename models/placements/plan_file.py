@@ -68,6 +68,9 @@ class PlanForm(_Strict):
     isolate_accelerator: bool = Field(description="whether each process sees its own accelerators only")
     cluster: ClusterForm = Field(description="the cluster that it was made for")
     degrees: dict[str, DegreesForm] = Field(default={}, description="component -> parallel degrees that were chosen for it")
+    cpus: dict[str, Annotated[int, Field(ge=1, le=1 << 20)]] = Field(
+        default={}, description="component -> CPUs reserved for each of its processes"
+    )
     components: dict[str, tuple[RunForm, ...]] = Field(description="component -> its processes, in the order of their ranks")
     terms: tuple[TermForm, ...] = Field(description="the objective, term by term")
     bound: int = Field(description="a proved lower bound on the objective")
@@ -142,4 +145,8 @@ def _build(form: PlanForm) -> Plan:
     must_be_sound(cluster, runs)
     terms = tuple(Term(t.name, t.value, t.bound, t.weight, t.tier) for t in form.terms)
     degrees = {name: Parallel(its.tp, its.pp, its.cp, its.ep, its.dp) for name, its in form.degrees.items()}
-    return Plan(cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator, degrees)
+    if unplaced := sorted(set(form.cpus) - set(runs)):
+        raise ValueError(f"cpus: `{unplaced[0]}` is no component of it")
+    return Plan(
+        cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator, degrees, form.cpus
+    )

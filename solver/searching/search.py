@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import VERIFIED, Plan
+from ...models.placements.reserved import cpus_of
 from ...models.problem import Problem
 from ..check import check
 from ..refuting.impossible import impossible
@@ -34,7 +35,8 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
     if faults := errors(check_given(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
-        plan = Plan(problem.cluster, problem.given(), VERIFIED, seconds=search.seconds)
+        given = problem.given()
+        plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=cpus_of(problem, given))
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
     if refused := not_searched(problem):
         return Answer(UNDECIDED, findings=refused, how="given")

@@ -9,6 +9,7 @@ from typing import Iterable
 from ...models.findings.finding import Finding, Severity
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
+from ...models.placements.reserved import cpus_of
 from ...models.problem import Problem
 from ..check import check
 from ..layout.layout import Layout, Values
@@ -136,7 +137,8 @@ class Standing:
         terms = plan_terms(self.problem, self.assignment, self.counted, self._valid())
         degrees = {name: self.problem[name].parallel for name in whole.job.choices}
         status = OPTIMAL if self.objective == bound else FEASIBLE
-        return Plan(whole.cluster, self.assignment, status, terms, bound, self.search.seed, self.search.seconds, degrees=degrees)
+        cpus = cpus_of(whole, self.assignment)
+        return Plan(whole.cluster, self.assignment, status, terms, bound, self.search.seed, self.search.seconds, degrees=degrees, cpus=cpus)
 
     def tell(self) -> None:
         """Say how it stands."""
