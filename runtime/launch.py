@@ -10,13 +10,14 @@ from typing import Any, Collection, Iterator, Mapping
 
 from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
+from ..models.placements.reserved import cpus_on_nodes
 from .failure import LaunchFailed, failed
 from .port.connection import Connection, must_be_unconnected
 from .port.on_ray import RayPort
 from .port.port import Port
 from .port.ray_compat import send_by_value
 from .progress import OnStep, Step, silent
-from .reserving.reservation import Reservation
+from .reserving.reservation import WAIT_LIMIT, Reservation
 from .reserving.wanted import wanted_of
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
@@ -33,6 +34,8 @@ from .world.inventory import inventory
 from .world.matching import match, used_nodes
 
 TIMEOUT = 300.0
+ATTEMPTS = 2
+"""How often what is held is given back, should that fail: whatever else went wrong, nothing may stay held."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Launch:
 @contextmanager
 def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
-    trusted_env: Collection[str] = (), progress: OnStep = silent,
+    trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT,
 ) -> Iterator[Launch]:  # fmt: skip
     """The workers of a plan, started all or none, each at its place, and ended with the block.
 
@@ -86,6 +89,7 @@ def launch(
     timeout : seconds for all workers to be ready.
     trusted_env : variables that node groups may set although they can make a process run other code, such as PYTHONPATH.
     progress : told each step before it is taken, and of each worker that is ready (see progress.py).
+    wait : seconds to wait for accelerators and CPUs that other jobs hold.
 
     Nothing is left when the block has ended, or was never entered: no actor, no placement group, no process.
     Raises LaunchFailed with what is wrong.
@@ -100,13 +104,15 @@ def launch(
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
-        yield _started(stack, plan, address, check_worker(worker), timeout, progress)
+        yield _started(stack, plan, address, check_worker(worker), timeout, progress, wait)
     finally:
         with shielded():
             stack.close()
 
 
-def _started(stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep) -> Launch:
+def _started(
+    stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float
+) -> Launch:
     """Every step says how it is undone before it is taken, so that an interrupt between two of them undoes both."""
     used = used_nodes(plan)
     if not used:
@@ -116,24 +122,31 @@ def _started(stack: ExitStack, plan: Plan, address: str | None, worker: str | ty
         progress(Step(f"starting {len(used)} simulated nodes"))
         simulated = SimulatedCluster()
         stack.callback(simulated.stop)
-        address = simulated.start([plan.cluster.nodes[rank] for rank in used], used)
+        cpus = cpus_on_nodes(plan)
+        room = {rank: max(processes, cpus.get(rank, 0)) for rank, processes in used.items()}
+        address = simulated.start([plan.cluster.nodes[rank] for rank in used], room)
     progress(Step(f"connecting to {address}"))
     connection = Connection(address)
     stack.callback(connection.close)
     connection.open()
     send_by_value(host)
     send_by_value(base)
-    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address)
+    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address, wait)
 
 
-def bring_up(stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "") -> Launch:
+def bring_up(
+    stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "",
+    wait: float = WAIT_LIMIT,
+) -> Launch:  # fmt: skip
     """Matches, reserves, starts and audits, on whatever is behind the port; the stack undoes what was done."""
     progress(Step("reserving"))
     matches = match(plan, inventory(port))
     job = f"placewright-{uuid.uuid4().hex[:8]}"
-    reservation = Reservation(port, job, [wanted_of(each) for each in matches.values()])
-    stack.callback(reservation.release)
-    reservation.acquire()
+    cpus = cpus_on_nodes(plan)
+    reservation = Reservation(port, job, [wanted_of(each, cpus.get(rank, 0)) for rank, each in matches.items()])
+    for _ in range(ATTEMPTS):
+        stack.callback(reservation.release)
+    reservation.acquire(wait)
     groups = []
     for component in plan.components:
         first = plan.placements(component)[0].node_rank

@@ -48,11 +48,11 @@ class Reservation:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def release(self) -> None:
-        """Gives everything back at once, ending whatever still runs in it. May be called twice."""
+        """Gives everything back at once, ending whatever still runs in it. May be called twice, and again where it failed."""
         with shielded():
-            hold, self.hold = self.hold, None
-            if hold is not None:
-                self.port.release(hold)
+            if self.hold is not None:
+                self.port.release(self.hold)
+                self.hold = None
 
     def _short(self, state: str, limit: float) -> LaunchFailed:
         """Which nodes lack what, from the same numbers that Ray decided on."""
