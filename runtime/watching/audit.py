@@ -1,8 +1,8 @@
-"""Is every worker where its Placement says? What each reports of itself, beside what the plan says."""
+"""Is every worker where its Placement says, and alone where it should be? What each reports of itself, beside what the plan says."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
@@ -10,11 +10,19 @@ from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
 from ..world.matching import Match
 from ..world.vendors import VARIABLES, vendor_of
+from .apart import together
+
+ALL = "all"
+"""What a process sees from which nothing is hidden."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One worker, as it reports itself. `visible` holds physical accelerator ids; `differences` is empty if all is right."""
+    """One worker, as it reports itself. `visible` holds physical accelerator ids; `differences` is empty if all is right.
+
+    `devices` tell the accelerators that it sees from all others: UUIDs where a driver told them, else Ray's node and the id there.
+    `planned` are those that it should see: (node rank, physical id).
+    """
 
     component: str
     rank: int
@@ -28,6 +36,8 @@ class AuditRow:
     local_world_size: int
     visible: tuple[str, ...]
     differences: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    planned: frozenset[tuple[int, str]] = frozenset()
 
 
 def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[AuditRow, ...]:
@@ -39,8 +49,19 @@ def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequen
     for component in plan.components:
         its = plan.placements(component)
         for placement, report in zip(its, reports[component]):
-            rows.append(compare(component, placement, len(its), matches[placement.node_rank].ray.node_id, report))
+            match = matches[placement.node_rank]
+            row = compare(component, placement, len(its), match.ray.node_id, report)
+            there = [accelerator.physical_id for accelerator in match.node.accelerators]
+            planned = frozenset((placement.node_rank, id) for id in placement.visible_accelerators)
+            rows.append(replace(row, devices=identified(row.visible, there, report), planned=planned))
     return tuple(rows)
+
+
+def identified(visible: Sequence[str], there: Sequence[str], report: Mapping[str, Any]) -> tuple[str, ...]:
+    """What tells the accelerators that a worker sees from all others; `there` are the ids of its node, should it see them all."""
+    uuids: Mapping[str, str] = report.get("devices", {})
+    ids = (uuids or there) if ALL in visible else visible
+    return tuple(uuids.get(id) or (id if "-" in id else f"{report['node']}/{id}") for id in ids)
 
 
 def compare(component: str, placement: Placement, world_size: int, ray_node: str, report: Mapping[str, Any]) -> AuditRow:
@@ -77,7 +98,7 @@ def seen(placement: Placement, environment: Mapping[str, str]) -> tuple[str, ...
 
 def _ids(value: str | None) -> list[str]:
     """Unset means that nothing is hidden; that is shown as `all`."""
-    return ["all"] if value is None else [id for id in value.split(",") if id]
+    return [ALL] if value is None else [id for id in value.split(",") if id]
 
 
 def _number(environment: Mapping[str, str], name: str) -> int:
@@ -87,10 +108,11 @@ def _number(environment: Mapping[str, str], name: str) -> int:
 
 
 def findings(rows: Sequence[AuditRow]) -> Iterator[Finding]:
-    """One PW706 for each difference."""
+    """One PW706 for each difference, and one PW712 for accelerators of several workers that should be apart (see apart.py)."""
     for row in rows:
         for difference in row.differences:
             message = f"`{row.component}` process {row.pid} on `{row.host}`: {difference}"
             yield error(
                 "PW706", row.component, message, help="look for what sets it in the worker class or on the node", witnesses=(row.rank,)
             )
+    yield from together(rows)

@@ -18,6 +18,26 @@ SETTLE, BORN, CONSTRUCT = "_placewright_settle", "_placewright_born", "_placewri
 REPORT, INVOKE = "_placewright_report", "_placewright_invoke"
 
 
+def devices() -> dict[str, str]:
+    """Physical id -> UUID of every accelerator of this node, where a driver of NVIDIA's is there to tell them."""
+    try:
+        from ray._private.thirdparty import pynvml
+    except ImportError:
+        return {}
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return {}
+    try:
+        handles = [pynvml.nvmlDeviceGetHandleByIndex(number) for number in range(pynvml.nvmlDeviceGetCount())]
+        found = [pynvml.nvmlDeviceGetUUID(handle) for handle in handles]
+        return {str(number): its.decode() if isinstance(its, bytes) else str(its) for number, its in enumerate(found)}
+    except pynvml.NVMLError:
+        return {}
+    finally:
+        pynvml.nvmlShutdown()
+
+
 class Reporter:
     """The worker class that is used if no other is named: it knows its environment and does nothing else."""
 
@@ -36,7 +56,7 @@ class Host:
     def _placewright_settle(self, environment: dict[str, str]) -> dict[str, object]:
         """Sets the environment and reports what the process then sees, before anything of the user's is constructed."""
         os.environ.update(environment)
-        return self._placewright_report()
+        return {**self._placewright_report(), "devices": devices()}
 
     def _placewright_born(self) -> dict[str, object]:
         """Proof of life: the process id, and a TCP port that is free on this node right now."""
