@@ -45,11 +45,11 @@ def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
     Raises LaunchFailed (PW702) with one finding for each node that finds none.
     """
     used, held = used_nodes(plan), held_nodes(plan)
-    pairs = _pairs(plan.cluster.nodes, available)
+    standing = paired(plan.cluster.nodes, available)
     found: dict[int, Match] = {}
     short: list[Finding] = []
     for rank in used:
-        node, ray = plan.cluster.nodes[rank], pairs.get(rank)
+        node, ray = plan.cluster.nodes[rank], standing.get(rank)
         if ray is None:
             short.append(_missing(node, available))
         elif count(node) > has(node, ray):
@@ -72,7 +72,8 @@ def has(node: Node, ray: RayNode) -> int:
     return int(sum(ray.total.get(name, 0) for name in ((vendor.resource,) if vendor else RESOURCES)))
 
 
-def _pairs(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
+def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
+    """node rank -> the Ray node that stands for it, however many accelerators that has (see `match`)."""
     if any(ray.rank is not None for ray in available):
         return {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
     by_name = {ray.name: ray for ray in available}
