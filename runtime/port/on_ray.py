@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 import time
 from typing import Any, Callable, Mapping, Sequence
 
 from .errors import AnswerFailed, Died, NameTaken, Raised, Refused
 from .node import RayNode
 from .port import INFEASIBLE, PENDING, Actor, Bundle, Hold, Holding, Start, Ticket
-from .ray_compat import actor_names, alive_nodes, free_resources, group_state, held_bundles, need_ray
+from .ray_compat import actor_names, alive_nodes, free_resources, group_state, held_bundles, need_ray, send_by_value
 
 NAMESPACE = "placewright"
+GATHER = 0.01
+"""Seconds in which answers that come together are gathered."""
 
 
 class RayPort:
@@ -26,7 +30,7 @@ class RayPort:
         free = free_resources()
         return [_node(entry, free.get(entry["NodeID"], {})) for entry in alive_nodes()]
 
-    def hold(self, name: str, bundles: Sequence[Bundle]) -> Hold:
+    def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> Hold:
         """See Port: one placement group, its bundles pinned to their nodes in the order given."""
         pins = [{"ray.io/node-id": bundle.node_id} for bundle in bundles]
         resources = [dict(bundle.resources) for bundle in bundles]
@@ -49,7 +53,7 @@ class RayPort:
         """See Port: an actor that asks for no resource, because its bundle holds them, so that any number may share an accelerator."""
         environment: dict[str, Any] = {"env_vars": dict(start.variables)} if start.variables else {}
         if start.python:
-            environment["py_executable"] = start.python
+            environment["py_executable"] = shlex.quote(start.python)  # Ray puts it into a line for a shell
         options = self._ray.remote(start.cls).options(
             name=start.name, namespace=self.namespace, num_cpus=0, num_gpus=0, max_restarts=0, max_task_retries=0,
             scheduling_strategy=self._in_bundle(start.hold, start.bundle), runtime_env=environment or None,
@@ -62,13 +66,14 @@ class RayPort:
                 raise NameTaken(start.name) from None
             raise
 
-    def ask(self, actor: Actor, method: str, *arguments: Any, **named: Any) -> Ticket:
+    def ask(self, actor: Actor, method: str, /, *arguments: Any, **named: Any) -> Ticket:
         """See Port."""
         return getattr(actor, method).remote(*arguments, **named)
 
     def run(self, hold: Hold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> Ticket:
         """See Port."""
         others = {name: amount for name, amount in resources.items() if name not in ("CPU", "GPU")}
+        send_by_value(sys.modules[function.__module__])
         remote = self._ray.remote(
             num_cpus=resources.get("CPU", 0), num_gpus=resources.get("GPU", 0), resources=others or None, max_retries=0,
             scheduling_strategy=self._in_bundle(hold, bundle),
@@ -79,6 +84,7 @@ class RayPort:
         """See Port."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+        send_by_value(sys.modules[function.__module__])
         strategy = NodeAffinitySchedulingStrategy(node_id, soft=False)
         return self._ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=strategy)(function).remote(*arguments)
 
@@ -86,6 +92,18 @@ class RayPort:
         """See Port."""
         done, _ = self._ray.wait(list(tickets), num_returns=1, timeout=timeout)
         return done[0] if done else None
+
+    def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
+        """See Port. Answers of a broadcast come together: to gather them in one call halves what the waiting costs."""
+        first = GATHER if timeout is None else min(GATHER, timeout)
+        done, _ = self._ray.wait(list(tickets), num_returns=len(tickets), timeout=first)
+        if not done and first == GATHER:
+            done, _ = self._ray.wait(list(tickets), num_returns=1, timeout=None if timeout is None else timeout - GATHER)
+        return list(done)
+
+    def share(self, value: Any) -> Any:
+        """See Port."""
+        return value if isinstance(value, self._ray.ObjectRef) else self._ray.put(value)
 
     def answer(self, ticket: Ticket) -> Any:
         """See Port."""

@@ -39,6 +39,7 @@ class Start:
 
     `cls` is constructed there with `arguments`. `variables` are set before its interpreter starts, which costs the start of a
     second one; `python` is that interpreter, if not the node's own. `concurrency`: how many calls it takes at once, if not one.
+    `detached`: it outlives this process.
     """
 
     name: str
@@ -49,16 +50,20 @@ class Start:
     variables: Mapping[str, str] = field(default_factory=dict)
     python: str | None = None
     concurrency: int | None = None
+    detached: bool = False
 
 
 class Port(Protocol):
-    """What is asked of the cluster. No call waits but `first_done` and `pause`, and both have a limit."""
+    """What is asked of the cluster. No call waits but `first_done`, `done` and `pause`, and all have a limit."""
 
     def nodes(self) -> Sequence[RayNode]:
         """The nodes that are alive, in no order."""
 
-    def hold(self, name: str, bundles: Sequence[Bundle]) -> Hold:
-        """Asks for all of these, each on its node, all or none. Returns before they are held."""
+    def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> Hold:
+        """Asks for all of these, each on its node, all or none. Returns before they are held. `detached`: until they are released.
+
+        Raises NameTaken.
+        """
 
     def state(self, hold: Hold) -> str:
         """CREATED, PENDING, INFEASIBLE (a bundle fits no node that is there), RESCHEDULING (a node was lost) or REMOVED."""
@@ -72,7 +77,7 @@ class Port(Protocol):
     def start(self, start: Start) -> Actor:
         """Starts a process. Returns before it is there. Raises NameTaken."""
 
-    def ask(self, actor: Actor, method: str, *arguments: Any, **named: Any) -> Ticket:
+    def ask(self, actor: Actor, method: str, /, *arguments: Any, **named: Any) -> Ticket:
         """Calls a method of a process. A Ticket among the arguments is replaced by its answer."""
 
     def run(self, hold: Hold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> Ticket:
@@ -83,6 +88,12 @@ class Port(Protocol):
 
     def first_done(self, tickets: Sequence[Ticket], timeout: float | None) -> Ticket | None:
         """One of the tickets whose answer, or failure, is there; None if there is none within `timeout` s."""
+
+    def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
+        """Those whose answer, or failure, is there, as soon as there is one, give or take some ms; empty if none is within `timeout` s."""
+
+    def share(self, value: Any) -> Any:
+        """The value, put into the cluster once, to be an argument of several calls, each of which gets the value itself."""
 
     def answer(self, ticket: Ticket) -> Any:
         """The answer of a ticket that is done. Raises Died, Raised or Refused."""

@@ -9,8 +9,9 @@ from ..port.port import Port
 from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
 from ..shield import shielded
-from .group import Pending, WorkerGroup, as_done
+from .group import Pending, WorkerGroup
 from .trouble import STARTING, unimportable
+from .waiting import as_done
 from .worker import UNIMPORTABLE
 
 GONE_LIMIT = 5.0
@@ -37,7 +38,6 @@ class Gang:
         self._reservation = reservation
         self._bundles = dict(bundles)
         self.groups = {group.component: group for group in groups}
-        self._names = {member.name for group in groups for member in group.members}
 
     def start(
         self, paths: Sequence[str], timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] = _trusted
@@ -46,9 +46,16 @@ class Gang:
 
         Everything is asked at once. Each worker first sets its environment and reports what it sees; `settled` is told when all
         have, and whatever it raises ends the start before any code of the user's class has run. Then all construct their objects,
-        as soon as rank 0 of their component has found the port on which they meet. The first failure of any worker ends the start.
-        Raises LaunchFailed: PW703, PW704, PW705, PW707.
+        as soon as rank 0 of their component has found the port on which they meet. The first failure of any worker ends the start,
+        and all workers with it. Raises LaunchFailed: PW703, PW704, PW705, PW707, PW717.
         """
+        try:
+            return self._started(paths, timeout, progress, settled)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _started(self, paths: Sequence[str], timeout: float, progress: OnStep, settled: Callable[[Reports], object]) -> Reports:
         deadline = self.port.now() + timeout
         pending: Pending = {}
         for group in self.groups.values():
@@ -75,10 +82,11 @@ class Gang:
     def kill(self) -> None:
         """Ends every worker and returns when their names are free again; what is held stays held. May be called twice."""
         with shielded():
-            if not any(group.workers for group in self.groups.values()):
+            names = {member.name for group in self.groups.values() for member, _ in zip(group.members, group.workers)}
+            if not names:
                 return
             for group in self.groups.values():
                 group.kill()
             deadline = self.port.now() + GONE_LIMIT
-            while self.port.now() < deadline and self._names & self.port.names():
+            while self.port.now() < deadline and names & self.port.names():
                 self.port.pause(0.01)

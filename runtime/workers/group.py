@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Callable, Mapping, Sequence
 
-from ...models.placements.ranks import merge, write_ranks
 from ..failure import failed
-from ..port.errors import AnswerFailed
+from ..port.errors import AnswerFailed, NameTaken, Raised
 from ..port.port import Actor, Hold, Port, Start, Ticket
+from .calls import Calls
 from .member import Member
 from .trouble import trouble
+from .waiting import CALL_HELP, as_done
 from .worker import BORN, CONSTRUCT, INVOKE, SETTLE, Host, embodied
 
-ALARM_PERIOD = 0.5
-"""Seconds between two looks of a call that waits."""
+ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
 
 
 def _quiet() -> None:
     """Nobody watches."""
 
 
-class WorkerGroup:
-    """The workers of one component, in rank order.
+class WorkerGroup(Calls):
+    """The workers of one component, in rank order; as a context manager, it ends them with its block.
 
     `worker` is the user's class, or ``module:Class``, which is then imported by the workers alone. A class makes actors that
-    have its methods themselves.
+    have its methods themselves. `timeout`: seconds for a call that is not given its own. `concurrency`: how many calls a worker
+    takes at once, if not one.
     """
 
-    def __init__(self, port: Port, component: str, members: Sequence[Member], worker: str | type) -> None:
+    def __init__(
+        self, port: Port, component: str, members: Sequence[Member], worker: str | type, timeout: float | None = None,
+        concurrency: int | None = None,
+    ) -> None:  # fmt: skip
         self.port = port
         self.component = component
-        self.members = tuple(members)
+        self.members: Sequence[Member] = tuple(members)
         self.worker = worker
+        self.timeout = timeout
+        self.concurrency = concurrency
         self.workers: list[Actor] = []
         self.alarm: Callable[[], None] = _quiet
         """Asked now and then while a call waits; raises LaunchFailed where something was lost that the call cannot know of."""
@@ -42,13 +47,36 @@ class WorkerGroup:
         """How many processes the group has."""
         return len(self.members)
 
+    @property
+    def whole(self) -> WorkerGroup:
+        """The group itself."""
+        return self
+
+    @property
+    def ranks(self) -> Sequence[int]:
+        """All ranks, ascending."""
+        return range(len(self.members))
+
     def create(self, hold: Hold, bundles: Mapping[int, int], paths: Sequence[str]) -> None:
-        """Asks for every process at once, without waiting for any. `bundles`: node rank -> the bundle of the hold that is its."""
+        """Asks for every process at once, without waiting for any. `bundles`: node rank -> the bundle of the hold that is its.
+
+        Raises LaunchFailed (PW717) if a name is taken.
+        """
         cls = Host if isinstance(self.worker, str) else embodied(self.worker)
         for member in self.members:
             bundle = bundles[member.placement.node_rank]
-            start = Start(member.name, cls, (list(paths),), hold, bundle, member.variables, member.python)
-            self.workers.append(self.port.start(start))
+            start = Start(member.name, cls, (list(paths),), hold, bundle, member.variables, member.python, self.concurrency)
+            try:
+                self.workers.append(self.port.start(self.seated(member, start)))
+            except NameTaken as taken:
+                message = (
+                    f"there is a worker `{taken}` already, so rank {member.placement.rank} of `{self.component}` cannot have that name"
+                )
+                raise failed("PW717", self.component, message, "end the other, or give another name", str(taken)) from None
+
+    def seated(self, member: Member, start: Start) -> Start:
+        """How a process is really started; a group that does not lie in one reservation says here where each belongs."""
+        return start
 
     def settle(self) -> dict[Ticket, int]:
         """Gives every process its environment; what to wait for, which is the report of what it then sees -> rank."""
@@ -71,25 +99,21 @@ class WorkerGroup:
             pending[self.port.ask(worker, CONSTRUCT, *given)] = rank
         return pending
 
-    def ask(self, method: str, *arguments: Any, ranks: Sequence[int] | None = None, **named: Any) -> dict[Ticket, int]:
-        """Calls a method on every worker, or on those of some ranks, without waiting; what to wait for -> rank."""
-        asked = range(self.world_size) if ranks is None else ranks
-        return {self.port.ask(self.workers[rank], INVOKE, method, arguments, named): rank for rank in asked}
-
-    def call(self, method: str, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Calls a method of the user's class on every worker; the results in rank order.
-
-        Raises LaunchFailed at the first worker that raises (PW709) or dies (PW704), however long the others would take,
-        and (PW705) if some have not answered within `timeout` s.
-        """
-        return call_all({self.component: self}, method, arguments, named, timeout)[self.component]
+    def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
+        """Calls a method of one worker, without waiting. Raises LaunchFailed (PW704) if the workers have been ended."""
+        if not self.workers:
+            raise failed("PW704", self.component, f"`{method}` was called, but no worker of `{self.component}` is there", ENDED_HELP, rank)
+        if isinstance(self.worker, str):
+            return self.port.ask(self.workers[rank], INVOKE, method, *arguments, **named)
+        return self.port.ask(self.workers[rank], method, *arguments, **named)
 
     def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
         """The answer of a ticket that is done. Raises LaunchFailed (PW703, PW704, PW709) if there is none."""
         try:
             return self.port.answer(ticket)
         except AnswerFailed as problem:
-            raise trouble(problem, self.component, rank, self.members[rank].placement.node_id, doing) from problem
+            cause = problem.cause if isinstance(problem, Raised) and problem.cause is not None else problem
+            raise trouble(problem, self.component, rank, self.members[rank].placement.node_id, doing) from cause
 
     def kill(self) -> None:
         """Ends every worker. May be called twice."""
@@ -97,8 +121,15 @@ class WorkerGroup:
         for worker in workers:
             self.port.end(worker)
 
+    def __enter__(self) -> WorkerGroup:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
 
 Pending = dict[Ticket, tuple[WorkerGroup, int]]
+"""What is waited for -> the group and the rank that it is of."""
 
 
 def call_all(
@@ -108,41 +139,9 @@ def call_all(
     """Calls a method on every worker of several groups at once; component -> the results in rank order. Raises as `call`."""
     pending: Pending = {}
     for group in groups.values():
-        pending |= {ticket: (group, rank) for ticket, rank in group.ask(method, *arguments, **(named or {})).items()}
+        pending |= {group.request(rank, method, arguments, named or {}): (group, rank) for rank in group.ranks}
     results: dict[str, list[Any]] = {name: [None] * group.world_size for name, group in groups.items()}
     within = "" if timeout is None else f" within {timeout:g} s"
-    for group, rank, ticket in as_done(pending, timeout, f"have not answered `{method}`{within}"):
+    for group, rank, ticket in as_done(pending, timeout, f"have not answered `{method}`{within}", CALL_HELP):
         results[group.component][rank] = group.answer(ticket, rank, f"ran `{method}`")
     return results
-
-
-def as_done(pending: Pending, timeout: float | None, what: str) -> Any:
-    """(group, rank, ticket) of each answer when it is there. Raises LaunchFailed (PW705) if some are not within `timeout` s.
-
-    `what` says of their ranks what they did not do in time.
-    """
-    if not pending:
-        return
-    first = next(iter(pending.values()))[0]
-    port, alarm = first.port, first.alarm
-    deadline = math.inf if timeout is None else port.now() + timeout
-    while pending:
-        ticket = port.first_done(list(pending), max(0.0, min(ALARM_PERIOD, deadline - port.now())))
-        if ticket is None:
-            alarm()
-            if port.now() >= deadline:
-                raise late(pending.values(), what)
-            continue
-        group, rank = pending.pop(ticket)
-        yield group, rank, ticket
-
-
-def late(waiting: Any, what: str) -> Exception:
-    """The failure (PW705) that names the ranks which are waited for."""
-    ranks: dict[str, list[range]] = {}
-    for group, rank in waiting:
-        ranks.setdefault(group.component, []).append(range(rank, rank + 1))
-    names = {component: write_ranks(merge(its)) for component, its in ranks.items()}
-    who = ", ".join(f"`{component}` {text}" for component, text in names.items())
-    help = "give more time with `--timeout`, or look into the constructor of the worker class"
-    return failed("PW705", ", ".join(names), f"ranks {who} {what}", help, *names.values())

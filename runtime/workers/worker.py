@@ -7,7 +7,9 @@ those of the user's class.
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import inspect
 import os
 import socket
 import sys
@@ -21,7 +23,7 @@ REPORT, INVOKE = "_placewright_report", "_placewright_invoke"
 def devices() -> dict[str, str]:
     """Physical id -> UUID of every accelerator of this node, where a driver of NVIDIA's is there to tell them."""
     try:
-        from ray._private.thirdparty import pynvml
+        pynvml: Any = importlib.import_module("ray._private.thirdparty.pynvml")
     except ImportError:
         return {}
     try:
@@ -92,9 +94,10 @@ class Host:
         node = ray.get_runtime_context().get_node_id()
         return {"node": node, "host": socket.gethostname(), "pid": os.getpid(), "environment": dict(os.environ)}
 
-    def _placewright_invoke(self, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Calls a method of the user's object."""
-        return getattr(self._placewright_worker, method)(*arguments, **named)
+    def _placewright_invoke(self, method: str, /, *arguments: Any, **named: Any) -> Any:
+        """Calls a method of the user's object, to its end if it is a coroutine."""
+        result = getattr(self._placewright_worker, method)(*arguments, **named)
+        return asyncio.run(result) if inspect.iscoroutine(result) else result
 
 
 def embodied(worker: type) -> type:

@@ -49,7 +49,7 @@ class FakePort:
     """Nodes with accelerators and CPUs.
 
     `calls` are the names of the port's calls so far; `fail_at` is the one that raises Fault. `overrides`: COMPONENT/RANK -> variables
-    that its process has other than it was told.
+    that its process has other than it was told. `slow`: name of a process -> seconds that it takes to answer.
     """
 
     def __init__(self, *accelerators: int, cpus: int = 64, fail_at: int | None = None) -> None:
@@ -57,6 +57,7 @@ class FakePort:
         self.calls: list[str] = []
         self.fail_at = fail_at
         self.overrides: dict[str, dict[str, str]] = {}
+        self.slow: dict[str, float] = {}
         self.holds: list[FakeHold] = []
         self.actors: list[FakeActor] = []
         self.alive: dict[str, RayNode] = {}
@@ -109,8 +110,10 @@ class FakePort:
         free = {name: amount - self._used(node.node_id, name) for name, amount in node.total.items()}
         return RayNode(node.node_id, node.name, node.address, node.labels, node.total, free)
 
-    def hold(self, name: str, bundles: Sequence[Bundle]) -> FakeHold:
+    def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> FakeHold:
         self._called("hold")
+        if any(hold.name == name and hold.state != REMOVED for hold in self.holds):
+            raise NameTaken(name)
         made = FakeHold(name, tuple(bundles))
         self.holds.append(made)
         return made
@@ -148,9 +151,10 @@ class FakePort:
         self.actors.append(actor)
         return actor
 
-    def ask(self, actor: FakeActor, method: str, *arguments: Any, **named: Any) -> FakeTicket:
+    def ask(self, actor: FakeActor, method: str, /, *arguments: Any, **named: Any) -> FakeTicket:
         self._called("ask")
-        return FakeTicket(lambda: self._do(actor, method, arguments, named), self.time + 0.001, actor)
+        took = self.slow.get(actor.start.name, 0.001)
+        return FakeTicket(lambda: self._do(actor, method, arguments, named), self.time + took, actor)
 
     def _do(self, actor: FakeActor, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         given = [argument.compute() if isinstance(argument, FakeTicket) else argument for argument in arguments]
@@ -166,7 +170,7 @@ class FakePort:
             name = self.alive[actor.node_id].name
             return {"node": actor.node_id, "host": name, "pid": actor.pid, "environment": dict(actor.environment)}
         if method == INVOKE:
-            return getattr(actor.worker, given[0])(*given[1], **given[2])
+            return getattr(actor.worker, given[0])(*given[1:], **named)
         return getattr(actor.worker, method)(*given, **named)
 
     def run(self, hold: FakeHold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> FakeTicket:
@@ -185,6 +189,20 @@ class FakePort:
             return None
         self.time = max(self.time, first.at)
         return first
+
+    def done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> list[FakeTicket]:
+        self._called("done")
+        dead = [ticket for ticket in tickets if ticket.actor is not None and ticket.actor.dead]
+        first = self.time if dead else min(ticket.at for ticket in tickets)
+        if timeout is not None and first > self.time + timeout:
+            self.time += timeout
+            return []
+        self.time = max(self.time, first)
+        return dead or [ticket for ticket in tickets if ticket.at <= self.time]
+
+    def share(self, value: Any) -> Any:
+        self._called("share")
+        return value
 
     def answer(self, ticket: FakeTicket) -> Any:
         self._called("answer")

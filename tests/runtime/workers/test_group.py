@@ -6,9 +6,10 @@ from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.errors import Died, Refused
-from placewright.runtime.workers.group import WorkerGroup, late
+from placewright.runtime.workers.group import WorkerGroup
 from placewright.runtime.workers.member import members_of
 from placewright.runtime.workers.trouble import STARTING, trouble, unimportable
+from placewright.runtime.workers.waiting import late
 
 from ..conftest import Planner
 from ..fake import FakePort

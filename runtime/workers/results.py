@@ -1,0 +1,96 @@
+"""What a call that does not wait gives: the results of its ranks, as they come or all together."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Any, Generator, Iterator, Mapping, Sequence
+
+from ..failure import LaunchFailed
+from ..port.port import Ticket
+from .waiting import CALL_HELP, Answering, as_done
+
+
+class Results:
+    """The results of one call on some ranks of a group, in the order in which these were asked.
+
+    The first failure of any rank is raised, by whatever is asked of this object from then on: LaunchFailed (PW709: it raised,
+    with the exception itself as cause; PW704: it died; PW705: too late), naming the rank and its node. Only what is late can
+    be waited for again. The other ranks go on with what they do.
+    """
+
+    def __init__(self, group: Answering, tickets: Mapping[Ticket, int], method: str, timeout: float | None = None) -> None:
+        self.method = method
+        self.ranks: Sequence[int] = tuple(tickets.values())
+        self._group = group
+        self._pending = {ticket: (group, rank) for ticket, rank in tickets.items()}
+        self._found: dict[int, Any] = {}
+        self._failure: LaunchFailed | None = None
+        self._timeout = timeout
+        self._deadline = math.inf if timeout is None else group.port.now() + timeout
+
+    def wait(self, timeout: float | None = None) -> list[Any]:
+        """The results, when all are there. Raises LaunchFailed, PW705 after `timeout` s or when the time of the call itself is over."""
+        for _ in self._arriving(timeout):
+            pass
+        return [self._found[rank] for rank in self.ranks]
+
+    result = wait
+
+    def done(self) -> bool:
+        """Is it all there, or has any rank failed? Waits for nothing."""
+        while self._pending and self._failure is None:
+            ready = self._group.port.done(list(self._pending), 0.0)
+            if not ready:
+                return False
+            try:
+                for ticket in ready:
+                    self._take(ticket, self._pending.pop(ticket)[1])
+            except LaunchFailed:
+                break  # whoever asks for the results gets it
+        return True
+
+    def as_completed(self, timeout: float | None = None) -> Iterator[tuple[int, Any]]:
+        """(rank, result) of each, as soon as it is there; those that came before first. Raises as `wait`."""
+        yield from list(self._found.items())
+        for rank in self._arriving(timeout):
+            yield rank, self._found[rank]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The results in their order, each as soon as it and those before it are there."""
+        arriving = self._arriving(None)
+        for rank in self.ranks:
+            while rank not in self._found:
+                next(arriving)
+            yield self._found[rank]
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    async def async_wait(self, timeout: float | None = None) -> list[Any]:
+        """As `wait`, while other coroutines go on."""
+        return await asyncio.to_thread(self.wait, timeout)
+
+    def __await__(self) -> Generator[Any, None, list[Any]]:
+        return self.async_wait().__await__()
+
+    def _arriving(self, timeout: float | None) -> Iterator[int]:
+        """The ranks whose answers were not there yet, when they are."""
+        if self._failure is not None:
+            raise self._failure
+        left = self._deadline - self._group.port.now()
+        limit, shown = (left, self._timeout) if timeout is None or left < timeout else (timeout, timeout)
+        within = "" if shown is None else f" within {shown:g} s"
+        waited = as_done(
+            self._pending, None if math.isinf(limit) else max(0.0, limit), f"have not answered `{self.method}`{within}", CALL_HELP
+        )
+        for _, rank, ticket in waited:
+            self._take(ticket, rank)
+            yield rank
+
+    def _take(self, ticket: Ticket, rank: int) -> None:
+        try:
+            self._found[rank] = self._group.answer(ticket, rank, f"ran `{self.method}`")
+        except LaunchFailed as failure:
+            self._failure = failure
+            raise

@@ -1,0 +1,223 @@
+"""Calling workers: by the names of their methods, on some ranks, each with its own arguments, without waiting, within limits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+from placewright.models.placements.placement import Placement
+from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.port.errors import NameTaken
+from placewright.runtime.workers.calls import is_light
+
+from ..fake import FakePort
+from .groups import prepared, started
+
+
+class Missing(Exception):
+    """No such shard."""
+
+
+class Actor:
+    def train(self, batch: Any, *, scale: int = 1) -> Any:
+        return batch * scale
+
+    def wait(self, timeout: float) -> float:
+        return timeout
+
+    def fail(self) -> None:
+        raise Missing("shard 3")
+
+    def call(self) -> str:
+        return "the method of the user's class"
+
+    def _secret(self) -> int:
+        return 7
+
+
+class Refuses:
+    def __init__(self) -> None:
+        raise ValueError("no weights")
+
+
+def test_a_method_of_the_class_is_a_method_of_the_group() -> None:
+    group = started(Actor)
+    assert group.train(2, scale=3) == [6, 6, 6, 6]
+    assert group.call("train", 5) == [5, 5, 5, 5]
+
+
+def test_keywords_of_a_method_are_its_own_even_if_a_call_has_one_of_that_name() -> None:
+    assert started(Actor).wait(timeout=3) == [3, 3, 3, 3]
+
+
+def test_a_method_whose_name_the_group_has_itself_is_called_by_name() -> None:
+    group = started(Actor)
+    assert group.call("call") == ["the method of the user's class"] * 4
+    assert group.call("_secret") == [7] * 4
+
+
+def test_a_wrong_name_is_refused_at_once_with_the_one_that_is_near() -> None:
+    group = started(Actor)
+    asked = len(group.port.calls)
+    with pytest.raises(AttributeError, match=r"workers of `actor` have no method `trian`: `Actor`, did you mean `train`\?"):
+        group.trian(2)
+    with pytest.raises(AttributeError, match=r"have no method `zzz`: `Actor`, it has `call`, `fail`, `train`, `wait`"):
+        group.call_async("zzz")
+    with pytest.raises(AttributeError):
+        group.on(0).trian(2)
+    assert len(group.port.calls) == asked
+
+
+def test_some_ranks_are_chosen_by_number_slice_list_or_where_they_are() -> None:
+    group = started(Actor)
+    assert group.on(0).train(1) == [1]
+    assert list(group.on(3, 1).ranks) == [3, 1]
+    assert list(group.on(slice(1, None, 2)).ranks) == [1, 3]
+    assert list(group.on([0, 2], range(2, 4)).ranks) == [0, 2, 3]
+
+    def on_the_second_node(placement: Placement) -> bool:
+        return placement.node_rank == 1
+
+    assert list(group.on(on_the_second_node).ranks) == [2, 3]
+    assert list(group.on(slice(1, 3)).on(on_the_second_node).ranks) == [2]
+
+
+@pytest.mark.parametrize("which", [4, -1, [0, 9]])
+def test_a_rank_that_does_not_exist_is_refused(which: Any) -> None:
+    with pytest.raises(IndexError, match=r"rank (4|-1|9) is not among the 4 workers of `actor`"):
+        started(Actor).on(which)
+
+
+def test_each_worker_can_be_given_its_own() -> None:
+    group = started(Actor)
+    assert group.call_each("train", [1, 2, 3, 4], scale=10) == [10, 20, 30, 40]
+    assert group.on(3, 0).call_each("train", ["a", "b"]) == ["a", "b"]
+    with pytest.raises(ValueError, match="`train` is given 3 values for 4 workers of `actor`"):
+        group.call_each("train", [1, 2, 3])
+
+
+def test_a_call_that_does_not_wait_gives_results_as_they_come() -> None:
+    group = started(Actor)
+    group.port.slow = {"job/actor/0": 5.0, "job/actor/2": 2.0}
+    results = group.call_async("train", 7)
+    assert not results.done()
+    came = [(rank, value, round(group.port.now(), 1)) for rank, value in results.as_completed()]
+    began = came[0][2]
+    assert [(rank, value) for rank, value, _ in came] == [(1, 7), (3, 7), (2, 7), (0, 7)]
+    assert [round(at - began) for _, _, at in came] == [0, 0, 2, 5]
+    assert results.done()
+    assert results.wait() == [7, 7, 7, 7] == list(results) == results.result()
+    assert [rank for rank, _ in results.as_completed()] == [1, 3, 2, 0]
+
+
+def test_iterating_gives_the_results_in_order_and_coroutines_may_await_them() -> None:
+    group = started(Actor)
+    group.port.slow = {"job/actor/0": 5.0}
+    results = group.call_each_async("train", [1, 2, 3, 4])
+    assert len(results) == 4
+    assert list(results) == [1, 2, 3, 4]
+
+    async def ask() -> list[Any]:
+        return await group.call_async("train", 3)
+
+    assert asyncio.run(ask()) == [3, 3, 3, 3]
+
+
+def test_the_first_failure_is_raised_however_long_others_take_with_the_users_exception_as_cause() -> None:
+    group = started(Actor)
+    group.port.slow = {f"job/actor/{rank}": 600.0 for rank in (0, 1, 3)}
+    began = group.port.now()
+    results = group.call_async("fail")
+    with pytest.raises(LaunchFailed) as caught:
+        results.wait()
+    assert group.port.now() - began < 1
+    (finding,) = caught.value.findings
+    assert (finding.code, finding.witnesses) == ("PW709", (2,))
+    assert finding.message == "rank 2 of `actor` on `node-1` raised while it ran `fail`: Missing: shard 3"
+    assert isinstance(caught.value.__cause__, Missing)
+    assert results.done()
+    with pytest.raises(LaunchFailed, match="shard 3"):
+        list(results.as_completed())
+
+
+def test_a_worker_that_dies_ends_the_call_that_waits_for_it() -> None:
+    group = started(Actor)
+    group.port.slow = {f"job/actor/{rank}": 600.0 for rank in range(4)}
+    results = group.call_async("train", 1)
+    group.port.kill("job/actor/3")
+    with pytest.raises(LaunchFailed, match="rank 3 of `actor` on `node-1` died while it ran `train`: killed") as caught:
+        results.wait()
+    assert caught.value.findings[0].code == "PW704"
+
+
+def test_what_is_late_is_named_and_can_be_waited_for_again() -> None:
+    group = started(Actor)
+    group.port.slow = {"job/actor/0": 5.0, "job/actor/1": 5.0}
+    results = group.call_async("train", 1)
+    with pytest.raises(LaunchFailed, match=r"ranks `actor` 0-1 have not answered `train` within 2 s"):
+        results.wait(timeout=2)
+    assert results.wait() == [1, 1, 1, 1]
+
+
+def test_a_limit_is_given_with_the_call_with_the_group_or_for_some_calls() -> None:
+    group = started(Actor, timeout=1.5)
+    group.port.slow = {"job/actor/0": 5.0}
+    with pytest.raises(LaunchFailed, match=r"ranks `actor` 0 have not answered `train` within 1.5 s"):
+        group.train(1)
+    with pytest.raises(LaunchFailed, match=r"ranks `actor` 0 have not answered `train` within 2 s"):
+        group.call("train", 1, timeout=2)
+    with pytest.raises(LaunchFailed, match=r"ranks `actor` 0 have not answered `train` within 2.5 s"):
+        group.within(2.5).train(1)
+    assert group.within(None).train(1) == [1] * 4
+
+
+def test_what_is_large_is_put_into_the_cluster_once() -> None:
+    group = started(Actor)
+    group.train([0] * 1000, scale=2)
+    assert group.port.calls.count("share") == 1
+    group.on(0).train([0] * 1000)
+    assert group.port.calls.count("share") == 1
+    assert all(map(is_light, (None, 3, "text", [1, "a"], {"lr": 0.1})))
+    assert not any(map(is_light, ("x" * 5000, list(range(100)), [[1]], object(), {"a": "x" * 5000})))
+
+
+def test_a_group_ends_with_its_block_and_says_so_when_it_is_called_later() -> None:
+    with started(Actor) as group:
+        assert group.train(1) == [1] * 4
+    assert "actors" not in group.port.left_over()
+    with pytest.raises(LaunchFailed, match="`train` was called, but no worker of `actor` is there"):
+        group.train(1)
+
+
+def test_a_start_that_fails_is_undone_by_itself() -> None:
+    port = FakePort(4, 4)
+    _, gang = prepared(port, Refuses)
+    with pytest.raises(LaunchFailed, match="ValueError: no weights") as caught:
+        gang.start([], 10.0)
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert "actors" not in port.left_over()
+
+
+def test_a_name_that_is_taken_is_said_and_the_other_group_lives() -> None:
+    port = FakePort(8, 8)
+    group, gang = prepared(port, Actor)
+    gang.start([], 10.0)
+    port.release(port.holds[0])
+    for actor in port.actors:
+        actor.dead = ""
+    _, second = prepared(port, Actor, name="second")
+    with pytest.raises(LaunchFailed, match="there is a worker `job/actor/0` already, so rank 0 of `actor` cannot have that name") as caught:
+        second.start([], 10.0)
+    assert caught.value.findings[0].code == "PW717"
+    assert not isinstance(caught.value.__cause__, NameTaken)
+    assert group.train(1) == [1] * 4
+
+
+def test_a_no_op_for_eight_workers_costs_this_process_little() -> None:
+    group = started(Actor, 8)
+    began = time.perf_counter()
+    for _ in range(100):
+        group.train(1)
+    assert (time.perf_counter() - began) / 100 < 0.005
