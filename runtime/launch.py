@@ -30,6 +30,7 @@ from .workers.group import WorkerGroup, call_all
 from .workers.member import members_of
 from .workers.trust import untrusted
 from .workers.worker_class import check_worker
+from .world.interpreters import check_interpreters
 from .world.inventory import inventory
 from .world.matching import match, used_nodes
 
@@ -141,6 +142,7 @@ def bring_up(
     """Matches, reserves, starts and audits, on whatever is behind the port; the stack undoes what was done."""
     progress(Step("reserving"))
     matches = match(plan, inventory(port))
+    check_interpreters(port, plan, matches)
     job = f"placewright-{uuid.uuid4().hex[:8]}"
     cpus = cpus_on_nodes(plan)
     reservation = Reservation(port, job, [wanted_of(each, cpus.get(rank, 0)) for rank, each in matches.items()])

@@ -11,14 +11,8 @@ from .world.matching import held_nodes
 
 
 def unchecked(plan: Plan) -> tuple[Unchecked, ...]:
-    """Interpreters that are named, hardware that Ray does not know, and accelerators that the plan counts as taken."""
-    return (*_interpreters(plan), *_hardware(plan), *_taken(plan))
-
-
-def _interpreters(plan: Plan) -> Iterator[Unchecked]:
-    for group in plan.cluster.declared:
-        if any(config.python_interpreter_path for config in group.env_configs):
-            yield Unchecked("python_interpreter_path", group.label, "workers run in the interpreter that Ray was started with")
+    """Hardware that Ray does not know, and accelerators that the plan counts as taken."""
+    return (*_hardware(plan), *_taken(plan))
 
 
 def _hardware(plan: Plan) -> Iterator[Unchecked]:

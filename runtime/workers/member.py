@@ -7,6 +7,7 @@ from typing import Any, Mapping
 
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
+from ..world.interpreters import interpreter
 from .environment import configured, rank_environment
 
 
@@ -39,7 +40,7 @@ def members_of(plan: Plan, component: str, job: str, address: str) -> list[Membe
     return [
         Member(
             placement, f"{job}/{component}/{placement.rank}", rank_environment(component, placement, len(placements), address),
-            configured(plan.cluster, placement),
+            configured(plan.cluster, placement), interpreter(plan.cluster, placement),
         )
         for placement in placements
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Environment variables that make a process run other code: a file may name them, only the user may allow them."""
+"""What of a node group makes a process run other code: a file may name it, only the user may allow it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from ...models.placements.plan import Plan
 NAMES = frozenset({"PATH", "BASH_ENV", "ENV", "IFS", "PERL5LIB", "NODE_OPTIONS", "GCONV_PATH"})
 PREFIXES = ("LD_", "DYLD_", "PYTHON", "RAY_", "GIT_", "VLLM_PLUGINS", "NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN")
 """What the dynamic loader, Python, Ray, shells and plug-in loaders take code from."""
+INTERPRETER = "python_interpreter_path"
 
 
 def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
-    """A PW711 for each variable of the plan's node groups that runs other code and is not in `trusted`."""
+    """A PW711 for each variable of the plan's node groups that runs other code, and for interpreters, that are not in `trusted`."""
     groups = {run.node_group for name in plan.components for run in plan.assignment.of(name)}
     for group in plan.cluster.declared:
         names = dict.fromkeys(name for config in group.env_configs for name, _ in config.env_vars)
@@ -21,6 +22,11 @@ def untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
             if is_dangerous(name) and name not in trusted:
                 message = f"node group `{group.label}` sets `{name}`, which can make the workers run other code"
                 yield error("PW711", group.label, message, help=f"if you trust the file, add `--trust-env {name}`", witnesses=(name,))
+        if INTERPRETER not in trusted and group.label in groups and any(config.python_interpreter_path for config in group.env_configs):
+            message = f"node group `{group.label}` names a `{INTERPRETER}`, which the workers would run in"
+            yield error(
+                "PW711", group.label, message, help=f"if you trust the file, add `--trust-env {INTERPRETER}`", witnesses=(INTERPRETER,)
+            )
 
 
 def is_dangerous(name: str) -> bool:

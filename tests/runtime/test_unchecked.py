@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from placewright.models.machines.node_group import EnvConfig, NodeGroup
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
 from placewright.runtime.unchecked import unchecked
@@ -18,12 +17,6 @@ def rules(plan: Plan) -> list[tuple[str, str]]:
 
 def test_of_a_plain_plan_all_is_seen(plan: Planner) -> None:
     assert rules(plan("2x8", actor=(Run(range(8), 0),))) == []
-
-
-def test_an_interpreter_is_not_started_by_us(plan: Planner) -> None:
-    made = plan("2x8", actor=(Run(range(8), 0),))
-    group = NodeGroup("a", (0,), "Accelerator", (EnvConfig((0,), (), "/opt/venv/bin/python"),))
-    assert rules(replace(made, cluster=made.cluster.with_groups([group]))) == [("python_interpreter_path", "a")]
 
 
 def test_robots_are_unknown_to_ray(plan: Planner) -> None:
