@@ -109,9 +109,9 @@ class Worker:
 
         Source of the form: RLinf, rlinf/scheduler/worker/worker.py, `create_group`.
         """
-        from ..rlinf.group import GroupToBe
+        from ..rlinf.group import WorkerGroup
 
-        return GroupToBe(cls, arguments, named)
+        return WorkerGroup(cls, arguments, named)
 
     @property
     def has_accelerator(self) -> bool:
@@ -162,6 +162,26 @@ class Worker:
         return self._mesh(mesh_name)[1]
 
     query_collect_info = _query_collect_info
+
+    def get_dispatch_collect(self) -> dict[str, dict[str, Any]]:
+        """What was registered of every mesh, in the form that set_dispatch_collect takes: verl's form."""
+        return {
+            "dispatch_dp_rank": {name: dp_rank for name, (dp_rank, _) in self._meshes.items()},
+            "collect_dp_rank": {name: is_collect for name, (_, is_collect) in self._meshes.items()},
+        }
+
+    def set_dispatch_collect(self, mesh_name: str, dispatch_dp_rank: dict[str, int], collect_dp_rank: dict[str, bool]) -> None:
+        """Registers what another worker registered of its one mesh, under this name. Raises ValueError for a second time."""
+        for name, dp_rank in dispatch_dp_rank.items():
+            self._register_dispatch_collect_info(mesh_name, dp_rank, collect_dp_rank[name])
+
+    def execute_with_func_generator(self, func: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Calls a function with this worker first; a group gives each worker a chunk of the batches."""
+        return func(self, *arguments, **named)
+
+    def execute_func_rank_zero(self, func: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Calls a function; a group does so in rank 0 alone."""
+        return func(*arguments, **named)
 
     @property
     def _meshes(self) -> dict[str, tuple[int, bool]]:

@@ -68,7 +68,7 @@ class Calls(ABC):
         What is large is put into the cluster once, however many workers get it. Raises AttributeError for a method that
         the user's class has not, if the class is known here; if it was given as ``module:Class``, the first worker says so.
         """
-        return self._asked(method, arguments, named, timeout)
+        return self.ask(method, arguments, named, timeout)
 
     def call_each(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> list[Any]:
         """Calls a method with the first of `each` on the first worker, and so on; `named` are the same for all. Raises as `call`."""
@@ -76,7 +76,7 @@ class Calls(ABC):
 
     def call_each_async(self, method: str, each: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> Results:
         """As `call_each`, without waiting. Raises ValueError if there are not as many values as workers."""
-        self._must_have(method)
+        self.must_have(method)
         if len(each) != len(self.ranks):
             raise ValueError(f"`{method}` is given {len(each)} values for {len(self.ranks)} workers of `{self.whole.component}`")
         named = {name: self._shared(value) for name, value in named.items()}
@@ -86,15 +86,16 @@ class Calls(ABC):
     def __getattr__(self, name: str) -> Callable[..., list[Any]]:
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-        self._must_have(name)
+        self.must_have(name)
         return partial(self._called, name)
 
     def _called(self, method: str, /, *arguments: Any, **named: Any) -> list[Any]:
         """As `call`, but every keyword is the method's own."""
-        return self._asked(method, arguments, named).wait()
+        return self.ask(method, arguments, named).wait()
 
-    def _asked(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any], timeout: float | None = None) -> Results:
-        self._must_have(method)
+    def ask(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any], timeout: float | None = None) -> Results:
+        """As `call_async`, for whoever hands on the arguments of somebody else."""
+        self.must_have(method)
         if len(self.ranks) > 1:
             arguments = tuple(map(self._shared, arguments))
             named = {name: self._shared(value) for name, value in named.items()}
@@ -106,7 +107,8 @@ class Calls(ABC):
     def _shared(self, value: Any) -> Any:
         return value if is_light(value) else self.whole.port.share(value)
 
-    def _must_have(self, method: str) -> None:
+    def must_have(self, method: str) -> None:
+        """Raises AttributeError, which names the method that was probably meant, if the user's class is known and has none of this name."""
         worker = self.whole.worker
         if isinstance(worker, str) or callable(getattr(worker, method, None)):
             return

@@ -1,0 +1,200 @@
+"""The cluster as RLinf's users hold it: its nodes are reserved once, and any number of worker groups share them."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Callable, Collection, Mapping, Sequence
+
+from ...models.machines.cluster import Cluster as Machines
+from ...models.machines.node_group import CLUSTER_LABEL, NodeGroup
+from ...models.machines.shorthand import read_shorthand
+from ...models.placements.plan import Plan
+from ..failure import LaunchFailed, failed
+from ..port.connection import Connection, must_be_unconnected
+from ..port.node import RayNode
+from ..port.on_ray import RayPort
+from ..port.port import Port
+from ..port.ray_compat import connected_address, need_ray, send_by_value
+from ..reserving.reservation import WAIT_LIMIT, Reservation
+from ..reserving.wanted import wanted_of
+from ..shield import shielded
+from ..simulated.simulate import SimulatedCluster
+from ..watching.audit import AuditRow, audit, findings
+from ..workers import base
+from ..workers import worker as host
+from ..workers.gang import Gang, Reports
+from ..workers.group import WorkerGroup
+from ..workers.trust import untrusted
+from ..world.interpreters import check_interpreters
+from ..world.inventory import inventory
+from ..world.matching import Match, used_nodes
+from .machines import machines_of, nodes_asked, with_groups
+
+RELEASES = 2
+"""How often the nodes are given back, should the first time fail."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """A group that stands: its workers, where each really is, and how it ends."""
+
+    workers: WorkerGroup
+    audit: tuple[AuditRow, ...]
+    end: Callable[[], None]
+
+
+class Cluster:
+    """Nodes of a Ray cluster, held whole from here on until `close` or the end of the `with` block.
+
+    Groups that are launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see them as taken.
+    Unlike RLinf's it is no singleton, waits for missing nodes no longer than `wait` s, and ends everything that was launched on it.
+
+    Parameters
+    ----------
+    num_nodes : the first so many nodes; all if not given.
+    cluster_cfg : RLinf's `cluster` section, as a map: `num_nodes` and `node_groups` count here.
+    address : HOST:PORT of the Ray cluster; not needed in a process that is connected to one.
+    simulate : machines in one word, such as ``2x8xH100``, which are simulated on this machine.
+    wait : seconds to wait for what other jobs hold.
+    trusted_env : variables that node groups may set although they can make a process run other code, such as PYTHONPATH.
+    port : the door to the cluster, if it is neither of these.
+
+    Raises LaunchFailed: PW701 (no Ray there), PW702 (too few nodes, or a node is not free), PW710 (it cannot be simulated), and
+    what is wrong with `cluster_cfg`.
+
+    Source: RLinf, rlinf/scheduler/cluster/cluster.py.
+    """
+
+    def __init__(
+        self, num_nodes: int | None = None, cluster_cfg: Mapping[str, Any] | None = None, *, address: str | None = None,
+        simulate: str | None = None, wait: float = WAIT_LIMIT, trusted_env: Collection[str] = (), port: Port | None = None,
+    ) -> None:  # fmt: skip
+        self.trusted_env = trusted_env
+        self._stack = ExitStack()
+        try:
+            self.port = self._connected(address, simulate) if port is None else port
+            self.nodes = self._chosen(nodes_asked(num_nodes, cluster_cfg))
+            machines = machines_of(self.nodes) if simulate is None else _simulated(simulate)
+            self.machines = with_groups(machines, cluster_cfg) if cluster_cfg else machines
+            self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
+            name = f"placewright-{uuid.uuid4().hex[:8]}"
+            self.reservation = Reservation(self.port, name, [wanted_of(each) for each in self._matches.values()])
+            for _ in range(RELEASES):
+                self._stack.callback(self.reservation.release)
+            self.reservation.acquire(wait)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes it has."""
+        return len(self.nodes)
+
+    @property
+    def num_accelerators(self) -> int:
+        """How many accelerators its nodes have."""
+        return self.machines.total()
+
+    @property
+    def accelerator_ranks(self) -> list[list[int]]:
+        """The ranks of the accelerators of each node, counted over all nodes."""
+        found, first = list[list[int]](), 0
+        for node in self.machines.nodes:
+            found.append(list(range(first, first + len(node.accelerators))))
+            first += len(node.accelerators)
+        return found
+
+    def get_node_ip(self, node_rank: int) -> str:
+        """The address of a node."""
+        return self.nodes[node_rank].address
+
+    def get_node_group(self, label: str | None = None) -> NodeGroup | None:
+        """The node group with a label, by default that of all nodes; None if there is none."""
+        return self.machines.groups.get(CLUSTER_LABEL if label is None else str(label))
+
+    def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> Started:
+        """Starts the workers of a plan with one component, all or none, and audits them.
+
+        `make` gives the group for a port. Raises LaunchFailed as `launch` does.
+        """
+        distrusted = tuple(untrusted(plan, self.trusted_env))
+        if distrusted:
+            raise LaunchFailed(*distrusted)
+        check_interpreters(self.port, plan, self._matches)
+        gang = Gang(self.port, self.reservation, {rank: rank for rank in self._matches}, [make(self.port)])
+        self._stack.callback(gang.kill)
+
+        def audited(reports: Reports) -> tuple[AuditRow, ...]:
+            rows = audit(plan, self._matches, reports)
+            different = tuple(findings(rows))
+            if different:
+                raise LaunchFailed(*different)
+            return rows
+
+        rows = audited(gang.start([os.getcwd()], timeout, settled=audited))
+        (group,) = gang.groups.values()
+        return Started(group, rows, gang.kill)
+
+    def close(self) -> None:
+        """Ends every group that was launched on it and gives the nodes back. May be called twice."""
+        with shielded():
+            self._stack.close()
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _connected(self, address: str | None, simulate: str | None) -> Port:
+        if simulate is not None:
+            if address is not None:
+                raise ValueError("either an address or simulate, not both")
+            must_be_unconnected()
+            simulated = SimulatedCluster()
+            self._stack.callback(simulated.stop)
+            nodes = _simulated(simulate).nodes
+            address = simulated.start(nodes, {node.rank: len(node.accelerators) for node in nodes})
+        elif address is None:
+            if not need_ray().is_initialized():
+                help = "name its HOST:PORT with `address=`, or machines with `simulate=`"
+                raise failed("PW701", "", "nobody said which Ray cluster is meant", help)
+            address = connected_address()
+        connection = Connection(address)
+        self._stack.callback(connection.close)
+        connection.open()
+        send_by_value(host)
+        send_by_value(base)
+        return RayPort()
+
+    def _chosen(self, asked: int) -> Sequence[RayNode]:
+        there = inventory(self.port)
+        if len(there) < asked:
+            message = f"{asked} nodes are asked for, the Ray cluster has {len(there)}"
+            raise failed("PW702", "", message, f"start the missing ones, or set `num_nodes: {len(there)}`", len(there))
+        return there[: asked or len(there)]
+
+    def must_fit(self, plan: Plan) -> None:
+        """Raises LaunchFailed (PW702) if a node that the plan uses is not here, or has fewer accelerators."""
+        for rank in used_nodes(plan):
+            here = len(self.machines.nodes[rank].accelerators) if rank < self.num_nodes else None
+            wanted = len(plan.cluster.nodes[rank].accelerators)
+            if here is None or wanted > here:
+                has = "is not there" if here is None else f"has {here}"
+                message = f"the plan is for a node {rank} with {wanted} accelerators, and that of this cluster {has}"
+                raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
+
+
+def _simulated(word: str) -> Machines:
+    """The machines of a shorthand. Raises LaunchFailed (PW710) for one that cannot be read, or does not count nodes."""
+    try:
+        found = read_shorthand(word)
+    except ValueError as problem:
+        raise failed("PW710", "", str(problem), "write `simulate='2x8xH100'`") from None
+    if not isinstance(found, Machines):
+        raise failed("PW710", "", f"`{word}` does not say how many nodes there are", "write `simulate='2x8xH100'`")
+    return found
