@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 UNIMPORTABLE = "unimportable"
+MEETING_PORTS = range(20_000, 32_768)
 SETTLE, BORN, CONSTRUCT = "_placewright_settle", "_placewright_born", "_placewright_construct"
 REPORT, INVOKE = "_placewright_report", "_placewright_invoke"
 
@@ -40,6 +41,30 @@ def devices() -> dict[str, str]:
         pynvml.nvmlShutdown()
 
 
+def meeting_port(pid: int) -> int:
+    """A TCP port that is free on this node, and that nobody is given by chance until it is used.
+
+    The system itself gives away ports above these (Linux: ip_local_port_range), Ray those below (its worker ports end at 19999).
+    Processes of one node begin at different ones, because their ids differ. Where none is free, it is one that the system gives.
+    """
+    for offset in range(len(MEETING_PORTS)):
+        port = MEETING_PORTS[(pid + offset) % len(MEETING_PORTS)]
+        if _is_free(port):
+            return port
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
 class Reporter:
     """The worker class that is used if no other is named: it knows its environment and does nothing else."""
 
@@ -61,10 +86,8 @@ class Host:
         return {**self._placewright_report(), "devices": devices()}
 
     def _placewright_born(self) -> dict[str, object]:
-        """Proof of life: the process id, and a TCP port that is free on this node right now."""
-        with socket.socket() as probe:
-            probe.bind(("", 0))
-            return {"pid": os.getpid(), "port": probe.getsockname()[1]}
+        """Proof of life: the process id, and a TCP port of this node on which the ranks can meet."""
+        return {"pid": os.getpid(), "port": meeting_port(os.getpid())}
 
     def _placewright_construct(
         self, worker: str | type, arguments: tuple[Any, ...], named: dict[str, Any], first: dict[str, object]
