@@ -10,14 +10,22 @@ import heapq
 from array import array
 from dataclasses import dataclass
 from math import floor
-from typing import Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 from .emptiness import Emptiness
 from .exact import proved_bound
 from .glop import Box, Point, Relaxation
+from .linear_rows import Row
 
 WHOLE = 1e-5
 """What a count may differ from a whole number by rounding."""
+AGAIN = 3
+"""So often at most a part is solved again because rows were found that its optimum misses."""
+
+
+def nothing(point: Point) -> Sequence[Row]:
+    """No rows are looked for."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,7 @@ class Tree:
     Parameters
     ----------
     levels : what to branch on, the first of them as long as any of it is no whole number: variables, with what one more costs.
+    missed : rows that every solution satisfies and an optimum does not; they are added to the relaxation.
 
     Attributes
     ----------
@@ -46,15 +55,17 @@ class Tree:
     nodes, work : how many relaxations were solved, and with how many steps: both the same every time.
     """
 
-    def __init__(self, relaxation: Relaxation, levels: Sequence[Mapping[int, int]]) -> None:
-        self._relaxation, self._levels = relaxation, levels
+    def __init__(
+        self, relaxation: Relaxation, levels: Sequence[Mapping[int, int]], missed: Callable[[Point], Sequence[Row]] = nothing
+    ) -> None:
+        self._relaxation, self._levels, self._missed = relaxation, levels, missed
         self._heap: list[tuple[int, int, int, Part]] = []
         self._settled: int | None = None
         self._emptiness: Emptiness | None = None
         self.branched = {variable: position for position, variable in enumerate(dict.fromkeys(each for level in levels for each in level))}
         self.nodes, self.work, self._order = 0, 0, 0
         self.root: Point | None = None
-        self._add({}, None)
+        self._add({}, None, None)
 
     @property
     def bound(self) -> int | None:
@@ -87,31 +98,49 @@ class Tree:
             low, high = part.boxes.get(variable) or self._relaxation.linear.boxes[variable]
             middle = floor(part.values[self.branched[variable]])
             for box in ((low, middle), (middle + 1, high)):
-                self._add({**part.boxes, variable: box}, part)
+                self._add({**part.boxes, variable: box}, part, upper)
             return None
         return None
 
-    def _add(self, boxes: Mapping[int, Box], parent: Part | None) -> None:
+    def _add(self, boxes: Mapping[int, Box], parent: Part | None, upper: int | None) -> None:
         """Solve a part and keep it, unless it is proved to be empty. One that GLOP does not solve stays as it was known before."""
         if any(low > high for low, high in boxes.values()):
             return
-        point = self._relaxation.solve(boxes)
-        self.nodes += 1
+        point = self._solved(boxes)
         if point is None:
             if parent is not None and not self._is_empty(boxes):
                 self._settle(parent.bound)
             return
-        self.work += self._relaxation.iterations
+        bound = self._proved(boxes, point, parent)
+        for _ in range(AGAIN):
+            rows = self._missed(point) if upper is None or bound < upper else ()
+            if not rows:
+                break
+            self._relaxation.add(rows)
+            tighter = self._solved(boxes)
+            if tighter is None:
+                break  # what is known of the part stays true
+            point, bound = tighter, max(bound, self._proved(boxes, tighter, parent))
         if parent is None:
             self.root = point
-        bound = proved_bound(self._relaxation.linear, boxes, point.duals)
         values = array("d", (point.values[variable] for variable in self.branched))
-        part = Part(bound if parent is None else max(bound, parent.bound), boxes, values)
+        part = Part(bound, boxes, values)
         self._order += 1
         heapq.heappush(self._heap, (part.bound, -len(boxes), -self._order, part))
 
+    def _solved(self, boxes: Mapping[int, Box]) -> Point | None:
+        point = self._relaxation.solve(boxes)
+        self.nodes += 1
+        self.work += self._relaxation.iterations if point else 0
+        return point
+
+    def _proved(self, boxes: Mapping[int, Box], point: Point, parent: Part | None) -> int:
+        bound = proved_bound(self._relaxation.linear, boxes, point.duals)
+        return bound if parent is None else max(bound, parent.bound)
+
     def _is_empty(self, boxes: Mapping[int, Box]) -> bool:
-        if self._emptiness is None:
+        rows = len(self._relaxation.linear.rows)
+        if self._emptiness is None or self._emptiness.rows < rows:
             self._emptiness = Emptiness(self._relaxation.linear, self.branched)
         self.nodes += 1
         return self._emptiness.is_proved(boxes)

@@ -13,9 +13,14 @@ class Emptiness:
     """The same rows, with a cost for leaving the boxes of a part: if that must be positive, there is nothing in them.
 
     Every variable v that may be branched on has a copy w = v + above - below, and the boxes are those of the copies.
+
+    Attributes
+    ----------
+    rows : how many rows the model had.
     """
 
     def __init__(self, linear: LinearModel, branched: Iterable[int]) -> None:
+        self.rows = len(linear.rows)
         boxes, rows, costs = list(linear.boxes), list(linear.rows), dict[int, int]()
         self._copies: dict[int, int] = {}
         for variable in branched:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Iterable, Mapping, Sequence
 
 from ortools.linear_solver import pywraplp
 
-from .linear_rows import LinearModel
+from .linear_rows import LinearModel, Row
 
 Box = tuple[int, int]
 PARAMETERS = "use_preprocessing: false use_dual_simplex: true"
@@ -32,18 +32,36 @@ class Relaxation:
         self._solver = solver = pywraplp.Solver.CreateSolver("GLOP")
         solver.SetSolverSpecificParametersAsString(PARAMETERS)
         self._variables = [solver.NumVar(low, high, "") for low, high in linear.boxes]
-        self._rows, infinity = [], solver.infinity()
-        for row in linear.rows:
-            made = solver.Constraint(-infinity if row.low is None else row.low, infinity if row.high is None else row.high)
+        self._rows: list[pywraplp.Constraint] = []
+        self._post(linear.rows)
+        self._aim(linear)
+        self._narrowed: set[int] = set()
+
+    def _post(self, rows: Iterable[Row]) -> None:
+        infinity = self._solver.infinity()
+        for row in rows:
+            made = self._solver.Constraint(-infinity if row.low is None else row.low, infinity if row.high is None else row.high)
             for variable, coefficient in zip(row.variables, row.coefficients):
                 made.SetCoefficient(self._variables[variable], coefficient)
             self._rows.append(made)
-        objective = solver.Objective()
+
+    def _aim(self, linear: LinearModel) -> None:
+        objective = self._solver.Objective()
+        objective.Clear()
         for variable, cost in linear.costs.items():
             objective.SetCoefficient(self._variables[variable], cost)
         objective.SetOffset(linear.offset)
         objective.SetMinimization()
-        self._narrowed: set[int] = set()
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """From now on these rows hold too."""
+        self.linear = replace(self.linear, rows=[*self.linear.rows, *rows])
+        self._post(rows)
+
+    def aim(self, costs: Mapping[int, int]) -> None:
+        """From now on this sum is minimised."""
+        self.linear = replace(self.linear, costs=dict(costs), offset=0)
+        self._aim(self.linear)
 
     def solve(self, boxes: Mapping[int, Box]) -> Point | None:
         """An optimum with these boxes instead of the model's own; None if GLOP finds none."""

@@ -43,9 +43,9 @@ def fewest_of(rooms: list[int], demand: int) -> int:
 
 
 def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
-    """What the bundle has in a domain is no more than fits there, if it is there at all; and the domains hold all of it.
+    """What the bundle has in a domain is no more than fits there and no less than a group, if it is there at all; the domains hold all of it.
 
-    Both are sums of rules that hold anyway: they tell a linear relaxation what a part of a domain costs.
+    These are sums of rules that hold anyway: they tell a linear relaxation what a part of a domain costs.
     """
 
     def post() -> Amount:
@@ -54,7 +54,9 @@ def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
         for name in rooms.names(level):
             if most := rooms.most(bundle, level, name):
                 seen = bundle_touches(variables, bundle, level, name)
-                variables.at_most(variables.accelerators_in(bundle, level, name), most * seen)
+                its = variables.accelerators_in(bundle, level, name)
+                variables.at_most(its, most * seen)
+                variables.at_most(bundle.whole(level) * seen, its)
                 held.append(most * seen)
         variables.at_most(bundle.least * bundle.unit, variables.total(held))
         variables.at_most(fewest(variables.layout, bundle, level), count_of(variables, bundle, level))

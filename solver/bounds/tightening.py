@@ -1,0 +1,37 @@
+"""Rows for the relaxation of a whole model, found in its blocks, as an optimum of it shows where they are missing."""
+
+from __future__ import annotations
+
+from .blocks import Block, blocks
+from .facets import Facets
+from .glop import Point
+from .linear_rows import LinearModel, Row
+
+WHOLE = 1e-5
+"""A block that is whole at a point, but for so much, is not parted from it."""
+
+
+class Tightening:
+    """The blocks of a model; those that are alike in all but the numbers of their variables know each other's solutions."""
+
+    def __init__(self, linear: LinearModel) -> None:
+        self._blocks = blocks(linear)
+        self._facets: dict[tuple[object, object], Facets] = {}
+
+    @property
+    def nodes(self) -> int:
+        """Relaxations of blocks that were solved so far; the same every time."""
+        return sum(facets.nodes for facets in self._facets.values())
+
+    def rows(self, point: Point) -> list[Row]:
+        """Rows that every solution satisfies and the point misses, at most one for each block."""
+        return [row for block in self._blocks if (row := self._row(block, [point.values[each] for each in block.variables]))]
+
+    def _row(self, block: Block, values: list[float]) -> Row | None:
+        if all(abs(value - round(value)) < WHOLE for value in values):
+            return None
+        key = block.rows, block.boxes
+        if key not in self._facets:
+            self._facets[key] = Facets(block)
+        row = self._facets[key].row(values)
+        return row and Row(row.low, row.high, tuple(block.variables[each] for each in row.variables), row.coefficients)
