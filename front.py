@@ -206,7 +206,8 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
     """Running workers, exactly where the plan says: a context manager that leaves nothing behind.
 
     A configuration is solved first. Options are those of `load`, and of `placewright.runtime.launch.launch`: `address`,
-    `simulate`, `worker`, `timeout`, `trusted_env`.
+    `simulate`, `worker`, `timeout`, `trusted_env`; with `restarts` or `elastic` it is placed anew, by the demands of the
+    configuration, where nodes are lost or join.
     """
     from .models.placements.plan import Plan
     from .runtime.launch import launch as start
@@ -217,7 +218,7 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
     answer = solve(reading)
     if answer.plan is None:
         raise UnusableInput(answer.findings)
-    return start(answer.plan, **options)
+    return start(answer.plan, problem=reading.problem, **options)
 
 
 def read_plan(path: str | Path) -> Plan:

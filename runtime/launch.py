@@ -2,81 +2,40 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import Any, Collection, Iterator, Mapping
+from typing import Collection, Iterator
 
-from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
 from ..models.placements.reserved import cpus_on_nodes
+from ..models.problem import Problem
 from .failure import LaunchFailed, failed
+from .launched import Launch as Launch
 from .port.connection import Connection, must_be_unconnected
 from .port.on_ray import RayPort
 from .port.port import Port
 from .port.ray_compat import send_by_value
 from .progress import OnStep, Step, silent
-from .reserving.reservation import WAIT_LIMIT, Reservation
-from .reserving.wanted import wanted_of
+from .recovery.again import NEVER, Again
+from .recovery.lifetime import Lifetime
+from .recovery.question import question_of
+from .reserving.reservation import WAIT_LIMIT
+from .running import Way
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
-from .unchecked import unchecked
-from .watching.audit import AuditRow, audit, findings
 from .workers import base
 from .workers import worker as host
-from .workers.gang import Gang, Reports
-from .workers.group import WorkerGroup, call_all
-from .workers.member import members_of
 from .workers.trust import untrusted
 from .workers.worker_class import check_worker
-from .world.interpreters import check_interpreters
-from .world.inventory import inventory
-from .world.matching import match, used_nodes
+from .world.matching import used_nodes
 
 TIMEOUT = 300.0
-ATTEMPTS = 2
-"""How often what is held is given back, should that fail: whatever else went wrong, nothing may stay held."""
-
-
-@dataclass(frozen=True)
-class Launch:
-    """The workers of a plan, started and audited.
-
-    Attributes
-    ----------
-    plan : what was launched.
-    groups : component -> its workers.
-    audit : where each worker really is, one row a process.
-    unchecked : what the plan asks of its nodes that a launch does not bring about.
-    address : HOST:PORT of the Ray cluster.
-    """
-
-    plan: Plan
-    groups: Mapping[str, WorkerGroup]
-    audit: tuple[AuditRow, ...]
-    unchecked: tuple[Unchecked, ...]
-    address: str
-    _stack: ExitStack
-
-    def call(self, component: str, method: str, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Calls a method on every worker of a component; see WorkerGroup.call."""
-        return self.groups[component].call(method, *arguments, timeout=timeout, **named)
-
-    def call_all(self, method: str, *arguments: Any, timeout: float | None = None, **named: Any) -> dict[str, list[Any]]:
-        """Calls a method on every worker of every component at once; component -> results in rank order."""
-        return call_all(self.groups, method, arguments, named, timeout)
-
-    def stop(self) -> None:
-        """Ends everything now. The end of the `with` block does so too, and finds nothing left to do."""
-        with shielded():
-            self._stack.close()
 
 
 @contextmanager
 def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
-    trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT,
+    trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT, restarts: int = 0, elastic: bool = False,
+    problem: Problem | None = None,
 ) -> Iterator[Launch]:  # fmt: skip
     """The workers of a plan, started all or none, each at its place, and ended with the block.
 
@@ -91,6 +50,10 @@ def launch(
     trusted_env : variables that node groups may set although they can make a process run other code, such as PYTHONPATH.
     progress : told each step before it is taken, and of each worker that is ready (see progress.py).
     wait : seconds to wait for accelerators and CPUs that other jobs hold.
+    restarts : how often everything is started again after a node or a worker was lost: while it starts, in `Launch.run` and
+        `Launch.recover`. What was on lost nodes is placed anew, with the fewest moves.
+    elastic : whether `Launch.run` also starts again where nodes that join change the plan.
+    problem : the question that the plan answers, by which it is placed anew; without it every component keeps its size.
 
     Nothing is left when the block has ended, or was never entered: no actor, no placement group, no process.
     Raises LaunchFailed with what is wrong.
@@ -105,14 +68,14 @@ def launch(
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
-        yield _started(stack, plan, address, check_worker(worker), timeout, progress, wait)
+        yield _started(stack, plan, address, check_worker(worker), timeout, progress, wait, Again(restarts, elastic, problem))
     finally:
         with shielded():
             stack.close()
 
 
 def _started(
-    stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float
+    stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float, again: Again
 ) -> Launch:
     """Every step says how it is undone before it is taken, so that an interrupt between two of them undoes both."""
     used = used_nodes(plan)
@@ -120,48 +83,29 @@ def _started(
         raise failed("PW112", "", "the plan places no process", "give its components ranks or hints")
     if address is None:
         must_be_unconnected()
-        progress(Step(f"starting {len(used)} simulated nodes"))
+        ranks = range(len(plan.cluster.nodes)) if again.restarts or again.elastic else used  # a spare node takes what another loses
+        progress(Step(f"starting {len(ranks)} simulated nodes"))
         simulated = SimulatedCluster()
         stack.callback(simulated.stop)
         cpus = cpus_on_nodes(plan)
         room = {rank: max(processes, cpus.get(rank, 0)) for rank, processes in used.items()}
-        address = simulated.start([plan.cluster.nodes[rank] for rank in used], room)
+        address = simulated.start([plan.cluster.nodes[rank] for rank in ranks], room)
     progress(Step(f"connecting to {address}"))
     connection = Connection(address)
     stack.callback(connection.close)
     connection.open()
     send_by_value(host)
     send_by_value(base)
-    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address, wait)
+    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address, wait, again)
 
 
 def bring_up(
     stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "",
-    wait: float = WAIT_LIMIT,
+    wait: float = WAIT_LIMIT, again: Again = NEVER,
 ) -> Launch:  # fmt: skip
     """Matches, reserves, starts and audits, on whatever is behind the port; the stack undoes what was done."""
-    progress(Step("reserving"))
-    matches = match(plan, inventory(port))
-    check_interpreters(port, plan, matches)
-    job = f"placewright-{uuid.uuid4().hex[:8]}"
-    cpus = cpus_on_nodes(plan)
-    reservation = Reservation(port, job, [wanted_of(each, cpus.get(rank, 0)) for rank, each in matches.items()])
-    for _ in range(ATTEMPTS):
-        stack.callback(reservation.release)
-    reservation.acquire(wait)
-    groups = []
-    for component in plan.components:
-        first = plan.placements(component)[0].node_rank
-        groups.append(WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address), worker))
-    gang = Gang(port, reservation, {rank: number for number, rank in enumerate(matches)}, groups)
-    stack.callback(gang.kill)
-
-    def audited(reports: Reports) -> tuple[AuditRow, ...]:
-        rows = audit(plan, matches, reports)
-        different = tuple(findings(rows))
-        if different:
-            raise LaunchFailed(*different)
-        return rows
-
-    rows = audited(gang.start([os.getcwd()], timeout, progress, audited))  # the constructors may change what is seen
-    return Launch(plan, gang.groups, rows, unchecked(plan), address, stack)
+    problem = again.problem if again.problem is not None else question_of(plan)
+    lifetime = Lifetime(plan, problem, Way(port, worker, timeout, wait, progress), again.restarts, again.search)
+    stack.callback(lifetime.stop)
+    lifetime.begin()
+    return Launch(lifetime, address, stack, again.elastic)

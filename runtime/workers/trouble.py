@@ -12,9 +12,12 @@ STARTING = "was starting"
 def trouble(problem: AnswerFailed, component: str, rank: int, node: str, doing: str) -> LaunchFailed:
     """The failure of one rank. `doing`: what it did then, such as "was starting" or "ran `train`".
 
-    PW703: the constructor raised; PW709: a method raised; PW704: the process died or never came to be.
+    PW703: the constructor raised; PW709: a method raised; PW713: its node was lost; PW704: the process died or never came to be.
     """
     who = f"rank {rank} of `{component}` on `{node}`"
+    if isinstance(problem, Died) and problem.node_lost:
+        help = "start the node again, or launch with restarts"
+        return failed("PW713", component, f"{who} was lost with its node while it {doing}", help, rank)
     if isinstance(problem, Died):
         help = "look for an out-of-memory kill on that node, then in Ray's logs there"
         return failed("PW704", component, f"{who} died while it {doing}: {problem.reason}", help, rank)

@@ -1,0 +1,15 @@
+"""The end of a launch that is not brought back."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ...models.findings.finding import Finding, error
+from ..failure import LaunchFailed
+
+HELP = "give ranges such as `8-16` where fewer do as well, keep a node free, or allow more restarts"
+
+
+def given_up(failure: LaunchFailed, why: str, reasons: Sequence[Finding] = ()) -> LaunchFailed:
+    """What was lost, why it cannot be replaced, and that it is the end (PW714)."""
+    return LaunchFailed(*failure.findings, *reasons, error("PW714", "", f"the launch is not recovered: {why}", help=HELP))

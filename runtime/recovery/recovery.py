@@ -1,0 +1,46 @@
+"""What a recovery came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...models.placements.moves import Moves
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A launch that runs again.
+
+    Attributes
+    ----------
+    lost : names of the nodes that the plan before used and that are gone.
+    joined : names of the nodes that are there and were not when it was made.
+    moves : what became of the groups of the plan before; None where the plan is the same.
+    attempt : the how many-th restart of the launch this was; 0 where nothing had failed.
+    seconds : from the failure, or the wish to grow, until all workers were audited again.
+    """
+
+    lost: tuple[str, ...]
+    joined: tuple[str, ...]
+    moves: Moves | None
+    attempt: int
+    seconds: float
+
+    def __str__(self) -> str:
+        nodes = [f"without {_listed(self.lost)}"] * bool(self.lost) + [f"with {_listed(self.joined)}"] * bool(self.joined)
+        where = f" {', '.join(nodes)}" if nodes else ""
+        return f"running again after {self.seconds:.1f} s{where}: {self.moved}"
+
+    @property
+    def moved(self) -> str:
+        """How many groups are elsewhere now, in words."""
+        if self.moves is None:
+            return "everything is where it was"
+        groups = max(sum(part.now for part in self.moves.parts), self.moves.kept)
+        started = sum(part.started for part in self.moves.parts)
+        proved = ", proved to be the fewest" if self.moves.proved else ""
+        return f"{started} of {groups} groups moved, {self.moves.lost} of them because their node is gone{proved}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

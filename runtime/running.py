@@ -1,0 +1,90 @@
+"""The workers of a plan in one reservation: how they are started, and what they are then."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Mapping, Sequence
+
+from ..models.placements.plan import Plan
+from ..models.placements.reserved import cpus_on_nodes
+from .failure import LaunchFailed
+from .port.node import RayNode
+from .port.port import Port
+from .progress import OnStep, Step
+from .reserving.reservation import Reservation
+from .reserving.wanted import wanted_of
+from .watching.audit import AuditRow, audit, findings
+from .watching.monitor import Monitor
+from .workers.gang import Gang, Reports
+from .workers.group import WorkerGroup
+from .workers.member import members_of
+from .world.interpreters import check_interpreters
+from .world.matching import match
+
+ATTEMPTS = 2
+"""How often what is held is given back, should that fail: whatever else went wrong, nothing may stay held."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How workers are started, whatever the plan: of which class, within how many seconds, after how long a wait for others."""
+
+    port: Port
+    worker: str | type
+    timeout: float
+    wait: float
+    progress: OnStep
+
+
+@dataclass(frozen=True)
+class Running:
+    """The workers of a plan, started and audited.
+
+    Attributes
+    ----------
+    plan : what runs.
+    groups : component -> its workers.
+    audit : where each worker really is, one row a process.
+    monitor : sees what of it is lost.
+    """
+
+    plan: Plan
+    groups: Mapping[str, WorkerGroup]
+    audit: tuple[AuditRow, ...]
+    monitor: Monitor
+
+
+def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) -> Running:
+    """Matches, reserves, starts and audits; the stack undoes what was done. `available`: the nodes that are there, in their order."""
+    port = way.port
+    way.progress(Step("reserving"))
+    matches = match(plan, available)
+    check_interpreters(port, plan, matches)
+    job = f"placewright-{uuid.uuid4().hex[:8]}"
+    cpus = cpus_on_nodes(plan)
+    reservation = Reservation(port, job, [wanted_of(each, cpus.get(rank, 0)) for rank, each in matches.items()])
+    for _ in range(ATTEMPTS):
+        stack.callback(reservation.release)
+    reservation.acquire(way.wait)
+    groups = []
+    for component in plan.components:
+        first = plan.placements(component)[0].node_rank
+        groups.append(WorkerGroup(port, component, members_of(plan, component, job, matches[first].ray.address), way.worker))
+    gang = Gang(port, reservation, {rank: number for number, rank in enumerate(matches)}, groups)
+    stack.callback(gang.kill)
+    monitor = Monitor(port, reservation.hold, {rank: each.ray.node_id for rank, each in matches.items()}, groups)
+    for group in groups:
+        group.alarm = monitor.check
+
+    def audited(reports: Reports) -> tuple[AuditRow, ...]:
+        rows = audit(plan, matches, reports)
+        different = tuple(findings(rows))
+        if different:
+            raise LaunchFailed(*different)
+        return rows
+
+    rows = audited(gang.start([os.getcwd()], way.timeout, way.progress, audited))  # the constructors may change what is seen
+    return Running(plan, gang.groups, rows, monitor)
