@@ -23,6 +23,7 @@ from ..reserving.wanted import wanted_of
 from ..shield import shielded
 from ..simulated.simulate import SimulatedCluster
 from ..watching.audit import AuditRow, audit, findings
+from ..watching.monitor import Monitor
 from ..workers import base
 from ..workers import worker as host
 from ..workers.gang import Gang, Reports
@@ -125,8 +126,11 @@ class Cluster:
         if distrusted:
             raise LaunchFailed(*distrusted)
         check_interpreters(self.port, plan, self._matches)
-        gang = Gang(self.port, self.reservation, {rank: rank for rank in self._matches}, [make(self.port)])
+        group = make(self.port)
+        gang = Gang(self.port, self.reservation, {rank: rank for rank in self._matches}, [group])
         self._stack.callback(gang.kill)
+        nodes = {rank: self._matches[rank].ray.node_id for rank in used_nodes(plan)}
+        group.alarm = Monitor(self.port, self.reservation.hold, nodes, [group]).check
 
         def audited(reports: Reports) -> tuple[AuditRow, ...]:
             rows = audit(plan, self._matches, reports)
@@ -136,7 +140,6 @@ class Cluster:
             return rows
 
         rows = audited(gang.start([os.getcwd()], timeout, settled=audited))
-        (group,) = gang.groups.values()
         return Started(group, rows, gang.kill)
 
     def close(self) -> None:

@@ -187,6 +187,17 @@ def test_the_first_failure_is_raised_by_wait_and_no_other_process_is_harmed() ->
     assert os.getpid()
 
 
+def test_a_node_that_is_lost_ends_the_call_that_waits() -> None:
+    port, machines = cluster(4, 4)
+    group = Actor.create_group().launch(machines, name="actor")
+    port.slow = {f"actor:{rank}": 600.0 for rank in range(8)}
+    results = group.train(1)
+    port.lose_node(1)
+    with pytest.raises(LaunchFailed, match="host-1|node 1"):
+        results.wait()
+    assert port.now() < 5
+
+
 def test_node_groups_of_the_cluster_section_count() -> None:
     groups = [
         {"label": "trainers", "node_ranks": "1", "env_configs": [{"node_ranks": 1, "env_vars": [{"GLOO_SOCKET_IFNAME": "eth1"}]}]},

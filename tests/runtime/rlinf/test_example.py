@@ -1,0 +1,22 @@
+"""The example in RLinf's style, run as its users run it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "rlinf" / "worker_group.py"
+
+
+@pytest.mark.ray
+def test_the_example_runs_on_simulated_nodes() -> None:
+    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=110)
+    assert done.stdout.splitlines() == [
+        "2 + 2 = -> rank 0 of 2 on 0,1",
+        "2 + 2 = -> rank 1 of 2 on 0,1",
+        "steps [2, 2, 2, 2]",
+        "saved ['/checkpoints/actor:0']",
+    ], done.stderr

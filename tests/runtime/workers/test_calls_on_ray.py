@@ -1,0 +1,101 @@
+"""Calls on real processes: what only Ray can show."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from typing import Any, Iterator
+
+import pytest
+from placewright.models.strategies import PackedPlacementStrategy
+from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.port.ray_compat import send_by_value
+from placewright.runtime.rlinf.cluster import Cluster
+from placewright.runtime.rlinf.group import WorkerGroup
+from placewright.runtime.workers.base import Worker
+
+pytestmark = pytest.mark.ray
+
+
+class Missing(Exception):
+    """No such shard."""
+
+
+class Shard(Worker):
+    """Two of them stand for all tests of this file: each start of a process costs more than all these calls."""
+
+    def __init__(self, scale: int) -> None:
+        super().__init__()
+        self.scale = scale
+
+    def train(self, batch: Any, *, times: int = 1) -> Any:
+        return (self._rank, len(batch) * times * self.scale)
+
+    def sleep(self, seconds: float) -> int:
+        time.sleep(seconds if self._rank == 0 else 0)
+        return self._rank
+
+    def fail(self) -> None:
+        if self._rank == 1:
+            raise Missing("shard 1")
+        time.sleep(600)
+
+    def die(self) -> None:
+        if self._rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(600)
+
+    def pid(self) -> int:
+        return os.getpid()
+
+
+class Asynchronous(Worker):
+    """A class with a coroutine."""
+
+    async def ask(self, question: str) -> str:
+        await asyncio.sleep(0)
+        return f"{question} {self.rank}"
+
+
+@pytest.fixture
+def cluster(address: str) -> Iterator[Cluster]:
+    send_by_value(sys.modules[__name__])
+    with Cluster(1, address=address) as cluster:
+        yield cluster
+
+
+def launched(cluster: Cluster) -> WorkerGroup:
+    return Shard.create_group(10).launch(cluster, PackedPlacementStrategy(0, 3, 2), name="shard")
+
+
+def test_calls_arguments_and_failures(cluster: Cluster) -> None:
+    group = launched(cluster)
+    large = bytearray(1 << 20)
+    assert group.train(large, times=2).wait() == [(0, 20 << 20), (1, 20 << 20)]
+    assert group.execute_on(1).train("abc").wait() == [(1, 30)]
+    assert [rank for rank, _ in group.sleep(1.0).as_completed()] == [1, 0]
+    with pytest.raises(AttributeError, match="did you mean `train`"):
+        group.tran("abc")
+
+    began = time.monotonic()
+    with pytest.raises(LaunchFailed, match=r"rank 1 of `shard` on .* raised while it ran `fail`: .*shard 1") as caught:
+        group.fail().wait()
+    assert time.monotonic() - began < 5
+    assert type(caught.value.__cause__).__name__ == "Missing"
+    assert "in fail" in caught.value.traceback
+
+
+def test_a_worker_that_is_killed_ends_the_call_at_once_and_its_name_can_be_used_again(cluster: Cluster) -> None:
+    with launched(cluster) as group:
+        taken = Shard.create_group(1)
+        with pytest.raises(LaunchFailed, match="there is a worker `shard:0` already"):
+            taken.launch(cluster, PackedPlacementStrategy(0, 0), name="shard")
+        began = time.monotonic()
+        with pytest.raises(LaunchFailed, match=r"rank 1 of `shard` on .* died while it ran `die`"):
+            group.die().wait()
+        assert time.monotonic() - began < 5
+    again = Asynchronous.create_group().launch(cluster, PackedPlacementStrategy(0, 0), name="shard")
+    assert again.ask("who?").wait() == ["who? 0"]
