@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import sys
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Iterator
@@ -12,8 +11,10 @@ from typing import TYPE_CHECKING, Iterator
 import click
 
 from ..models.findings.finding import Finding
-from ..report.terminal import escape, paint, wants_colour
+from ..report.terminal import escape
+from .launching import Wanted, launch_detached, launch_here
 from .options import cluster_option, composing_options, dialect_option
+from .progress import AUTO, WAYS
 from .show import echo_findings
 
 if TYPE_CHECKING:
@@ -21,11 +22,17 @@ if TYPE_CHECKING:
     from ..models.machines.cluster import Cluster
     from ..models.machines.shorthand import AsDeclared
     from ..models.placements.plan import Plan
-    from ..runtime.failure import LaunchFailed
-    from ..runtime.launch import Launch
 
 OK, FINDINGS, UNUSABLE, UNDECIDED, SIGNALLED = 0, 1, 2, 3, 128
+SECONDS = click.FloatRange(min=0, min_open=True)
 _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
+
+
+def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """A number of seconds. Raises BadParameter for one that never ends."""
+    if value is not None and not value < float("inf"):
+        raise click.BadParameter("name a number of seconds", ctx, param)
+    return value
 
 
 @click.command()
@@ -34,36 +41,53 @@ _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
 @click.option("--address", metavar="HOST:PORT", help="On the Ray cluster that was started there, and that this machine is part of.")
 @click.option("--worker", metavar="MODULE:CLASS", help="The class of every worker; one that only knows its environment if not given.")
 @click.option("--call", "method", metavar="METHOD", help="Call this method on every worker and wait until all have returned.")
+@click.option("--keep", is_flag=True, help="Let the workers run until Ctrl-C or SIGTERM.")
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=300.0, show_default=True, help="Seconds for the workers to start."
+    "--detach",
+    metavar="[NAME]",
+    is_flag=False,
+    flag_value="",
+    help="Let them run on under this name when the command has ended; see `stop`.",
 )
+@click.option("--timeout", type=SECONDS, default=300.0, show_default=True, callback=_finite, help="Seconds for the workers to start.")
+@click.option("--wait", type=SECONDS, default=0.6, show_default=True, callback=_finite, help="Seconds to wait for what other jobs hold.")
+@click.option("--restarts", type=click.IntRange(0, 1000), default=0, show_default=True, help="How often to start again what was lost.")
 @click.option(
     "--trust-env", "trusted_env", multiple=True, metavar="NAME", help="Let node groups set this variable, which can run other code."
+)
+@click.option(
+    "--progress", type=click.Choice(WAYS), default=AUTO, show_default=True, help="A line on a terminal and lines elsewhere, lines, or none."
 )
 @cluster_option
 @dialect_option
 @composing_options
 def launch(
-    file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, timeout: float,
-    trusted_env: tuple[str, ...], machines: Cluster | AsDeclared | None, dialect: str, composer: Composer,
+    file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, keep: bool, detach: str | None,
+    timeout: float, wait: float, restarts: int, trusted_env: tuple[str, ...], progress: str, machines: Cluster | AsDeclared | None, dialect: str,
+    composer: Composer,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
 
     A configuration is verified first, and solved where it gives hints. All workers start or none; each says where it
-    is, which is compared with the plan; then all are ended, and nothing is left, also after Ctrl-C.
+    is, which is compared with the plan; then all are ended, and nothing is left, also after Ctrl-C. With `--keep` or
+    `--detach` they run on until you end them.
 
     \b
     placewright launch train.yaml --simulate --cluster 2x8
     placewright launch plan.json --address 10.0.0.1:6379 --worker train.workers:Worker --call run
+    placewright launch plan.json --simulate --detach trial; placewright status; placewright stop trial
     """
-    if timeout != timeout or timeout == float("inf"):
-        raise click.UsageError("--timeout needs a number of seconds")
     if simulate and address:
         raise click.UsageError("--simulate and --address exclude each other")
+    if keep and detach is not None:
+        raise click.UsageError("--keep and --detach exclude each other")
     with _heeding_signals() as heard:
         try:
             plan = _plan(file, machines, dialect, composer)
-            return plan if isinstance(plan, int) else _launch(plan, address, worker, method, timeout, trusted_env)
+            if isinstance(plan, int):
+                return plan
+            wanted = Wanted(plan, file, address, worker, method, timeout, wait, restarts, trusted_env, progress)
+            return launch_here(wanted, keep) if detach is None else launch_detached(wanted, detach)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt but the end of this process
             number = heard[0] if heard else signal.SIGINT
@@ -137,50 +161,3 @@ def _refused(file: str, findings: tuple[Finding, ...], code: int) -> int:
         err=True,
     )
     return code
-
-
-def _launch(plan: Plan, address: str | None, worker: str | None, method: str | None, timeout: float, trusted_env: tuple[str, ...]) -> int:
-    from ..runtime.failure import LaunchFailed
-    from ..runtime.launch import launch as launched
-
-    try:
-        with launched(plan, address=address, worker=worker, timeout=timeout, trusted_env=trusted_env, progress=_progress) as running:
-            verdict = _show(running, simulated=address is None)
-            if method:
-                _progress(f"calling `{method}`")
-                running.call_all(method)
-    except LaunchFailed as problem:
-        return _failed(problem)
-    click.echo(verdict, color=True)
-    return OK
-
-
-def _progress(step: object) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"{step} ...", err=True)
-
-
-def _show(running: Launch, simulated: bool) -> str:
-    """Prints the audit; the verdict, to be printed when all has ended."""
-    from ..report.table import table
-    from ..report.text import plural, render_unchecked
-
-    rows = [["component", "rank", "node", "name", "Ray node", "pid", "local", "sees", "audit"]]
-    for row in running.audit:
-        place = [str(row.node_rank), row.node, row.ray_node[:8], str(row.pid), f"{row.local_rank}/{row.local_world_size}"]
-        rows.append([row.component, f"{row.rank}/{row.world_size}", *place, ",".join(row.visible) or "-", "as planned"])
-    click.echo(table(rows, right=(2, 5)))
-    if running.unchecked:
-        click.echo("\n" + render_unchecked(running.unchecked))
-    nodes = len({row.node_rank for row in running.audit})
-    sizes = f"{plural(len(running.audit), 'worker')} of {plural(len(running.groups), 'component')}"
-    where = f"{plural(nodes, 'simulated node' if simulated else 'node')}"
-    return f"\n{paint('ok', 'green', wants_colour(sys.stdout))}: {sizes} ran on {where}, each as planned; all ended"
-
-
-def _failed(problem: LaunchFailed) -> int:
-    echo_findings(problem.findings, err=True)
-    for line in problem.traceback.splitlines():
-        click.echo(f"   | {escape(line)}", err=True)
-    click.echo("not launched: nothing is left running", err=True)
-    return problem.exit_code

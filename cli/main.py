@@ -26,6 +26,8 @@ VERBS = {
     "explain": "Say what a file needs and how its numbers come about, or what a code such as PW102 means.",
     "convert": "Write a configuration in another dialect.",
     "launch": "Start the workers of a file or a plan on Ray.",
+    "status": "Say which launches run, and where their workers are.",
+    "stop": "End a launch that was detached or kept.",
     "schema": "Print what may stand in a file, as JSON Schema for editors.",
 }
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Iterator
 import click
 
 from ..report.progress import standing
+from .line import Line
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Live
-
     from ..solver.searching.progress import OnProgress, Progress
 
 AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
@@ -31,9 +30,9 @@ def shown(way: str, for_program: bool = False) -> Iterator[OnProgress]:
     elif way == NONE or for_program or not sys.stderr.isatty():
         yield lambda progress: None
     else:
-        line = _Line()
+        line = Line()
         try:
-            yield _from_the_first_doubt(line.tell)
+            yield _from_the_first_doubt(lambda progress: line.tell(standing(progress.plan, progress.refuted)))
         finally:
             line.end()
 
@@ -49,29 +48,3 @@ def _from_the_first_doubt(tell: OnProgress) -> OnProgress:
             tell(progress)
 
     return told
-
-
-class _Line:
-    """A line with a running clock. What draws it is loaded with the first word."""
-
-    def __init__(self) -> None:
-        self._live: Live | None = None
-
-    def tell(self, progress: Progress) -> None:
-        """Renews the line."""
-        text = standing(progress.plan, progress.refuted)
-        if self._live is None:
-            from rich.console import Console
-            from rich.progress import Progress as Live
-            from rich.progress import TextColumn, TimeElapsedColumn
-
-            columns = TimeElapsedColumn(), TextColumn("{task.description}", markup=False)
-            self._live = Live(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
-            self._live.add_task(text)
-            self._live.start()
-        self._live.update(self._live.task_ids[0], description=text)
-
-    def end(self) -> None:
-        """Takes the line away."""
-        if self._live is not None:
-            self._live.stop()

@@ -115,6 +115,11 @@ def read_plan(path: str | Path) -> Plan:
         raise UnusableInput([error("PW001", "", f"`{path}` cannot be read: {problem.strerror}", help="check the path")]) from None
     if len(data) > MAX_BYTES:
         raise UnusableInput([error("PW002", "", f"`{path}` is larger than {MAX_BYTES >> 20} MiB", help="is this a plan?")])
+    return plan_of(data, path)
+
+
+def plan_of(data: bytes, path: str | Path) -> Plan:
+    """The plan in a text, which came from `path`. Raises UnusableInput as `read_plan` does."""
     try:
         form = PlanForm.model_validate_json(data)
         plan = _build(form)

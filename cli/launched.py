@@ -1,0 +1,66 @@
+"""What a launch comes to on a terminal: its workers, how to reach them, the verdict, and why it failed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Sequence
+
+import click
+
+from ..report.terminal import escape, paint, wants_colour
+from .show import echo_findings
+
+if TYPE_CHECKING:
+    from ..runtime.detached.record import Record, Worker
+    from ..runtime.failure import LaunchFailed
+
+NOT_LAUNCHED, FAILED = "not launched: nothing is left running", "failed: nothing is left running"
+
+
+def workers_table(workers: Sequence[Worker]) -> str:
+    """One row a worker: where it is and what it sees, as it said itself."""
+    from ..report.table import table
+
+    rows = [["component", "rank", "node", "name", "Ray node", "pid", "local", "sees", "audit"]]
+    for its in workers:
+        place = [str(its.node_rank), its.node, its.ray_node[:8], str(its.pid), f"{its.local_rank}/{its.local_world_size}"]
+        rows.append([its.component, f"{its.rank}/{its.world_size}", *place, ",".join(its.sees) or "-", "as planned"])
+    return table(rows, right=(2, 5))
+
+
+def sizes(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:
+    """("14 workers of 4 components", "2 simulated nodes")."""
+    from ..report.text import plural
+
+    components = len({its.component for its in workers})
+    nodes = len({its.node_rank for its in workers})
+    return f"{plural(len(workers), 'worker')} of {plural(components, 'component')}", plural(
+        nodes, "simulated node" if simulated else "node"
+    )
+
+
+def ran(workers: Sequence[Worker], simulated: bool) -> str:
+    """The verdict on a launch that is over."""
+    who, where = sizes(workers, simulated)
+    return f"{paint('ok', 'green', wants_colour(sys.stdout))}: {who} ran on {where}, each as planned; all ended"
+
+
+def runs(record: Record, until: str) -> str:
+    """The verdict on a launch that goes on, and how its workers are reached. `until` says what ends it."""
+    who, where = sizes(record.workers, record.simulated)
+    first = record.workers[0].component
+    return (
+        f"{paint('running', 'green', wants_colour(sys.stdout))}: `{record.name}`, {who} on {where}, each as planned, "
+        f"Ray at {record.address}\n"
+        f"  call them: with placewright.attach({record.name!r}) as groups: groups[{first!r}].call('METHOD')\n"
+        f"  until:     {until}"
+    )
+
+
+def failed(problem: LaunchFailed, verdict: str = NOT_LAUNCHED) -> int:
+    """Prints why, with the end of the worker's own traceback; the exit code."""
+    echo_findings(problem.findings, err=True)
+    for line in problem.traceback.splitlines():
+        click.echo(f"   | {escape(line)}", err=True)
+    click.echo(verdict, err=True)
+    return problem.exit_code

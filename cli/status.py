@@ -1,0 +1,71 @@
+"""`placewright status`: which launches run on after their command has ended, and what became of them."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+import click
+
+from ..report.terminal import escape
+from .launched import failed, sizes, workers_table
+from .show import echo_findings
+
+if TYPE_CHECKING:
+    from ..runtime.detached.asking import Seen
+
+OK, DIFFERENT = 0, 4
+
+
+@click.command()
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+def status(name: str | None, form: str) -> int:
+    """Say which launches run, or where the workers of one are.
+
+    One that has failed says why until `placewright stop NAME` removes it. The exit code is 4 if one has failed.
+
+    \b
+    placewright status
+    placewright status trial --format json
+    """
+    from ..runtime.detached.asking import launch_named, launches
+    from ..runtime.failure import LaunchFailed
+
+    try:
+        seen = launches() if name is None else [launch_named(name)]
+    except LaunchFailed as problem:
+        return failed(problem, "no status")
+    if form == "json":
+        click.echo(json.dumps({"schema": 1, "launches": [_data(each) for each in seen]}, indent=1))
+    else:
+        _print(seen, whole=name is not None)
+    return DIFFERENT if any(each.findings for each in seen) else OK
+
+
+def _print(seen: list[Seen], whole: bool) -> None:
+    from ..report.table import table
+
+    if whole and seen[0].alive:
+        click.echo(workers_table(seen[0].record.workers) + "\n")
+    rows = [["launch", "state", "since", "workers", "on", "Ray", "file"]]
+    for each in seen:
+        who, where = sizes(each.record.workers, each.record.simulated) if each.record.workers else ("-", "-")
+        rows.append([each.record.name, each.state, _since(each), who, where, each.record.address or "-", each.record.file])
+    click.echo(table(rows) if seen else "no launches")
+    for each in seen:
+        if each.findings:
+            click.echo(f"\n{escape(each.record.name)}:", err=True)
+            echo_findings(each.findings, err=True, texts={})
+
+
+def _since(seen: Seen) -> str:
+    """UTC, to the second."""
+    return datetime.fromtimestamp(seen.record.since, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _data(seen: Seen) -> dict[str, object]:
+    data = seen.record.model_dump(mode="json", exclude={"schema_", "findings", "state", "since"})
+    findings = [{"code": its.code, "subject": its.subject, "message": its.message, "help": its.help} for its in seen.findings]
+    return {"name": seen.record.name, "state": seen.state, "since": _since(seen), **data, "findings": findings}

@@ -1,0 +1,32 @@
+"""`placewright stop`: end a launch that runs on after its command has ended."""
+
+from __future__ import annotations
+
+import click
+
+from .launched import failed
+
+OK = 0
+
+
+@click.command()
+@click.argument("name")
+def stop(name: str) -> int:
+    """End the launch NAME; returns when nothing of it is left.
+
+    Of a launch that has ended or failed already, the record is removed.
+
+    \b
+    placewright stop trial
+    """
+    from ..runtime.detached.asking import stop as ended
+    from ..runtime.failure import LaunchFailed
+
+    try:
+        seen = ended(name)
+    except LaunchFailed as problem:
+        return failed(problem, "not stopped")
+    click.echo(
+        f"`{name}` has ended: nothing is left running" if seen.alive else f"`{name}` was {seen.state} already; its record is removed"
+    )
+    return OK

@@ -1,0 +1,113 @@
+"""What became of launches that are kept, and the end of one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...models.findings.finding import Finding, error
+from ..failure import failed
+from .claim import LOG, STOP, is_held, remove
+from .directory import directory_of, must_be_private, names
+from .record import RUNNING, STARTING, Record, read_record
+
+LOST = "lost"
+STOP_LIMIT, KILL_LIMIT, INTERVAL = 60.0, 10.0, 0.05
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A launch, as it stands: its record, and ``lost`` instead of the state if its keeper was killed."""
+
+    record: Record
+    state: str
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def alive(self) -> bool:
+        """Do its workers run, or are they about to?"""
+        return self.state in (STARTING, RUNNING)
+
+
+def launches() -> list[Seen]:
+    """Every launch of this user that is written down, by name. What a killed keeper left is told once, and removed.
+
+    Raises LaunchFailed (PW732) where somebody else could write.
+    """
+    return [seen for seen in map(_seen, names()) if seen is not None]
+
+
+def launch_named(name: str) -> Seen:
+    """One launch. Raises LaunchFailed: PW730 if there is none of this name."""
+    seen = _seen(name)
+    if seen is None:
+        raise failed("PW730", "", f"there is no launch named `{name}`", "see which there are with `placewright status`", name)
+    return seen
+
+
+def stop(name: str, limit: float = STOP_LIMIT) -> Seen:
+    """Ends a launch and returns how it stood, when nothing of it is left; of one that has ended already the record is removed.
+
+    A keeper that has not ended within `limit` s is killed; then Ray ends its workers. Raises LaunchFailed: PW730.
+    """
+    seen = launch_named(name)
+    path = directory_of(name)
+    if seen.alive:
+        _ask_to_stop(path)
+        if not _wait_until_gone(path, limit):
+            os.kill(seen.record.pid, signal.SIGKILL)  # the lock is held, so this is still its keeper
+            if not _wait_until_gone(path, KILL_LIMIT):
+                raise failed(
+                    "PW733", "", f"the keeper of `{name}` (process {seen.record.pid}) cannot be ended", "look at that process", name
+                )
+    remove(path)
+    return seen
+
+
+def _seen(name: str) -> Seen | None:
+    """How the launch in a directory stands; None if there is none, or nothing is written down yet."""
+    path = directory_of(name)
+    try:
+        must_be_private(path)
+    except FileNotFoundError:
+        return None
+    held = is_held(path)
+    record = read_record(path)
+    if record is None or (not held and record.state in (STARTING, RUNNING)):
+        log = _last_line(path / LOG)
+        if not held:
+            remove(path)
+        return None if record is None else Seen(record, LOST, (_lost(record, log),))
+    return Seen(record, record.state, tuple(trouble.finding() for trouble in record.findings))
+
+
+def _lost(record: Record, log: str) -> Finding:
+    message = f"the keeper of `{record.name}` (process {record.pid}) was killed" + (f": {log}" if log else "")
+    return error("PW733", record.name, message, help="its workers ended with it; launch it again", witnesses=(record.pid,))
+
+
+def _last_line(log: Path) -> str:
+    try:
+        lines = log.read_text("utf-8", "replace").strip().splitlines()
+    except FileNotFoundError:
+        return ""
+    return lines[-1][:200] if lines else ""
+
+
+def _ask_to_stop(path: Path) -> None:
+    try:
+        os.close(os.open(path / STOP, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    except FileNotFoundError:  # it has just ended by itself
+        return
+
+
+def _wait_until_gone(path: Path, limit: float) -> bool:
+    deadline = time.monotonic() + limit
+    while is_held(path):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(INTERVAL)
+    return True

@@ -1,0 +1,138 @@
+"""The keeper: a process of its own session that holds a launch. When it ends, in whatever way, everything ends.
+
+It reads one line, the Request; tells each step, and then either that all workers run or why not; and lives on alone once the
+command has answered that. Before that it ends with the command; afterwards when it is asked to (a file in the launch's
+directory, or SIGTERM), when the method that was to be called has returned, or when a worker is gone, which it writes down.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from types import FrameType
+from typing import TextIO
+
+from ...models.placements.plan_file import plan_of, plan_to_json
+from ..failure import LaunchFailed, failed
+from ..launch import launch
+from ..launched import Launch
+from ..progress import Step
+from .claim import LOG, Claim
+from .keeping import heeding, keep
+from .messages import KEEP, Failure, Message, Progress, Request
+from .record import ENDED, FAILED, STARTING, Record, Trouble, record_of
+
+
+def main() -> None:
+    """Holds the launch that is asked for on standard input."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever is printed goes where the errors go
+    request = Request.model_validate_json(sys.stdin.readline())
+    Keeper(request, answers).run()
+
+
+class Keeper:
+    """Holds one launch; `answers` is read by the command that wants it, until that has said KEEP."""
+
+    def __init__(self, request: Request, answers: TextIO) -> None:
+        self._request = request
+        self._answers = answers
+        self._claim = Claim(request.name)
+        self._record = Record(
+            name=request.name, state=STARTING, since=time.time(), pid=os.getpid(), file=request.file, simulated=request.address is None
+        )
+        self._kept = threading.Event()
+
+    def run(self) -> None:
+        """Returns when the launch has ended and nothing of it is left."""
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, _interrupt)
+        leave_record = False
+        try:
+            self._claim.take()
+            with heeding(self._claim, self._left_alone):
+                self._hold()
+            leave_record = True  # the method has returned on every worker
+            self._write(state=ENDED, since=time.time())
+        except LaunchFailed as problem:
+            leave_record = self._kept.is_set()
+            self._failed(problem)
+        except KeyboardInterrupt:
+            if not self._kept.is_set():
+                again = "launch it again"
+                self._failed(failed("PW733", "", f"the launch `{self._request.name}` was ended before its workers were ready", again))
+        finally:
+            self._claim.give_up(leave_record)
+
+    def _hold(self) -> None:
+        """The launch, from the start of its workers until their end."""
+        request = self._request
+        self._write()
+        plan = plan_of(request.plan.encode(), request.file)
+        with launch(
+            plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
+            progress=self._step, wait=request.wait, restarts=request.restarts,
+        ) as running:  # fmt: skip
+            keep(running, request.method, self._noted)
+
+    def _noted(self, running: Launch) -> None:
+        """Writes down how it runs; the first time the command is told, and waited for until it has taken note."""
+        self._record = record_of(self._request.name, self._request.file, running, self._request.address is None)
+        self._claim.keep(self._record, plan_to_json(running.plan))
+        if not self._kept.is_set():
+            self._tell(Message(running=self._record))
+            self._kept.wait()
+            self._write_to_log()
+
+    def _left_alone(self) -> bool:
+        """Has the command ended without having said KEEP? Told by its pipe, which is looked at only while it matters."""
+        if not self._kept.is_set() and select.select([0], [], [], 0)[0]:
+            if os.read(0, len(KEEP)) != KEEP.encode():
+                return True
+            self._kept.set()
+        return False
+
+    def _step(self, step: Step) -> None:
+        self._tell(Message(progress=Progress(words=step.words, up=dict(step.up))))
+
+    def _tell(self, message: Message) -> None:
+        """Tells the command, while it listens. Raises KeyboardInterrupt if it is gone: then nobody wants this launch."""
+        if self._kept.is_set():
+            return
+        try:
+            self._answers.write(message.model_dump_json(exclude_none=True, by_alias=True) + "\n")
+            self._answers.flush()
+        except BrokenPipeError:
+            raise KeyboardInterrupt from None
+
+    def _write(self, **changes: object) -> None:
+        self._record = self._record.model_copy(update=changes)
+        self._claim.write(self._record)
+
+    def _failed(self, problem: LaunchFailed) -> None:
+        """Says why: to the command while it listens, afterwards in the record."""
+        if self._kept.is_set():
+            self._write(state=FAILED, since=time.time(), findings=tuple(map(Trouble.of, problem.findings)))
+        else:
+            with suppress(KeyboardInterrupt):
+                self._tell(Message(failed=Failure.of(problem)))
+
+    def _write_to_log(self) -> None:
+        """From now on what is printed goes to a file beside the record."""
+        log = os.open(self._claim.path / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        for stream in (1, 2):
+            os.dup2(log, stream)
+        os.close(log)
+        self._answers.close()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Ends the launch in order, once; Ray would drop any other exception while it waits."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt

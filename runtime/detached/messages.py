@@ -1,0 +1,66 @@
+"""What a command and the keeper that it starts say to each other: JSON, one message a line."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from ..failure import LaunchFailed
+from ..progress import Step
+from .record import Record, Trouble
+
+KEEP = "keep\n"
+"""The command has taken note that all workers are ready: from now on the keeper lives on alone."""
+
+
+class _Plain(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Request(_Plain):
+    """What is to be launched; `plan` is the text of a plan file, `file` what the user named."""
+
+    name: str
+    file: str
+    plan: str
+    address: str | None
+    worker: str | None
+    method: str | None
+    timeout: float
+    wait: float
+    restarts: int
+    trusted_env: tuple[str, ...]
+
+
+class Progress(_Plain):
+    """A step of the launch."""
+
+    words: str
+    up: dict[str, tuple[int, int]]
+
+    def step(self) -> Step:
+        """The step again."""
+        return Step(self.words, self.up)
+
+
+class Failure(_Plain):
+    """Why there is no launch."""
+
+    findings: tuple[Trouble, ...]
+    traceback: str = ""
+
+    @classmethod
+    def of(cls, problem: LaunchFailed) -> Failure:
+        """The failure's plain part."""
+        return cls(findings=tuple(map(Trouble.of, problem.findings)), traceback=problem.traceback)
+
+    def problem(self) -> LaunchFailed:
+        """The failure again."""
+        return LaunchFailed(*(trouble.finding() for trouble in self.findings), traceback=self.traceback)
+
+
+class Message(_Plain):
+    """One line of the keeper: just one of these."""
+
+    progress: Progress | None = None
+    running: Record | None = None
+    failed: Failure | None = None

@@ -1,0 +1,108 @@
+"""The start of a keeper, which is waited for until all its workers are ready, or it has said why they are not."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from typing import IO, Iterator
+
+from pydantic import ValidationError
+
+from ..failure import LaunchFailed, failed
+from ..progress import OnStep, silent
+from ..shield import shielded
+from ..simulated.simulate import PER_NODE, START_LIMIT
+from .messages import KEEP, Message, Request
+from .record import Record
+
+BEGIN = "import sys; sys.path[:] = sys.argv[1:]; from placewright.runtime.detached.keeper import main; main()"
+"""What the keeper runs: it finds modules where this process finds them, not where it happens to be started."""
+GRACE, END_LIMIT = 120.0, 60.0
+
+
+def detach(request: Request, nodes: int, progress: OnStep = silent) -> Record:
+    """Starts a keeper for this launch and returns its record when all its workers are ready; the keeper lives on.
+
+    `nodes` is how many the plan uses, which decides how long a simulated cluster may take to start.
+    Raises LaunchFailed: what `launch` raises, PW731 if the name is taken, PW733 if the keeper itself ends. Nothing is left then,
+    nor if this is interrupted.
+    """
+    with tempfile.TemporaryFile() as errors:
+        with shielded():
+            keeper = subprocess.Popen(
+                [sys.executable, "-c", BEGIN, *sys.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+            )
+        try:
+            limit = request.timeout + request.wait + START_LIMIT + PER_NODE * nodes + GRACE
+            _say(keeper, request.model_dump_json() + "\n")
+            for message in _messages(keeper, time.monotonic() + limit):
+                if message.failed is not None:
+                    raise message.failed.problem()
+                if message.running is not None:
+                    _say(keeper, KEEP)
+                    return message.running
+                if message.progress is not None:
+                    progress(message.progress.step())
+            raise _gone(request.name, errors)
+        except BaseException:
+            with shielded():
+                _end(keeper)
+            raise
+        finally:
+            for pipe in (keeper.stdin, keeper.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _say(keeper: subprocess.Popen[bytes], text: str) -> None:
+    if keeper.stdin is not None:
+        keeper.stdin.write(text.encode())
+        keeper.stdin.flush()
+
+
+def _messages(keeper: subprocess.Popen[bytes], deadline: float) -> Iterator[Message]:
+    """What the keeper says until it ends. Raises LaunchFailed (PW733) if it says nothing for too long, or no sense."""
+    if keeper.stdout is None:
+        return
+    unread = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(keeper.stdout, selectors.EVENT_READ)
+        while selector.select(max(0.0, deadline - time.monotonic())):
+            data = os.read(keeper.stdout.fileno(), 1 << 16)
+            if not data:
+                return
+            *lines, unread = (unread + data).split(b"\n")
+            try:
+                yield from map(Message.model_validate_json, lines)
+            except ValidationError as problem:
+                raise _faulty(f"it says what makes no sense: {problem.errors()[0]['msg']}") from None
+    raise _faulty("it does not answer")
+
+
+def _end(keeper: subprocess.Popen[bytes]) -> None:
+    """A keeper whose input ends before KEEP undoes everything and ends."""
+    if keeper.stdin is not None:
+        keeper.stdin.close()
+    try:
+        keeper.wait(END_LIMIT)
+    except subprocess.TimeoutExpired:
+        keeper.kill()
+        keeper.wait()
+
+
+def _gone(name: str, errors: IO[bytes]) -> LaunchFailed:
+    errors.seek(0)
+    lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+    return _faulty(lines[-1][:200] if lines else "it ended without a word", "\n".join(lines[-8:]))
+
+
+def _faulty(why: str, traceback: str = "") -> LaunchFailed:
+    return failed("PW733", "", f"the keeper of the launch failed: {why}", "launch without `--detach` to see more", traceback=traceback)
