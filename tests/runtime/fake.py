@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Sequence
 
@@ -32,6 +33,7 @@ class FakeActor:
     node_id: str
     pid: int
     dead: str = ""
+    silent: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     worker: Any = None
 
@@ -61,22 +63,26 @@ class FakePort:
         self.holds: list[FakeHold] = []
         self.actors: list[FakeActor] = []
         self.alive: dict[str, RayNode] = {}
+        self._joined: dict[int, int] = {}
+        self._events: list[tuple[float, Callable[[], None]]] = []
         for rank, count in enumerate(accelerators):
             self.add_node(rank, count, cpus)
 
     def add_node(self, rank: int, accelerators: int, cpus: int = 64) -> None:
-        """A node joins."""
+        """A node joins, under a new id if it has been there before."""
         address = f"10.0.0.{rank + 1}"
+        self._joined[rank] = self._joined.get(rank, 0) + 1
+        node_id = self._id(rank)
         total = {"GPU": float(accelerators), "CPU": float(cpus), f"node:{address}": 1.0}
-        self.alive[f"ray-{rank}"] = RayNode(f"ray-{rank}", f"host-{rank}", address, {RANK_LABEL: str(rank)}, total, {})
+        self.alive[node_id] = RayNode(node_id, f"host-{rank}", address, {RANK_LABEL: str(rank)}, total, {})
 
-    def lose_node(self, rank: int) -> None:
-        """A node is gone, and what was on it."""
-        node_id = f"ray-{rank}"
+    def lose_node(self, rank: int, silently: bool = False) -> None:
+        """A node is gone, and what was on it; silently: whoever waits for an answer from there is told nothing."""
+        node_id = self._id(rank)
         del self.alive[node_id]
         for actor in self.actors:
             if actor.node_id == node_id and not actor.dead:
-                actor.dead = "node"
+                actor.dead, actor.silent = "node", silently
         for hold in self.holds:
             if hold.state == CREATED and any(bundle.node_id == node_id for bundle in hold.bundles):
                 hold.state = RESCHEDULING
@@ -84,6 +90,24 @@ class FakePort:
     def kill(self, name: str) -> None:
         """The process of that name dies."""
         next(actor for actor in self.actors if actor.start.name == name and not actor.dead).dead = "killed"
+
+    def later(self, seconds: float, event: Callable[[], None]) -> None:
+        """Something happens when so much time has passed, whoever waits then."""
+        self._events.append((self.time + seconds, event))
+
+    def _id(self, rank: int) -> str:
+        return f"ray-{rank}" + f"-{self._joined[rank]}" * (self._joined[rank] > 1)
+
+    def _until(self, time: float) -> bool:
+        """Lets time pass until then, or until something happens: False then."""
+        at, event = min(self._events, key=lambda its: its[0], default=(math.inf, None))
+        if event is None or at > time:
+            self.time = max(self.time, time)
+            return True
+        self._events.remove((at, event))
+        self.time = max(self.time, at)
+        event()
+        return False
 
     def left_over(self) -> dict[str, list[str]]:
         """What still runs or is held."""
@@ -183,22 +207,21 @@ class FakePort:
 
     def first_done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> FakeTicket | None:
         self._called("first_done")
-        first = min(tickets, key=lambda ticket: ticket.at)
-        if timeout is not None and first.at > self.time + timeout:
-            self.time += timeout
-            return None
-        self.time = max(self.time, first.at)
-        return first
+        return next(iter(self._ready(tickets, timeout)), None)
 
     def done(self, tickets: Sequence[FakeTicket], timeout: float | None) -> list[FakeTicket]:
         self._called("done")
-        dead = [ticket for ticket in tickets if ticket.actor is not None and ticket.actor.dead]
-        first = self.time if dead else min(ticket.at for ticket in tickets)
-        if timeout is not None and first > self.time + timeout:
-            self.time += timeout
-            return []
-        self.time = max(self.time, first)
-        return dead or [ticket for ticket in tickets if ticket.at <= self.time]
+        return self._ready(tickets, timeout)
+
+    def _ready(self, tickets: Sequence[FakeTicket], timeout: float | None) -> list[FakeTicket]:
+        """Those that are there, the dead ones alone if there are any, as soon as there are some."""
+        end = math.inf if timeout is None else self.time + timeout
+        while True:
+            if dead := [ticket for ticket in tickets if ticket.actor is not None and ticket.actor.dead and not ticket.actor.silent]:
+                return dead
+            first = min(math.inf if ticket.actor is not None and ticket.actor.silent else ticket.at for ticket in tickets)
+            if self._until(min(first, end)):
+                return [ticket for ticket in tickets if ticket.at <= self.time and not (ticket.actor and ticket.actor.silent)]
 
     def share(self, value: Any) -> Any:
         self._called("share")
@@ -226,4 +249,6 @@ class FakePort:
 
     def pause(self, seconds: float) -> None:
         self._called("pause")
-        self.time += seconds
+        end = self.time + seconds
+        while not self._until(end):
+            pass
