@@ -7,9 +7,10 @@ from typing import Sequence
 from ...models.findings.finding import Finding, error
 from ..failure import LaunchFailed
 
+NOT_RECOVERED = "PW714"
 HELP = "give ranges such as `8-16` where fewer do as well, keep a node free, or allow more restarts"
 
 
 def given_up(failure: LaunchFailed, why: str, reasons: Sequence[Finding] = ()) -> LaunchFailed:
     """What was lost, why it cannot be replaced, and that it is the end (PW714)."""
-    return LaunchFailed(*failure.findings, *reasons, error("PW714", "", f"the launch is not recovered: {why}", help=HELP))
+    return LaunchFailed(*failure.findings, *reasons, error(NOT_RECOVERED, "", f"the launch is not recovered: {why}", help=HELP))

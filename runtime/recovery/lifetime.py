@@ -17,7 +17,7 @@ from ..watching.monitor import OnFailure
 from ..watching.watch import Watch
 from ..world.inventory import inventory
 from ..world.matching import used_nodes
-from .given_up import given_up
+from .given_up import NOT_RECOVERED, given_up
 from .joined import with_joined
 from .recovery import Recovery
 from .replanner import Search, replanned
@@ -217,8 +217,9 @@ class Lifetime:
 
 
 def is_lost(failure: LaunchFailed) -> bool:
-    """Is it a failure that a restart can mend?"""
-    return any(finding.code in LOST for finding in failure.findings)
+    """Is it a failure that a restart can mend, and none that tells that there is none any more?"""
+    codes = {finding.code for finding in failure.findings}
+    return bool(codes & LOST) and NOT_RECOVERED not in codes
 
 
 def pause_before(attempts: int) -> float:
