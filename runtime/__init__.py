@@ -1,0 +1,69 @@
+"""The runtime: plans, pools and groups of workers on Ray. The frameworks' own words are here too.
+
+Nothing is loaded before its name is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .dispatch.batches import DataProtoFuture as DataProtoFuture
+    from .dispatch.mesh import make_nd_compute_dataproto_dispatch_fn as make_nd_compute_dataproto_dispatch_fn
+    from .dispatch.modes import Dispatch as Dispatch
+    from .dispatch.modes import Execute as Execute
+    from .dispatch.register import register as register
+    from .dispatch.table import collect_all_to_all as collect_all_to_all
+    from .dispatch.table import register_dispatch_mode as register_dispatch_mode
+    from .dispatch.table import update_dispatch_mode as update_dispatch_mode
+    from .failure import LaunchFailed as LaunchFailed
+    from .verl.colocated import create_colocated_worker_cls as create_colocated_worker_cls
+    from .verl.fused import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
+    from .verl.fused import create_colocated_worker_raw_cls as create_colocated_worker_raw_cls
+    from .verl.manager import ResourcePoolManager as ResourcePoolManager
+    from .verl.pool import RayResourcePool as RayResourcePool
+    from .verl.ray_class import RayClassWithInitArgs as RayClassWithInitArgs
+    from .verl.resource_pool import ResourcePool as ResourcePool
+    from .verl.split import SubRayResourcePool as SubRayResourcePool
+    from .verl.split import merge_resource_pool as merge_resource_pool
+    from .verl.split import split_resource_pool as split_resource_pool
+    from .verl.worker_group import RayWorkerGroup as RayWorkerGroup
+    from .workers.base import Worker as Worker
+
+_WHERE = {
+    "DataProtoFuture": ".dispatch.batches",
+    "Dispatch": ".dispatch.modes",
+    "Execute": ".dispatch.modes",
+    "LaunchFailed": ".failure",
+    "RayClassWithInitArgs": ".verl.ray_class",
+    "RayResourcePool": ".verl.pool",
+    "RayWorkerGroup": ".verl.worker_group",
+    "ResourcePool": ".verl.resource_pool",
+    "ResourcePoolManager": ".verl.manager",
+    "SubRayResourcePool": ".verl.split",
+    "Worker": ".workers.base",
+    "collect_all_to_all": ".dispatch.table",
+    "create_colocated_worker_cls": ".verl.colocated",
+    "create_colocated_worker_cls_fused": ".verl.fused",
+    "create_colocated_worker_raw_cls": ".verl.fused",
+    "make_nd_compute_dataproto_dispatch_fn": ".dispatch.mesh",
+    "merge_resource_pool": ".verl.split",
+    "register": ".dispatch.register",
+    "register_dispatch_mode": ".dispatch.table",
+    "split_resource_pool": ".verl.split",
+    "update_dispatch_mode": ".dispatch.table",
+}
+"""Name -> the module that it is in."""
+
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_WHERE[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..models.findings.finding import Finding, error
 
 UNUSABLE, DIFFERENT = 2, 4
-_OF_THE_INPUT = ("PW011", "PW112", "PW707", "PW708", "PW711", "PW730", "PW731", "PW732")
+_OF_THE_INPUT = ("PW011", "PW112", "PW707", "PW708", "PW711", "PW718", "PW730", "PW731", "PW732", "PW740", "PW741")
 
 
 class LaunchFailed(Exception):

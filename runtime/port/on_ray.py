@@ -34,7 +34,15 @@ class RayPort:
         """See Port: one placement group, its bundles pinned to their nodes in the order given."""
         pins = [{"ray.io/node-id": bundle.node_id} for bundle in bundles]
         resources = [dict(bundle.resources) for bundle in bundles]
-        return self._ray.util.placement_group(resources, strategy="SPREAD", name=name, bundle_label_selector=pins)
+        lifetime = "detached" if detached else None
+        try:
+            return self._ray.util.placement_group(
+                resources, strategy="SPREAD", name=name, bundle_label_selector=pins, lifetime=lifetime
+            )
+        except self._ray.exceptions.RaySystemError as problem:
+            if "already exists" in str(problem):
+                raise NameTaken(name) from None
+            raise
 
     def state(self, hold: Hold) -> str:
         """See Port."""
@@ -58,6 +66,7 @@ class RayPort:
             name=start.name, namespace=self.namespace, num_cpus=0, num_gpus=0, max_restarts=0, max_task_retries=0,
             scheduling_strategy=self._in_bundle(start.hold, start.bundle), runtime_env=environment or None,
             **({"max_concurrency": start.concurrency} if start.concurrency else {}),
+            **({"lifetime": "detached"} if start.detached else {}),
         )  # fmt: skip
         try:
             return options.remote(*start.arguments)

@@ -80,6 +80,15 @@ def actor_names(namespace: str) -> set[str]:
     return {actor["name"] for actor in need_ray().util.list_named_actors(all_namespaces=True) if actor["namespace"] == namespace}
 
 
+def actor_named(name: str, who: str) -> Any:
+    """The handle of an actor of this process's namespace. Raises LaunchFailed (PW704) if nobody has that name."""
+    try:
+        return need_ray().get_actor(name)
+    except ValueError:
+        help = "look for its name in `ray.util.list_named_actors()`, in the namespace that it was started in"
+        raise failed("PW704", who, f"there is no worker `{name}`", help, name) from None
+
+
 def send_by_value(module: Any) -> None:
     """From now on, classes of this module travel as code: the workers' nodes need not have it."""
     need_ray().cloudpickle.register_pickle_by_value(module)

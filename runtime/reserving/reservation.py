@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from ..failure import LaunchFailed, failed
+from ..port.errors import NameTaken
 from ..port.port import CREATED, INFEASIBLE, REMOVED, Hold, Port
 from ..shield import shielded
 from .shortage import shortages
@@ -18,17 +19,19 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
 class Reservation:
     """Resources of some nodes, held all or none, and visible as taken to every other job of the Ray cluster.
 
-    Bundle i of the group is `wanted[i]`. Releasing it ends every worker in it.
+    Bundle i of the group is `wanted[i]`. Releasing it ends every worker in it. `detached`: it stays when this process ends.
     """
 
-    def __init__(self, port: Port, name: str, wanted: Sequence[Wanted]) -> None:
+    def __init__(self, port: Port, name: str, wanted: Sequence[Wanted], detached: bool = False) -> None:
         self.port = port
         self.name = name
         self.wanted = tuple(wanted)
+        self.detached = detached
         self.hold: Hold = None
 
     def acquire(self, limit: float = WAIT_LIMIT) -> None:
-        """Returns when everything is held. Raises LaunchFailed (PW702) with a finding a node that stays short for `limit` s.
+        """Returns when everything is held. Raises LaunchFailed (PW702) with a finding a node that stays short for `limit` s, and
+        (PW717) if there is a reservation of that name.
 
         Nothing is asked of Ray while a node is short, so that this never keeps from others what it cannot use.
         """
@@ -39,7 +42,11 @@ class Reservation:
             self.port.pause(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
         with shielded():
-            self.hold = self.port.hold(self.name, [each.bundle for each in self.wanted])
+            try:
+                self.hold = self.port.hold(self.name, [each.bundle for each in self.wanted], self.detached)
+            except NameTaken:
+                message = f"there is a reservation `{self.name}` already"
+                raise failed("PW717", self.name, message, "release the other, or give another name") from None
         deadline, pause = max(deadline, self.port.now() + WAIT_LIMIT), FIRST_PAUSE
         while (state := self.port.state(self.hold)) != CREATED:
             if state in (INFEASIBLE, REMOVED) or self.port.now() > deadline:

@@ -1,0 +1,17 @@
+"""What is asked for cannot be: a failure that is also a ValueError, as the frameworks whose words these are raise it."""
+
+from __future__ import annotations
+
+from ..models.findings.finding import error
+from .failure import LaunchFailed
+
+
+class Refusal(LaunchFailed, ValueError):
+    """Raised before anything is started or sent: what is asked for contradicts itself, or the cluster has not what it needs."""
+
+
+def refused(
+    code: str, subject: str, message: str, help: str, *witnesses: int | str, amount: int = 0, notes: tuple[str, ...] = ()
+) -> Refusal:
+    """A refusal with one Finding."""
+    return Refusal(error(code, subject, message, help=help, witnesses=witnesses, amount=amount, notes=notes))

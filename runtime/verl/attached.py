@@ -1,0 +1,25 @@
+"""Workers that somebody else started, as a group."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ...models.machines.accelerators import NO_ACCELERATOR
+from ...models.machines.node_group import CLUSTER_LABEL
+from ...models.placements.placement import Placement
+from ..port.port import Actor, Port
+from ..workers.group import WorkerGroup
+from ..workers.member import Member
+
+ELSEWHERE = "a node that others chose"
+
+
+def attached(port: Port, component: str, names: Sequence[str], handles: Sequence[Actor], worker: type) -> WorkerGroup:
+    """A group of these workers in this order; where they are is not known. `names` may be empty."""
+    members = []
+    for rank in range(len(handles)):
+        placement = Placement(rank, -1, ELSEWHERE, -1, -1, NO_ACCELERATOR, rank, len(handles), (), True, (), CLUSTER_LABEL)
+        members.append(Member(placement, names[rank] if names else f"{component}:{rank}", {}))
+    group = WorkerGroup(port, component, members, worker)
+    group.workers = list(handles)
+    return group

@@ -1,0 +1,87 @@
+"""Several classes of workers in one process each: create_colocated_worker_cls."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, Mapping
+
+from ..dispatch.modes import Dispatch
+from ..dispatch.register import MARK, Registered
+from ..refusal import refused
+from ..workers.base import Worker
+from .binding import methods_of
+from .ray_class import RayClassWithInitArgs
+
+BASES = ("MegatronWorker", "Worker")
+"""The names of classes of which one is the base of what holds several. Source: verl, single_controller/ray/base.py."""
+
+
+def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
+    """A class that holds one object of each of these classes in one process, and has their registered methods as ``{key}_{method}``.
+
+    A group of it gives, by `spawn`, a group for each key, whose methods have their own names. Raises a ValueError (PW718) if there
+    are no classes.
+    """
+    classes = {key: cia.worker for key, cia in must_be_some(class_dict).items()}
+    given = {key: (cia.args, cia.kwargs) for key, cia in class_dict.items()}
+
+    def construct(self: Any) -> None:
+        base.__init__(self)  # type: ignore[misc]
+        self.worker_dict = {key: constructed(cls, *given[key]) for key, cls in classes.items()}
+
+    base = _base(next(iter(classes.values())))
+    body: dict[str, Any] = {"__init__": construct, "__module__": base.__module__, "__doc__": "Holds one worker of each key."}
+    for key, cls in classes.items():
+        for name, how in methods_of(cls):
+            direct = how.dispatch_mode is Dispatch.DIRECT_ROLLOUT_METHOD and "rollout" in key
+            taken = name if direct else f"{key}_{name}"
+            if taken in body:
+                message = f"both `{taken}` of `{key}` and another would have that name"
+                raise refused("PW718", key, message, "rename one of the methods")
+            body[taken] = _delegate(key, name, inspect.iscoroutinefunction(getattr(cls, name)), how)
+    return RayClassWithInitArgs(type("WorkerDict", (base,), body))
+
+
+def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
+    """The classes. Raises a ValueError (PW718) if there are none: a pool without any role."""
+    if not class_dict:
+        raise refused("PW718", "", "there is no class of workers to colocate", "give a class for at least one key, or leave the pool out")
+    return class_dict
+
+
+def constructed(cls: type, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    """One of several objects in a process. It can see by DISABLE_WORKER_INIT that it is one of several."""
+    with _set("DISABLE_WORKER_INIT", "1"):
+        return cls(*arguments, **named)
+
+
+@contextmanager
+def _set(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before
+
+
+def _base(cls: type) -> type:
+    """The class of workers that the first class derives from; ours, if it derives from none."""
+    return next((each for each in cls.__mro__ if each.__name__ in BASES and each is not cls), Worker)
+
+
+def _delegate(key: str, name: str, is_async: bool, how: Registered) -> Callable[..., Any]:
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        return getattr(self.worker_dict[key], name)(*arguments, **named)
+
+    async def call_async(self: Any, *arguments: Any, **named: Any) -> Any:
+        return await getattr(self.worker_dict[key], name)(*arguments, **named)
+
+    made: Callable[..., Any] = call_async if is_async else call
+    setattr(made, MARK, how)
+    return made

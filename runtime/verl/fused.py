@@ -1,0 +1,61 @@
+"""Several classes of workers in one process each, which know of each other: create_colocated_worker_cls_fused."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import Any, Mapping
+
+from ..workers.base import Worker
+from .colocated import constructed, must_be_some
+from .ray_class import RayClassWithInitArgs
+
+SEPARATOR = "_fwmn_"
+"""Between the key of a class and its method."""
+
+
+class FusedWorker(Worker):
+    """A worker that holds one object of each class of `raw_cls_dict`, as attributes by their keys; each finds the others in
+    its `fused_worker_dict`.
+    """
+
+    is_fused_worker = True
+    raw_cls_dict: Mapping[str, type] = {}
+    init_args_dict: Mapping[str, tuple[Any, ...]] = {}
+    init_kwargs_dict: Mapping[str, Mapping[str, Any]] = {}
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        for key, cls in self.raw_cls_dict.items():
+            self.fused_worker_dict[key] = constructed(cls, self.init_args_dict[key], self.init_kwargs_dict[key])
+            setattr(self, key, self.fused_worker_dict[key])
+        for worker in self.fused_worker_dict.values():
+            setattr(worker, Worker.fused_worker_attr_name, self.fused_worker_dict)
+
+    def _fuw_execute(self, method_name: str, *arguments: Any, **named: Any) -> Any:
+        """Calls ``KEY_fwmn_METHOD``: a method of one of the objects. Raises ValueError for a key that is none."""
+        key, _, name = method_name.partition(SEPARATOR)
+        if key not in self.fused_worker_dict:
+            known = ", ".join(self.fused_worker_dict)
+            raise ValueError(f"`{name}` was called of `{key}`, which is not among the fused: {known}")
+        answer = getattr(self.fused_worker_dict[key], name)(*arguments, **named)
+        return asyncio.run(answer) if inspect.iscoroutine(answer) else answer
+
+
+def create_colocated_worker_raw_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> type:
+    """The class that holds one object of each of these, to be derived from. Raises a ValueError (PW718) if there are none."""
+    its = must_be_some(class_dict).items()
+    body = {
+        "raw_cls_dict": {key: cia.worker for key, cia in its},
+        "init_args_dict": {key: cia.args for key, cia in its},
+        "init_kwargs_dict": {key: cia.kwargs for key, cia in its},
+        "__module__": FusedWorker.__module__,
+    }
+    return type("_".join(["FusedWorker", *class_dict]), (FusedWorker,), body)
+
+
+def create_colocated_worker_cls_fused(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
+    """As create_colocated_worker_cls, with objects that know each other; `spawn` and `fuse` of its group give the groups of the keys."""
+    made = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
+    made.fused_worker_used = True
+    return made

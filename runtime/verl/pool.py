@@ -1,0 +1,207 @@
+"""RayResourcePool: accelerators of some nodes, held together by one reservation, on which groups of workers are started."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from typing import Any, Sequence
+
+from ..failure import LaunchFailed
+from ..port.node import RayNode
+from ..port.port import Bundle, Hold, Port
+from ..refusal import refused
+from ..reserving.fitting import Need, fit
+from ..reserving.parts import accelerators_given, all_ids
+from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, Reservation
+from ..reserving.wanted import Wanted
+from ..world.inventory import inventory
+from .devices import resource_of
+from .on import port_of
+from .resource_pool import ResourcePool
+from .seat import Seat
+from .shortage import hopeless, shortage
+
+MODEL_SHARE = 1e-4
+"""What is asked of the resource by which Ray tells a model of accelerators, for each."""
+_ONE_AT_A_TIME = threading.RLock()
+"""Pools of this process choose their nodes one after the other, so that what one thread has chosen the next one sees as held."""
+
+
+class RayResourcePool(ResourcePool):
+    """A pool, ``[8, 8]``: each part whole on one node, each accelerator with `max_colocate_count` CPUs, all or nothing.
+
+    It is reserved when it is first used: by a group, by `split_resource_pool` or by `get_placement_groups`. Part i is then
+    bundle i of one placement group; equal parts stand in the order of their nodes, so that ranks do. As many groups may
+    share each accelerator as `max_colocate_count` says. `accelerator_type`: a model that Ray tells apart, such as ``H100``.
+    `detached`: it stays when this process ends. `on`: HOST:PORT of the cluster, or a cluster object; else that of `ray.init`.
+
+    It is given back, with every worker in it, by `close`, at the end of a `with` block, or when this process ends.
+    Every failure is a LaunchFailed within a second, where verl would wait; most are a ValueError too.
+    """
+
+    def __init__(
+        self, process_on_nodes: Sequence[int] | None = None, use_gpu: bool = True, name_prefix: str | None = None,
+        max_colocate_count: int = 10, detached: bool = False, accelerator_type: str | None = None, *, on: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(process_on_nodes, max_colocate_count)
+        self.use_gpu = use_gpu
+        self.name_prefix = secrets.token_hex(3) if name_prefix is None else name_prefix
+        self.detached = detached
+        self.accelerator_type = accelerator_type
+        self.on = on
+        self._port: Port | None = None
+        self._seats: list[Seat] | None = None
+        self._reservation: Reservation | None = None
+        self._closed = False
+        self._lock = threading.RLock()
+
+    @property
+    def port(self) -> Port:
+        """The cluster that it is on. Raises LaunchFailed (PW701) if there is none."""
+        if self._port is None:
+            self._port = port_of(self.on)
+        return self._port
+
+    @property
+    def reservations(self) -> list[Reservation]:
+        """What holds it; empty before it is reserved."""
+        return [self._reservation] if self._reservation is not None else []
+
+    @property
+    def pgs(self) -> list[Hold] | None:
+        """The placement group that holds it, in a list; None before it is reserved."""
+        return [reservation.hold for reservation in self.reservations] or None
+
+    def get_placement_groups(self, strategy: str = "STRICT_PACK", name: str | None = None, device_name: str = "cuda") -> list[Hold]:
+        """Reserves the pool, if it is not yet, and returns its placement group in a list: one for all its parts.
+
+        Every part is whole on one node, whatever the `strategy`. Raises as `seats`.
+        """
+        self.seats(device_name, name)
+        return [reservation.hold for reservation in self.reservations]
+
+    def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
+        """Its places in rank order, reserved if they are not yet; `device_name` and `name` count for the first call alone.
+
+        Raises LaunchFailed within a second: PW702 with need, have and holders; PW718 for what cannot be asked; PW717 for a
+        name that is taken. PW704 and PW705 if Ray does not tell which accelerators it gave.
+        """
+        with self._lock:
+            if self._closed:
+                raise refused("PW718", self.name_prefix, f"pool `{self.name_prefix}` has been closed", "make another pool")
+            if self._seats is None:
+                self._seats = self._reserved(device_name if self.use_gpu else "", name)
+            return self._seats
+
+    def needs(self, device_name: str = "cuda") -> list[Need]:
+        """What each part needs of its node, by Ray's names. Raises a ValueError (PW718) for an empty pool or an unknown device."""
+        _check(self.name_prefix, self.store, self.max_colocate_count)
+        lead = resource_of(device_name) if self.use_gpu else ""
+        needs: list[Need] = []
+        for size in self.store:
+            need = {lead: float(size)} if lead else {}
+            need["CPU"] = float(size * self.max_colocate_count)
+            if lead and self.accelerator_type is not None:
+                need[self._model()] = size * MODEL_SHARE
+            needs.append(need)
+        return needs
+
+    def close(self) -> None:
+        """Gives everything back and ends every worker in it. May be called twice."""
+        with self._lock:
+            self._closed = True
+            self._seats = None
+            for reservation in self.reservations:
+                reservation.release()
+            self._reservation = None
+
+    def __enter__(self) -> RayResourcePool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _model(self) -> str:
+        """The resource of a model: as it is, if a node has that, else as Ray calls the models that it found."""
+        model = str(self.accelerator_type)
+        return (
+            model
+            if any(model in node.total for node in self.port.nodes())
+            else f"accelerator_type:{model.removeprefix('accelerator_type:')}"
+        )
+
+    def _reserved(self, device_name: str, name: str | None) -> list[Seat]:
+        needs, lead = self.needs(device_name or "cuda"), resource_of(device_name) if device_name else "CPU"
+        name = f"{name or self.name_prefix + 'verl_group_' + '_'.join(map(str, self.store)) + ':'}0"
+        with _ONE_AT_A_TIME:
+            nodes, positions, reservation = self._held(needs, lead, name)
+        try:
+            seats = self._seated(reservation, nodes, positions, device_name)
+        except BaseException:
+            reservation.release()
+            raise
+        self._reservation = reservation
+        return seats
+
+    def _held(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
+        """The nodes, which of them each part is on, and what holds them. Another job that is faster makes it choose again."""
+        deadline, pause = self.port.now() + WAIT_LIMIT, FIRST_PAUSE
+        while True:
+            nodes = inventory(self.port)
+            positions = fit(nodes, needs, lead)
+            last = self.port.now() >= deadline
+            if positions is None and (last or hopeless(nodes, needs, lead)):
+                raise shortage(self.port, nodes, self.name_prefix, needs, lead)
+            if positions is not None and (reservation := self._tried(nodes, positions, needs, name, last)):
+                return nodes, positions, reservation
+            self.port.pause(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _tried(
+        self, nodes: Sequence[RayNode], positions: Sequence[int], needs: Sequence[Need], name: str, last: bool
+    ) -> Reservation | None:
+        """The reservation of these nodes; None if another was faster and this was not the last try."""
+        wanted = []
+        for position, need in zip(positions, needs):
+            where = f"node {position} (`{nodes[position].name}`)"
+            wanted.append(Wanted(Bundle(nodes[position].node_id, need), self.name_prefix, where, position))
+        reservation = Reservation(self.port, name, wanted, self.detached)
+        try:
+            reservation.acquire(limit=0.0)
+        except BaseException as problem:
+            reservation.release()
+            if isinstance(problem, LaunchFailed) and problem.findings[0].code == "PW702" and not last:
+                return None
+            raise
+        return reservation
+
+    def _seated(self, reservation: Reservation, nodes: Sequence[RayNode], positions: Sequence[int], device_name: str) -> list[Seat]:
+        resource = resource_of(device_name) if device_name else ""
+        by_id = {node.node_id: node for node in nodes}
+        ids: list[tuple[str, ...]] = [()] * len(positions)
+        if resource:
+            ids = accelerators_given(self.port, reservation.hold, reservation.wanted, resource, by_id)
+        seats = []
+        for part, (position, size) in enumerate(zip(positions, self.store)):
+            node = nodes[position]
+            numbers = {id: number for number, id in enumerate(all_ids(node, resource))} if resource else {}
+            for local_rank in range(size):
+                accelerator = ids[part][local_rank] if resource else ""
+                number = numbers.get(accelerator, local_rank) if resource else -1
+                seats.append(
+                    Seat(
+                        self.name_prefix, part, local_rank, size, node, position, device_name, accelerator, number, reservation, part,
+                        self.max_colocate_count,
+                    )
+                )  # fmt: skip
+        return seats
+
+
+def _check(name: str, store: Sequence[int], max_colocate_count: int) -> None:
+    """Raises a ValueError (PW718) for a pool of which nothing could be reserved."""
+    if not store or not all(isinstance(size, int) and size > 0 for size in store):
+        message = f"pool `{name}` is {list(store)}: it has no place for a worker on some node" if store else f"pool `{name}` is empty"
+        raise refused("PW718", name, message, "give a list of how many processes each node shall have, such as [8, 8]")
+    if max_colocate_count < 1:
+        message = f"pool `{name}` lets {max_colocate_count} groups share its places"
+        raise refused("PW718", name, message, "give max_colocate_count at least 1")

@@ -1,0 +1,126 @@
+"""The processes of a verl group: members on the seats of a pool."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections import Counter
+from dataclasses import replace
+from typing import Mapping, Sequence
+
+from ...models.machines.node_group import CLUSTER_LABEL
+from ...models.placements.placement import Placement
+from ..port.port import Port, Start, Ticket
+from ..refusal import refused
+from ..workers.environment import rank_environment
+from ..workers.group import WorkerGroup
+from ..workers.member import Member
+from ..workers.worker import CONSTRUCT
+from .devices import type_on
+from .ray_class import RayClassWithInitArgs
+from .seat import Seat
+
+_NUMBERS = itertools.count()
+
+
+class PoolProcesses(WorkerGroup):
+    """Workers on seats, which they leave when they end or nobody has their handles any more.
+
+    `meeting_port`: the port of rank 0's node on which all meet, if the user names one. `detached`: they outlive this process.
+    """
+
+    def __init__(
+        self, port: Port, component: str, members: Sequence[Member], worker: type, seats: Sequence[Seat], concurrency: int | None,
+        meeting_port: str | None, detached: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(port, component, members, worker, None, concurrency)
+        self.seats = list(seats)
+        self.meeting_port = meeting_port
+        self.detached = detached
+        self._taken: list[tuple[Seat, int]] = []
+
+    def seated(self, member: Member, start: Start) -> Start:
+        """In the bundle that holds the seat, which is not the same reservation for all seats of merged pools."""
+        seat = self.seats[member.placement.rank]
+        return replace(start, hold=seat.reservation.hold, bundle=seat.bundle, detached=self.detached)
+
+    def take_seats(self) -> None:
+        """From now on, the seats are taken as long as the handles of the workers are there."""
+        for seat, worker in zip(self.seats, self.workers):
+            number = next(_NUMBERS)
+            seat.taken[number] = self.component
+            self._taken.append((seat, number))
+            weakref.finalize(worker, seat.taken.pop, number, None)
+
+    def construct(self) -> dict[Ticket, int]:
+        """See WorkerGroup; where the port is given, nobody waits for rank 0 to find one."""
+        if self.meeting_port is None:
+            return super().construct()
+        first = {"port": self.meeting_port}
+        return {
+            self.port.ask(worker, CONSTRUCT, self.worker, member.arguments, dict(member.named), first): rank
+            for rank, (member, worker) in enumerate(zip(self.members, self.workers))
+        }
+
+    def kill(self) -> None:
+        """Ends every worker and leaves the seats. May be called twice."""
+        super().kill()
+        for seat, number in self._taken:
+            seat.taken.pop(number, None)
+
+
+def placements_on(seats: Sequence[Seat], use_gpu: bool) -> list[Placement]:
+    """The Placement of each rank: it sees its seat's accelerator alone, or none."""
+    nodes: dict[int, int] = {}
+    for seat in seats:
+        nodes.setdefault(seat.node_rank, len(nodes))
+    sizes, seen = Counter(seat.node_rank for seat in seats), Counter[int]()
+    found = []
+    for rank, seat in enumerate(seats):
+        uses = use_gpu and bool(seat.accelerator)
+        found.append(
+            Placement(
+                rank, seat.node_rank, seat.node.name, nodes[seat.node_rank], seat.number if uses else -1,
+                type_on(seat.node, seat.device if uses else ""), seen[seat.node_rank], sizes[seat.node_rank],
+                (seat.accelerator,) if uses else (), True, (seat.number,) if uses else (), CLUSTER_LABEL,
+            )
+        )  # fmt: skip
+        seen[seat.node_rank] += 1
+    return found
+
+
+def members_on(
+    seats: Sequence[Seat], component: str, prefix: str, cia: RayClassWithInitArgs, use_gpu: bool, address: str, worker_env: Mapping[str, str]
+) -> list[Member]:  # fmt: skip
+    """A Member for each seat, with its environment. Raises a ValueError (PW718) where `worker_env` contradicts that.
+
+    Source of the names WG_PREFIX, WG_BACKEND and RAY_LOCAL_WORLD_SIZE, and of the actors' names: verl,
+    single_controller/ray/base.py, `_create_worker`.
+    """
+    given = cia.options.get("runtime_env") or {}
+    variables = {**(given.get("env_vars") or {}), **worker_env}
+    members = []
+    for placement, seat in zip(placements_on(seats, use_gpu), seats):
+        environment = rank_environment(component, placement, len(seats), address) | {
+            "WG_PREFIX": prefix, "WG_BACKEND": "ray", "RAY_LOCAL_WORLD_SIZE": str(seat.local_world_size),
+        }  # fmt: skip
+        conflict = sorted({*environment, "MASTER_PORT"} & set(variables))
+        if conflict:
+            message = f"Cannot override protected system env: {', '.join(conflict)}"
+            raise refused("PW718", component, message, "leave these to the group", *conflict)
+        name = f"{component}_{seat.part}:{seat.local_rank}"
+        members.append(Member(placement, name, environment, variables, given.get("py_executable"), cia.args, cia.kwargs))
+    return members
+
+
+def full(seats: Sequence[Seat], component: str) -> None:
+    """Raises a ValueError (PW702) if a seat has no room for another process, where Ray would let it wait for ever."""
+    for seat in seats:
+        if seat.is_full:
+            groups = ", ".join(f"`{name}`" for name in seat.taken.values())
+            message = (
+                f"group `{component}` finds no slot on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, "
+                f"all taken by {groups}"
+            )
+            help = "close one of these groups, or give the pool a larger max_colocate_count"
+            raise refused("PW702", component, message, help, amount=1)

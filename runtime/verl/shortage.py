@@ -1,0 +1,106 @@
+"""Why the parts of pools do not fit: the sum that shows it, what each node has, and who holds the rest."""
+
+from __future__ import annotations
+
+from typing import Mapping, Sequence
+
+from ..port.node import RayNode
+from ..port.port import Port
+from ..refusal import Refusal, refused
+from ..reserving.fitting import NOISE, Need, fit
+from ..world.vendors import RESOURCES
+
+SHOWN = 8
+"""How many nodes are listed one by one."""
+
+
+def words(resource: str, amount: float, plural: bool = True) -> str:
+    """An amount of a resource in words."""
+    kind = "accelerators" if resource in RESOURCES else "CPUs" if resource == "CPU" else f"`{resource}`"
+    return f"{amount:g} {kind[:-1] if amount == 1 and kind[0] != '`' else kind}"
+
+
+def hopeless(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> bool:
+    """Would they not fit even if nobody held anything?"""
+    empty = [RayNode(node.node_id, node.name, node.address, node.labels, node.total, node.total) for node in nodes]
+    return fit(empty, needs, lead) is None
+
+
+def shortage(port: Port, nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> Refusal:
+    """The refusal (PW702) of a pool: need, have, and who holds what is missing. The first sum that shows it is told."""
+    message, help, amount = _sums(nodes, name, needs, lead)
+    return refused("PW702", name, message, help, amount=max(1, round(amount)), notes=_nodes(port, nodes, lead))
+
+
+def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> tuple[str, str, float]:
+    smaller = "ask for a smaller pool, or start more nodes"
+    resources = list(dict.fromkeys([lead, "CPU", *(each for need in needs for each in need)]))
+    for resource in resources:
+        need, has = sum(each.get(resource, 0.0) for each in needs), _sum(nodes, resource, "total")
+        if need > has + NOISE:
+            return (
+                f"pool `{name}` needs {words(resource, need)}{_each(needs, resource, lead)}, the cluster has {has:g}",
+                smaller,
+                need - has,
+            )
+    for resource in resources:
+        largest, most = max(each.get(resource, 0.0) for each in needs), max(node.total.get(resource, 0.0) for node in nodes)
+        if largest > most + NOISE:
+            message = f"a part of pool `{name}` needs {words(resource, largest)} on one node{_each(needs, resource, lead)}, no node has more than {most:g}"
+            help = "give the pool parts that fit one node" if resource == lead else "lower max_colocate_count, or start nodes with more"
+            return message, help, largest - most
+    if hopeless(nodes, needs, lead):
+        return (
+            f"the parts {_parts(needs, lead)} of pool `{name}` do not fit the nodes together",
+            "give the pool parts that fit the nodes",
+            1,
+        )
+    later = "wait for what holds them, or end it"
+    for resource in resources:
+        need, free = sum(each.get(resource, 0.0) for each in needs), _sum(nodes, resource, "free")
+        if need > free + NOISE:
+            has = _sum(nodes, resource, "total")
+            message = f"pool `{name}` needs {words(resource, need)}{_each(needs, resource, lead)}, {free:g} of {has:g} are free"
+            return message, later, need - free
+    largest, most = max(need.get(lead, 0.0) for need in needs), max(node.free.get(lead, 0.0) for node in nodes)
+    if largest > most + NOISE:
+        return (
+            f"a part of pool `{name}` needs {words(lead, largest)} on one node, no node has more than {most:g} free",
+            later,
+            largest - most,
+        )
+    return f"the parts {_parts(needs, lead)} of pool `{name}` do not fit what is free on the nodes", later, 1
+
+
+def _sum(nodes: Sequence[RayNode], resource: str, which: str) -> float:
+    return sum((node.total if which == "total" else node.free).get(resource, 0.0) for node in nodes)
+
+
+def _each(needs: Sequence[Need], resource: str, lead: str) -> str:
+    """That CPUs come with accelerators, and how many."""
+    sizes = [(need.get(lead, 0.0), need.get(resource, 0.0)) for need in needs]
+    if resource != "CPU" or lead == "CPU" or not sizes[0][0]:
+        return ""
+    return f" ({sizes[0][1] / sizes[0][0]:g} with each accelerator, its max_colocate_count)"
+
+
+def _parts(needs: Sequence[Need], lead: str) -> str:
+    return f"[{', '.join(f'{need.get(lead, 0.0):g}' for need in needs)}]"
+
+
+def _nodes(port: Port, nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
+    """What each node has, and who holds of it."""
+    held: dict[str, dict[str, float]] = {}
+    for holding in port.holdings():
+        for bundle in holding.bundles:
+            if amount := bundle.resources.get(lead, 0.0):
+                by = held.setdefault(bundle.node_id, {})
+                by[holding.name] = by.get(holding.name, 0.0) + amount
+    notes = [_node(node, held.get(node.node_id, {}), lead) for node in nodes[:SHOWN]]
+    return (*notes, f"and {len(nodes) - SHOWN} more nodes") if len(nodes) > SHOWN else tuple(notes)
+
+
+def _node(node: RayNode, held: Mapping[str, float], lead: str) -> str:
+    by = f", held: {', '.join(f'{amount:g} by `{name}`' for name, amount in held.items())}" if held else ""
+    cpus = "" if lead == "CPU" else f", {node.free.get('CPU', 0.0):g} of {node.total.get('CPU', 0.0):g} CPUs"
+    return f"`{node.name}`: {node.free.get(lead, 0.0):g} of {words(lead, node.total.get(lead, 0.0))} free{cpus}{by}"

@@ -1,0 +1,244 @@
+"""RayWorkerGroup: one worker on each place of a pool, called together."""
+
+from __future__ import annotations
+
+import copy
+import os
+import secrets
+from typing import Any, Collection, Mapping, Sequence
+
+from ..port.port import Actor
+from ..port.ray_compat import actor_named
+from ..refusal import refused
+from ..workers.gang import Gang
+from ..workers.group import WorkerGroup
+from .aliveness import AlivenessCheck
+from .attached import attached
+from .binding import bind, methods_of
+from .executing import Executing
+from .on import port_of
+from .pool import RayResourcePool
+from .processes import PoolProcesses, full, members_on
+from .ray_class import RayClassWithInitArgs
+from .seat import Seat
+
+READY_LIMIT = 300
+"""Seconds for all workers to be constructed. verl has the parameter, and does not use it."""
+OTHERS = ("master_addr", "master_port", "use_gpu", "device_name", "profile_steps", "worker_nsight_options", "worker_env", "on")
+
+
+class RayWorkerGroup(Executing):
+    """Workers of one class, one on each place of a pool, in rank order; methods marked by `register` are methods of the group.
+
+    Parameters
+    ----------
+    resource_pool : where they are. None attaches to workers that are there, by `worker_handles` or `worker_names`.
+    ray_cls_with_init : their class and its arguments.
+    bin_pack : accepted as in verl; each part of a pool is whole on one node either way.
+    name_prefix : how their names begin, ``{name_prefix}{class}_{part}:{place}``; six random letters if not given.
+    detached : they outlive this process.
+    ray_wait_register_center_timeout : seconds for all of them to be constructed.
+    others : `master_addr` and `master_port`, both or neither; `use_gpu`, whether they see the pool's accelerators;
+        `device_name`, ``cuda`` or ``npu``; `worker_env`, more environment variables; `on`, the cluster to attach on.
+
+    It is constructed when all its workers are, and fails at the first that fails, which ends the others. It ends its workers
+    by `close`, at the end of a `with` block, or with this process; like Ray's own actors they also end when nobody has
+    their handles any more. Every failure is a LaunchFailed; within a second where a name, a slot or the pool is the reason.
+    Source: verl, verl/single_controller/ray/base.py.
+    """
+
+    def __init__(
+        self, resource_pool: RayResourcePool | None = None, ray_cls_with_init: RayClassWithInitArgs | None = None, bin_pack: bool = True,
+        name_prefix: str | None = None, detached: bool = False, worker_names: Sequence[str] | None = None,
+        worker_handles: Sequence[Actor] | None = None, ray_wait_register_center_timeout: float = READY_LIMIT, **others: Any,
+    ) -> None:  # fmt: skip
+        self.resource_pool = resource_pool
+        self.ray_cls_with_init = ray_cls_with_init
+        self.name_prefix = secrets.token_hex(3) if name_prefix is None else name_prefix
+        self.fused_worker_used = ray_cls_with_init is not None and ray_cls_with_init.fused_worker_used
+        self.sub_cls_name = ""
+        self.wg_dict: dict[str, RayWorkerGroup] | None = None
+        self.method_names: list[str] = []
+        self.device_name = str(others.get("device_name", "cuda"))
+        self._check_others(others)
+        self._gang: Gang | None = None
+        self._master: tuple[str | None, str | None] = None, None
+        self._meshes: dict[tuple[str, str], list[Any]] = {}
+        self._aliveness: AlivenessCheck | None = None
+        if resource_pool is None:
+            self.group = self._attached(worker_names, worker_handles, others.get("on"))
+        else:
+            self.group = self._started(resource_pool, others, detached, ray_wait_register_center_timeout)
+        self._bound: list[str] = []
+        if ray_cls_with_init is not None:
+            self._bind(ray_cls_with_init.worker)
+
+    @classmethod
+    def from_detached(
+        cls, name_prefix: str | None = None, worker_names: Sequence[str] | None = None, worker_handles: Sequence[Actor] | None = None,
+        ray_cls_with_init: RayClassWithInitArgs | None = None, **others: Any,
+    ) -> RayWorkerGroup:  # fmt: skip
+        """A group of workers that are there, by their handles or their names. Raises LaunchFailed (PW704) if a name is nobody's."""
+        return cls(None, ray_cls_with_init, name_prefix=name_prefix, worker_names=worker_names, worker_handles=worker_handles, **others)
+
+    @property
+    def worker_names(self) -> list[str]:
+        """The names of the workers' actors, in rank order."""
+        return [member.name for member in self.group.members]
+
+    @property
+    def master_address(self) -> str | None:
+        """The address at which the workers meet, that of rank 0's node; None for workers that others started."""
+        return self._master[0]
+
+    @property
+    def master_port(self) -> str | None:
+        """The port there."""
+        return self._master[1]
+
+    def spawn(self, prefix_set: Collection[str]) -> dict[str, RayWorkerGroup]:
+        """For each key of colocated classes a group of the same workers, which has the methods of that class under their own names."""
+        found = {}
+        for key in prefix_set:
+            view = self._view()
+            if self.fused_worker_used:
+                view._bind(self._raw(key))
+                view.sub_cls_name = key
+            else:
+                for name, how in methods_of(self._class().worker):
+                    view._named(name, name, how)
+                    if name.startswith(f"{key}_"):
+                        view._named(name.removeprefix(f"{key}_"), name, how)
+                view.sub_cls_name = key
+            found[key] = view
+        return found
+
+    def fuse(self, prefix_set: Collection[str]) -> None:
+        """Gives this group an attribute for each key of fused classes: the group that `spawn` gives for it."""
+        if self.wg_dict is None:
+            self.wg_dict = self.spawn(prefix_set)
+        for key, view in self.wg_dict.items():
+            setattr(self, key, view)
+        self.method_names = self._bind(self._class().worker)
+
+    def dispatch_info(self, mesh_name: str) -> list[int]:
+        """Which chunk each worker gets of what is dispatched over a mesh; asked once, then known."""
+        return self._asked_once("_query_dispatch_info", mesh_name)
+
+    def collect_info(self, mesh_name: str) -> list[bool]:
+        """Whether each worker's answer counts, over a mesh; asked once, then known."""
+        return self._asked_once("_query_collect_info", mesh_name)
+
+    def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
+        """From now on, this process is sent SIGABRT when a worker is found dead, as verl does it. Raises LaunchFailed if one is already."""
+        self._aliveness = AlivenessCheck(self.port, self.worker_names, every_n_seconds)
+        self._aliveness.start()
+
+    def close(self) -> None:
+        """Ends the workers, returns when their names are free again, and leaves their slots. May be called twice."""
+        if self._aliveness is not None:
+            self._aliveness.stop()
+        if self._gang is not None:
+            self._gang.kill()
+
+    def __enter__(self) -> RayWorkerGroup:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_others(self, others: Mapping[str, Any]) -> None:
+        unknown = [name for name in others if name not in OTHERS]
+        if unknown:
+            raise self._refused(f"there is no parameter `{unknown[0]}`", f"the others are {', '.join(OTHERS)}")
+        if others.get("profile_steps") and others.get("worker_nsight_options"):
+            raise self._refused("workers are not started under a profiler here", "leave worker_nsight_options out")
+        if (others.get("master_addr") is None) != (others.get("master_port") is None):
+            raise self._refused("only one of `master_addr` and `master_port` is given", "give both or neither")
+
+    def _started(self, pool: RayResourcePool, others: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
+        cia, use_gpu = self._class(), others.get("use_gpu", pool.use_gpu)
+        if use_gpu and not pool.use_gpu:
+            raise self._refused("use_gpu is True but resource_pool.use_gpu is False", "give the pool use_gpu=True")
+        seats = pool.seats(self.device_name)
+        component = f"{self.name_prefix}{cia.worker.__name__}"
+        full(seats, component)
+        address, meeting = others.get("master_addr"), others.get("master_port")
+        meeting_port = None if meeting is None else str(meeting)
+        members = members_on(
+            seats, component, self.name_prefix, cia, use_gpu, str(address or seats[0].node.address), others.get("worker_env") or {}
+        )  # fmt: skip
+        options = cia.options
+        detached = detached or options.get("lifetime") == "detached"
+        group = PoolProcesses(pool.port, component, members, cia.worker, seats, options.get("max_concurrency"), meeting_port, detached)
+        reports = self._begun(seats, group, limit)
+        first = reports[0]["environment"]
+        self._master = first["MASTER_ADDR"], first["MASTER_PORT"]
+        return group
+
+    def _begun(self, seats: Sequence[Seat], group: PoolProcesses, limit: float) -> list[dict[str, Any]]:
+        """Starts the workers, or none, and returns what each reports of itself."""
+        gang = Gang(group.port, seats[0].reservation, {seat.node_rank: seat.bundle for seat in seats}, [group])
+        try:
+            reports = gang.start([os.getcwd()], limit)[group.component]
+        except BaseException:
+            gang.kill()
+            raise
+        group.take_seats()
+        self._gang = gang
+        return reports
+
+    def _attached(self, names: Sequence[str] | None, handles: Sequence[Actor] | None, on: Any) -> WorkerGroup:
+        if not names and not handles:
+            raise self._refused("there is neither a pool nor workers to attach to", "give resource_pool, worker_handles or worker_names")
+        port = port_of(on)
+        component = self.name_prefix
+        found = list(handles or [actor_named(name, component) for name in names or ()])
+        cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
+        return attached(port, component, list(names or ()), found, cls)
+
+    def _class(self) -> RayClassWithInitArgs:
+        if self.ray_cls_with_init is None:
+            raise self._refused("no class of workers is given", "give ray_cls_with_init")
+        return self.ray_cls_with_init
+
+    def _raw(self, key: str) -> type:
+        raw: Mapping[str, type] = getattr(self._class().worker, "raw_cls_dict", {})
+        if key not in raw:
+            raise self._refused(f"no class is fused as `{key}`; these are: {', '.join(raw) or 'none'}", "spawn one of these")
+        return raw[key]
+
+    def _view(self) -> RayWorkerGroup:
+        """The same workers again, without the methods that the class gave this group."""
+        view = copy.copy(self)
+        for name in self._bound:
+            delattr(view, name)
+        view._bound, view.method_names, view.wg_dict, view._meshes = [], [], None, {}
+        return view
+
+    def _bind(self, cls: type) -> list[str]:
+        names = []
+        for name, how in methods_of(cls):
+            self._named(name, name, how)
+            names.append(name)
+        return names
+
+    def _named(self, name: str, method: str, how: Any) -> None:
+        bind(self, name, method, how)
+        if name not in self._bound:
+            self._bound.append(name)
+
+    def _addressed(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+        if self.fused_worker_used and method not in self.method_names:
+            return "_fuw_execute", (f"{self.sub_cls_name}_fwmn_{method}", *arguments)
+        return method, arguments
+
+    def _asked_once(self, method: str, mesh_name: str) -> list[Any]:
+        key = method, mesh_name
+        if key not in self._meshes:
+            bound = getattr(self, method)
+            self._meshes[key] = bound(mesh_name)
+        return self._meshes[key]
+
+    def _refused(self, message: str, help: str) -> Exception:
+        return refused("PW718", self.name_prefix, f"group `{self.name_prefix}`: {message}", help)
