@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from .dispatch.table import register_dispatch_mode as register_dispatch_mode
     from .dispatch.table import update_dispatch_mode as update_dispatch_mode
     from .failure import LaunchFailed as LaunchFailed
-    from .verl.colocated import create_colocated_worker_cls as create_colocated_worker_cls
-    from .verl.fused import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
-    from .verl.fused import create_colocated_worker_raw_cls as create_colocated_worker_raw_cls
-    from .verl.manager import ResourcePoolManager as ResourcePoolManager
-    from .verl.pool import RayResourcePool as RayResourcePool
-    from .verl.ray_class import RayClassWithInitArgs as RayClassWithInitArgs
-    from .verl.resource_pool import ResourcePool as ResourcePool
-    from .verl.split import SubRayResourcePool as SubRayResourcePool
-    from .verl.split import merge_resource_pool as merge_resource_pool
-    from .verl.split import split_resource_pool as split_resource_pool
-    from .verl.worker_group import RayWorkerGroup as RayWorkerGroup
+    from .verl.groups.colocated import create_colocated_worker_cls as create_colocated_worker_cls
+    from .verl.groups.fused import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
+    from .verl.groups.fused import create_colocated_worker_raw_cls as create_colocated_worker_raw_cls
+    from .verl.groups.ray_class import RayClassWithInitArgs as RayClassWithInitArgs
+    from .verl.groups.worker_group import RayWorkerGroup as RayWorkerGroup
+    from .verl.pools.manager import ResourcePoolManager as ResourcePoolManager
+    from .verl.pools.pool import RayResourcePool as RayResourcePool
+    from .verl.pools.resource_pool import ResourcePool as ResourcePool
+    from .verl.pools.split import SubRayResourcePool as SubRayResourcePool
+    from .verl.pools.split import merge_resource_pool as merge_resource_pool
+    from .verl.pools.split import split_resource_pool as split_resource_pool
     from .workers.base import Worker as Worker
 
 _WHERE = {
@@ -36,22 +36,22 @@ _WHERE = {
     "Dispatch": ".dispatch.modes",
     "Execute": ".dispatch.modes",
     "LaunchFailed": ".failure",
-    "RayClassWithInitArgs": ".verl.ray_class",
-    "RayResourcePool": ".verl.pool",
-    "RayWorkerGroup": ".verl.worker_group",
-    "ResourcePool": ".verl.resource_pool",
-    "ResourcePoolManager": ".verl.manager",
-    "SubRayResourcePool": ".verl.split",
+    "RayClassWithInitArgs": ".verl.groups.ray_class",
+    "RayResourcePool": ".verl.pools.pool",
+    "RayWorkerGroup": ".verl.groups.worker_group",
+    "ResourcePool": ".verl.pools.resource_pool",
+    "ResourcePoolManager": ".verl.pools.manager",
+    "SubRayResourcePool": ".verl.pools.split",
     "Worker": ".workers.base",
     "collect_all_to_all": ".dispatch.table",
-    "create_colocated_worker_cls": ".verl.colocated",
-    "create_colocated_worker_cls_fused": ".verl.fused",
-    "create_colocated_worker_raw_cls": ".verl.fused",
+    "create_colocated_worker_cls": ".verl.groups.colocated",
+    "create_colocated_worker_cls_fused": ".verl.groups.fused",
+    "create_colocated_worker_raw_cls": ".verl.groups.fused",
     "make_nd_compute_dataproto_dispatch_fn": ".dispatch.mesh",
-    "merge_resource_pool": ".verl.split",
+    "merge_resource_pool": ".verl.pools.split",
     "register": ".dispatch.register",
     "register_dispatch_mode": ".dispatch.table",
-    "split_resource_pool": ".verl.split",
+    "split_resource_pool": ".verl.pools.split",
     "update_dispatch_mode": ".dispatch.table",
 }
 """Name -> the module that it is in."""

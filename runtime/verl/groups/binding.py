@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator
 
-from ..dispatch.batches import DataProtoFuture, trimmed
-from ..dispatch.modes import Dispatch, Execute
-from ..dispatch.register import Registered, registered
-from ..dispatch.table import PADDING, functions_of
+from ...dispatch.batches import DataProtoFuture, trimmed
+from ...dispatch.modes import Dispatch, Execute
+from ...dispatch.register import Registered, registered
+from ...dispatch.table import PADDING, functions_of
 
 OF_EVERY_WORKER = {
     "_query_dispatch_info": Registered(Dispatch.ONE_TO_ALL, Execute.ALL),

@@ -7,8 +7,8 @@ import signal
 import threading
 from typing import Callable, Sequence
 
-from ..failure import failed
-from ..port.port import Port
+from ...failure import failed
+from ...port.port import Port
 
 
 def abort() -> None:

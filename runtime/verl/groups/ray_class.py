@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from ..refusal import refused
+from ...refusal import refused
 
 HELD = ("num_cpus", "num_gpus", "resources", "scheduling_strategy", "placement_group", "placement_group_bundle_index")
 """Options of actors that the pool answers for: its reservation holds what they ask."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ..port.node import RayNode
-from ..port.port import Port
-from ..refusal import Refusal, refused
-from ..reserving.fitting import NOISE, Need, fit
-from ..world.vendors import RESOURCES
+from ...port.node import RayNode
+from ...port.port import Port
+from ...refusal import Refusal, refused
+from ...reserving.fitting import NOISE, Need, fit
+from ...world.vendors import RESOURCES
 
 SHOWN = 8
 """How many nodes are listed one by one."""

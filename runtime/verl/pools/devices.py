@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...models.machines.accelerators import NO_ACCELERATOR
-from ..port.node import RayNode
-from ..refusal import refused
-from ..world.vendors import vendor_of
+from ....models.machines.accelerators import NO_ACCELERATOR
+from ...port.node import RayNode
+from ...refusal import refused
+from ...world.vendors import vendor_of
 
 DEVICES = {"cuda": "NV_GPU", "npu": "NPU", "xpu": "INTEL_GPU", "musa": "MUSA_GPU"}
 """The name of a device -> the accelerator type it stands for; to PyTorch, and so to verl, AMD's are ``cuda`` too."""

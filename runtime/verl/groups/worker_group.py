@@ -7,20 +7,20 @@ import os
 import secrets
 from typing import Any, Collection, Mapping, Sequence
 
-from ..port.port import Actor
-from ..port.ray_compat import actor_named
-from ..refusal import refused
-from ..workers.gang import Gang
-from ..workers.group import WorkerGroup
+from ...port.port import Actor
+from ...port.ray_compat import actor_named
+from ...refusal import refused
+from ...workers.gang import Gang
+from ...workers.group import WorkerGroup
+from ..pools.on import port_of
+from ..pools.pool import RayResourcePool
+from ..pools.seat import Seat
 from .aliveness import AlivenessCheck
 from .attached import attached
 from .binding import bind, methods_of
 from .executing import Executing
-from .on import port_of
-from .pool import RayResourcePool
 from .processes import PoolProcesses, full, members_on
 from .ray_class import RayClassWithInitArgs
-from .seat import Seat
 
 READY_LIMIT = 300
 """Seconds for all workers to be constructed. verl has the parameter, and does not use it."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..failure import failed
-from ..port.connection import Connection
-from ..port.on_ray import RayPort
-from ..port.port import Port
-from ..port.ray_compat import need_ray, send_by_value
-from ..reserving import probe
-from ..workers import worker as host
+from ...failure import failed
+from ...port.connection import Connection
+from ...port.on_ray import RayPort
+from ...port.port import Port
+from ...port.ray_compat import need_ray, send_by_value
+from ...reserving import probe
+from ...workers import worker as host
 
 
 def port_of(on: Any = None) -> Port:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..port.node import RayNode
-from ..reserving.reservation import Reservation
+from ...port.node import RayNode
+from ...reserving.reservation import Reservation
 
 
 @dataclass(eq=False)

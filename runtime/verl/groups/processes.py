@@ -8,17 +8,17 @@ from collections import Counter
 from dataclasses import replace
 from typing import Mapping, Sequence
 
-from ...models.machines.node_group import CLUSTER_LABEL
-from ...models.placements.placement import Placement
-from ..port.port import Port, Start, Ticket
-from ..refusal import refused
-from ..workers.environment import rank_environment
-from ..workers.group import WorkerGroup
-from ..workers.member import Member
-from ..workers.worker import CONSTRUCT
-from .devices import type_on
+from ....models.machines.node_group import CLUSTER_LABEL
+from ....models.placements.placement import Placement
+from ...port.port import Port, Start, Ticket
+from ...refusal import refused
+from ...workers.environment import rank_environment
+from ...workers.group import WorkerGroup
+from ...workers.member import Member
+from ...workers.worker import CONSTRUCT
+from ..pools.devices import type_on
+from ..pools.seat import Seat
 from .ray_class import RayClassWithInitArgs
-from .seat import Seat
 
 _NUMBERS = itertools.count()
 

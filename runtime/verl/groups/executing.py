@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Callable, Sequence
 
-from ..dispatch.sharding import shares
-from ..port.port import Actor, Port, Ticket
-from ..workers.group import WorkerGroup
-from ..workers.waiting import CALL_HELP, as_done
+from ...dispatch.sharding import shares
+from ...port.port import Actor, Port, Ticket
+from ...workers.group import WorkerGroup
+from ...workers.waiting import CALL_HELP, as_done
 
 
 class Executing:

@@ -6,15 +6,15 @@ import secrets
 import threading
 from typing import Any, Sequence
 
-from ..failure import LaunchFailed
-from ..port.node import RayNode
-from ..port.port import Bundle, Hold, Port
-from ..refusal import refused
-from ..reserving.fitting import Need, fit
-from ..reserving.parts import accelerators_given, all_ids
-from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, Reservation
-from ..reserving.wanted import Wanted
-from ..world.inventory import inventory
+from ...failure import LaunchFailed
+from ...port.node import RayNode
+from ...port.port import Bundle, Hold, Port
+from ...refusal import refused
+from ...reserving.fitting import Need, fit
+from ...reserving.parts import accelerators_given, all_ids
+from ...reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, Reservation
+from ...reserving.wanted import Wanted
+from ...world.inventory import inventory
 from .devices import resource_of
 from .on import port_of
 from .resource_pool import ResourcePool

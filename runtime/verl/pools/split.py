@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Sequence
 
-from ..refusal import refused
-from ..reserving.reservation import Reservation
+from ...refusal import refused
+from ...reserving.reservation import Reservation
 from .pool import RayResourcePool
 from .seat import Seat
 

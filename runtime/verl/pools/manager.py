@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Hashable, Mapping
 
-from ..refusal import refused
-from ..reserving.fitting import Need, fit
-from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT
-from ..world.inventory import inventory
+from ...refusal import refused
+from ...reserving.fitting import Need, fit
+from ...reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT
+from ...world.inventory import inventory
 from .devices import resource_of
 from .on import port_of
 from .pool import RayResourcePool

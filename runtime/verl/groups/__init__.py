@@ -1,0 +1,1 @@
+"""Groups: one worker on each place of a pool."""

@@ -1,0 +1,1 @@
+"""Pools: accelerators of some nodes that are held together."""
