@@ -1,0 +1,1 @@
+"""Inference engines whose work is spread over the workers of a replica."""

@@ -1,0 +1,1 @@
+"""Inference servers with their workers: one replica of a model that answers over HTTP."""

@@ -1,0 +1,1 @@
+"""Calls from a server to its workers over ZeroMQ, in plain data."""

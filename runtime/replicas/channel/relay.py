@@ -1,0 +1,30 @@
+"""The workers of another node, as one end of the channel: its server passes calls on to them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Sequence
+
+from ..loop import Loop
+from .channel import Channel
+from .endpoint import Endpoint
+
+
+class Relay:
+    """Passes calls to the workers of this node and their answers back. It ends with the first worker that is lost.
+
+    The server that called then sees the connection end, as it does for a worker of its own node.
+    """
+
+    def __init__(self, loop: Loop, channel: Channel, host: str) -> None:
+        self._loop = loop
+        self._channel = channel
+        self.endpoint = Endpoint(self._pass_on, host)
+        self._watch = loop.begin(self._end_with_channel())
+
+    def _pass_on(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
+        return self._loop.run(self._channel.collective_rpc(method, arguments, ranks))
+
+    async def _end_with_channel(self) -> None:
+        await self._channel.broken.wait()
+        await asyncio.get_running_loop().run_in_executor(None, self.endpoint.close)

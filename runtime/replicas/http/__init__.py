@@ -1,0 +1,1 @@
+"""The words of OpenAI's API over HTTP, spoken by an engine."""

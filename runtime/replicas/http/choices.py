@@ -1,0 +1,76 @@
+"""The answers to a request: text piece by piece, several at once."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import AsyncGenerator, Sequence
+
+from ...engines.engine import Engine, Sampling
+from .text import Text
+
+STOP, LENGTH = "stop", "length"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """More text of an answer; `reason` is why it has ended, if it has; `tokens`: how many there are so far, without the end token."""
+
+    text: str
+    reason: str | None
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One answer that is asked for."""
+
+    prompt: tuple[int, ...]
+    sampling: Sampling
+    stop: tuple[str, ...]
+
+
+async def pieces(engine: Engine, wanted: Wanted) -> AsyncGenerator[Piece, None]:
+    """The answer, its last piece with the reason why it ended. Whoever stops listening ends the generation."""
+    text, count, reason = Text(engine.tokenizer, wanted.stop), 0, ""
+    async with aclosing(engine.generate(wanted.prompt, wanted.sampling)) as tokens:
+        async for token in tokens:
+            if token == engine.tokenizer.end:
+                reason = STOP
+                break
+            count += 1
+            if shown := text.add(token):
+                yield Piece(shown, None, count)
+            if text.stopped:
+                reason = STOP
+                break
+    rest = text.finish()
+    reason = reason or (STOP if text.stopped or count < wanted.sampling.max_tokens else LENGTH)
+    yield Piece(rest, reason, count)
+
+
+async def together(engine: Engine, wanted: Sequence[Wanted]) -> AsyncGenerator[tuple[int, Piece], None]:
+    """(index, piece) of several answers as they come. The first failure ends all; so does whoever stops listening."""
+    queue: asyncio.Queue[tuple[int, Piece | None]] = asyncio.Queue()
+
+    async def pump(index: int) -> None:
+        async with aclosing(pieces(engine, wanted[index])) as answer:
+            async for piece in answer:
+                await queue.put((index, piece))
+
+    tasks = [asyncio.create_task(pump(index)) for index in range(len(wanted))]
+    for index, task in enumerate(tasks):
+        task.add_done_callback(lambda done, index=index: queue.put_nowait((index, None)))  # type: ignore[misc]
+    left = len(tasks)
+    try:
+        while left:
+            index, piece = await queue.get()
+            if piece is None:
+                tasks[index].result()
+                left -= 1
+            else:
+                yield index, piece
+    finally:
+        for task in tasks:
+            task.cancel()

@@ -1,0 +1,149 @@
+"""The endpoint: `/v1/models`, `/v1/chat/completions`, `/v1/completions` and `/health`, as OpenAI's clients expect them."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from contextlib import aclosing
+from typing import Any, AsyncGenerator, Callable, Coroutine, Sequence
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from starlette.exceptions import HTTPException
+
+from ..channel.channel import ChannelFailed
+from . import requests
+from .bodies import CHAT, COMPLETION, END, Answer, Body, Kind, event
+from .choices import Piece, Wanted, together
+from .errors import INVALID, NOT_FOUND, SERVER, UNAUTHORIZED, Refused, invalid
+from .requests import ChatRequest, CompletionRequest
+from .serving import Serving
+
+CLOSED = 499
+"""The status of an answer that nobody waits for any more."""
+
+
+def build_app(serving: Serving) -> FastAPI:
+    """The application that answers for what is served."""
+    app = FastAPI(title="placewright", docs_url=None, redoc_url=None, openapi_url=None)
+    _errors(app)
+
+    @app.get("/health")
+    async def health() -> JSONResponse:
+        if serving.failure:
+            return JSONResponse({"status": "failed", "reason": serving.failure}, 503)
+        return JSONResponse({"status": "asleep" if serving.asleep else "ok"})
+
+    @app.get("/v1/models")
+    async def models(request: Request) -> Body:
+        _authorize(serving, request)
+        return {"object": "list", "data": [_model(serving)]}
+
+    @app.get("/v1/models/{name:path}")
+    async def model(request: Request, name: str) -> Body:
+        _authorize(serving, request)
+        if name != serving.name:
+            raise Refused(404, f"the model `{name}` does not exist; this is `{serving.name}`", NOT_FOUND, "model", "model_not_found")
+        return _model(serving)
+
+    @app.post("/v1/chat/completions")
+    async def chat(request: Request, body: ChatRequest) -> Response:
+        _authorize(serving, request)
+        return await _answer(serving, request, body, CHAT, serving.wanted_of_chat(body))
+
+    @app.post("/v1/completions")
+    async def completions(request: Request, body: CompletionRequest) -> Response:
+        _authorize(serving, request)
+        return await _answer(serving, request, body, COMPLETION, serving.wanted_of_completion(body))
+
+    return app
+
+
+def _model(serving: Serving) -> Body:
+    return {"id": serving.name, "object": "model", "created": serving.created, "owned_by": "placewright"}
+
+
+def _authorize(serving: Serving, request: Request) -> None:
+    given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+    if serving.api_key is not None and not hmac.compare_digest(given, serving.api_key.encode()):
+        raise Refused(401, "the API key is not right", UNAUTHORIZED, None, "invalid_api_key")
+
+
+async def _answer(serving: Serving, request: Request, body: requests.Request, kind: Kind, wanted: Sequence[Wanted]) -> Response:
+    prompts = [len(each.prompt) for each in wanted[:: body.n]]
+    answer = Answer(kind, serving.name, prompts)
+    if body.stream:
+        coming = together(serving.engine, wanted)
+        first = await anext(coming)  # what fails before anything was sent has a status of its own
+        return StreamingResponse(_events(answer, first, coming, body.stream_options.include_usage), media_type="text/event-stream")
+
+    async def whole() -> Response:
+        async with aclosing(together(serving.engine, wanted)) as coming:
+            async for index, piece in coming:
+                answer.add(index, piece)
+        return JSONResponse(answer.whole())
+
+    return await _unless_disconnected(request, whole)
+
+
+async def _events(
+    answer: Answer, first: tuple[int, Piece], coming: AsyncGenerator[tuple[int, Piece], None], with_usage: bool
+) -> AsyncGenerator[str, None]:
+    """The chunks of a stream. What fails when some of it is sent already is told as its last event."""
+    try:
+        async with aclosing(coming):
+            yield event(answer.add(*first))
+            async for index, piece in coming:
+                yield event(answer.add(index, piece))
+    except ChannelFailed as problem:
+        yield event(_failed(problem).body)
+        return
+    if with_usage:
+        yield event(answer.last())
+    yield END
+
+
+async def _unless_disconnected(request: Request, work: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
+    """What the work gives; it is ended as soon as the client hangs up."""
+    working, gone = asyncio.create_task(work()), asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({working, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else Response(status_code=CLOSED)
+    finally:
+        working.cancel()
+        gone.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _failed(problem: ChannelFailed) -> Refused:
+    return Refused(503 if problem.lost else 500, str(problem), SERVER, None, "replica_failed" if problem.lost else "worker_failed")
+
+
+def _errors(app: FastAPI) -> None:
+    """Whatever goes wrong is told in OpenAI's shape."""
+
+    @app.exception_handler(Refused)
+    async def refused(request: Request, problem: Refused) -> JSONResponse:
+        return problem.response
+
+    @app.exception_handler(RequestValidationError)
+    async def unreadable(request: Request, problem: RequestValidationError) -> JSONResponse:
+        return invalid(problem.errors()).response
+
+    @app.exception_handler(HTTPException)
+    async def elsewhere(request: Request, problem: HTTPException) -> JSONResponse:
+        kind = NOT_FOUND if problem.status_code == 404 else INVALID
+        return Refused(problem.status_code, f"{request.method} {request.url.path}: {problem.detail}", kind).response
+
+    @app.exception_handler(ChannelFailed)
+    async def failed(request: Request, problem: ChannelFailed) -> JSONResponse:
+        return _failed(problem).response
+
+    @app.exception_handler(Exception)
+    async def broken(request: Request, problem: Exception) -> JSONResponse:
+        return Refused(500, f"{type(problem).__name__}: {problem}", SERVER, None, "internal_error").response

@@ -1,0 +1,113 @@
+"""Requests in OpenAI's words, checked. What would change the answer and is not done here is refused, not overlooked."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated, Any, Literal, Mapping
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+MOST_CHOICES, MOST_STOPS = 128, 4
+LONGEST_TEXT = 1 << 20
+_NEUTRAL: Mapping[str, tuple[Any, ...]] = {
+    "logprobs": (False, 0), "top_logprobs": (0,), "echo": (False,), "best_of": (1,), "suffix": ("",), "tools": ([],), "tool_choice": ("none",),
+    "parallel_tool_calls": (True, False), "presence_penalty": (0,), "frequency_penalty": (0,), "logit_bias": ({},),
+    "response_format": ({"type": "text"},), "modalities": (["text"],),
+}  # fmt: skip
+"""Values of fields that are not supported which ask for nothing."""
+_WITHOUT_EFFECT = frozenset(
+    {"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "reasoning_effort", "verbosity"}
+)
+
+Stop = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+Words = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
+Token = Annotated[int, Field(ge=0)]
+
+
+class TextPart(BaseModel):
+    """A part of a turn."""
+
+    model_config = ConfigDict(extra="forbid")
+    type: Literal["text"]
+    text: Words
+
+
+class Turn(BaseModel):
+    """A turn of a conversation."""
+
+    model_config = ConfigDict(extra="ignore")
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: Words | list[TextPart]
+
+    @property
+    def words(self) -> str:
+        """All its text."""
+        return self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
+
+
+class StreamOptions(BaseModel):
+    """What a stream tells besides the text."""
+
+    model_config = ConfigDict(extra="ignore")
+    include_usage: bool = False
+
+
+class Request(BaseModel):
+    """What both kinds of request have. `temperature` 0 is greedy; else the same `seed` gives the same answer."""
+
+    model_config = ConfigDict(extra="forbid", strict=False)
+    model: str
+    temperature: float = Field(1.0, ge=0, le=2)
+    top_p: float = Field(1.0, gt=0, le=1)
+    n: int = Field(1, ge=1, le=MOST_CHOICES)
+    stop: Stop | Annotated[list[Stop], Field(max_length=MOST_STOPS)] = Field(default_factory=list)
+    stream: bool = False
+    stream_options: StreamOptions = StreamOptions()
+    seed: int = Field(default_factory=lambda: secrets.randbits(32))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_asks_nothing(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        return {
+            name: value
+            for name, value in data.items()
+            if value is not None and name not in _WITHOUT_EFFECT and value not in _NEUTRAL.get(name, ())
+        }
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """The stop strings."""
+        return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
+
+
+class ChatRequest(Request):
+    """A request for the next turn of a conversation."""
+
+    messages: Annotated[list[Turn], Field(min_length=1)]
+    max_tokens: int | None = Field(None, ge=1)
+    max_completion_tokens: int | None = Field(None, ge=1)
+
+    @property
+    def most(self) -> int | None:
+        """Most tokens of an answer, by the newer name or the older; None if neither is given."""
+        return self.max_completion_tokens or self.max_tokens
+
+
+class CompletionRequest(Request):
+    """A request to go on with a text, or with several; also given as tokens."""
+
+    prompt: Words | Annotated[list[Words], Field(min_length=1)] | Annotated[list[Token], Field(min_length=1)] | Annotated[
+        list[Annotated[list[Token], Field(min_length=1)]], Field(min_length=1)
+    ]  # fmt: skip
+    max_tokens: int = Field(16, ge=1)
+
+    @property
+    def prompts(self) -> list[str | list[int]]:
+        """Each prompt, as text or tokens."""
+        if isinstance(self.prompt, str):
+            return [self.prompt]
+        if isinstance(self.prompt[0], int):
+            return [[token for token in self.prompt if isinstance(token, int)]]
+        return [each for each in self.prompt if not isinstance(each, int)]

@@ -1,0 +1,74 @@
+"""What the endpoint serves: an engine under a name, which may be asleep or have failed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Sequence
+
+from ...engines.engine import Engine, Sampling
+from .choices import Wanted
+from .errors import INVALID, NOT_FOUND, SERVER, Refused
+from .requests import MOST_CHOICES, ChatRequest, CompletionRequest, Request
+
+MOST_TOKENS = 4096
+"""Tokens of a conversation's answer where neither the request nor the engine limits them."""
+
+
+@dataclass
+class Serving:
+    """An engine and its state. `failure` says in words why it can answer no more; "" while it can."""
+
+    name: str
+    engine: Engine
+    api_key: str | None = None
+    failure: str = ""
+    asleep: bool = False
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def check(self, model: str) -> None:
+        """Raises Refused unless this model can answer now."""
+        if model != self.name:
+            raise Refused(404, f"the model `{model}` does not exist; this is `{self.name}`", NOT_FOUND, "model", "model_not_found")
+        if self.failure:
+            raise Refused(503, self.failure, SERVER, None, "replica_failed")
+        if self.asleep:
+            raise Refused(503, "the replica is asleep", SERVER, None, "asleep")
+
+    def wanted_of_chat(self, request: ChatRequest) -> list[Wanted]:
+        """The answers that a conversation asks for. Raises Refused."""
+        self.check(request.model)
+        prompt = self.engine.chat([{"role": turn.role, "content": turn.words} for turn in request.messages])
+        return self._wanted(request, [prompt], request.most, "messages")
+
+    def wanted_of_completion(self, request: CompletionRequest) -> list[Wanted]:
+        """The answers that prompts ask for: `n` of the first prompt, then `n` of the next. Raises Refused."""
+        self.check(request.model)
+        prompts = [self.engine.tokenizer.encode(prompt) if isinstance(prompt, str) else prompt for prompt in request.prompts]
+        size = self.engine.tokenizer.size
+        if any(token >= size for prompt in prompts for token in prompt):
+            raise Refused(400, f"`prompt`: there are {size} tokens, numbered from 0", INVALID, "prompt", "invalid_value")
+        return self._wanted(request, prompts, request.max_tokens, "prompt")
+
+    def _wanted(self, request: Request, prompts: Sequence[Sequence[int]], most: int | None, param: str) -> list[Wanted]:
+        if len(prompts) * request.n > MOST_CHOICES:
+            message = f"`n`: {request.n} answers to {len(prompts)} prompts are more than {MOST_CHOICES}"
+            raise Refused(400, message, INVALID, "n", "invalid_value")
+        wanted = []
+        for prompt in prompts:
+            room = self._room(len(prompt), most, param)
+            for index in range(request.n):
+                sampling = Sampling(room, request.temperature, request.top_p, request.seed + index)
+                wanted.append(Wanted(tuple(prompt), sampling, request.stops))
+        return wanted
+
+    def _room(self, prompt: int, most: int | None, param: str) -> int:
+        """How many tokens the answer may have."""
+        longest = self.engine.longest
+        if longest is None:
+            return most or MOST_TOKENS
+        room = longest - prompt
+        if room < (most or 1):
+            message = f"a context has at most {longest} tokens; {prompt} of the prompt and {most or 1} of the answer are more"
+            raise Refused(400, message, INVALID, param, "context_length_exceeded")
+        return most or room
