@@ -11,7 +11,7 @@ from pathlib import Path
 from ...models.placements.plan_file import write_whole
 from ..failure import failed
 from ..shield import shielded
-from .directory import directory_of, must_be_private
+from .directory import directory_of, must_be_private, unusable
 from .record import Record
 
 LOCK, STOP, LOG, PLAN = "lock", "stop", "keeper.log", "plan.json"
@@ -42,9 +42,12 @@ class Claim:
                     os.unlink(entry.path)
 
     def _try(self) -> int | None:
-        self.path.mkdir(mode=0o700, exist_ok=True)
-        must_be_private(self.path)
-        return _locked(self.path, os.O_RDWR | os.O_CREAT)
+        try:
+            self.path.mkdir(mode=0o700, exist_ok=True)
+            must_be_private(self.path)
+            return _locked(self.path, os.O_RDWR | os.O_CREAT)
+        except OSError as problem:
+            raise unusable(self.path, problem.strerror or str(problem)) from None
 
     def write(self, record: Record) -> None:
         """Writes down how the launch stands. Raises OSError."""
@@ -76,6 +79,8 @@ def is_held(path: Path) -> bool:
         lock = os.open(path / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
+    except OSError as problem:
+        raise unusable(path, problem.strerror or str(problem)) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

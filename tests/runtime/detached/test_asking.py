@@ -1,0 +1,173 @@
+"""What is told of launches: those that live, those that have failed, and those whose keeper was killed, which are told once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from placewright.runtime.detached.asking import LOST, launch_named, launches, stop
+from placewright.runtime.detached.claim import LOCK, LOG, Claim, is_held
+from placewright.runtime.detached.record import FAILED, FILE, RUNNING, Record, State, Trouble
+from placewright.runtime.failure import LaunchFailed
+
+
+def record(name: str, state: State = RUNNING, *findings: Trouble) -> Record:
+    return Record(name=name, state=state, since=0.0, pid=os.getpid(), file="job.yaml", simulated=True, findings=findings)
+
+
+def hold(name: str, ready: object, stubborn: bool) -> None:
+    """A keeper: it holds the name until somebody asks it to end, unless it is deaf."""
+    claim = Claim(name)
+    claim.take()
+    claim.write(record(name))
+    ready.set()  # type: ignore[attr-defined]
+    while stubborn or not claim.asked_to_stop:
+        time.sleep(0.01)
+    claim.give_up()
+
+
+class Keepers:
+    """Processes that hold launches."""
+
+    def __init__(self) -> None:
+        self._context = multiprocessing.get_context("fork")
+        self.processes: list[multiprocessing.process.BaseProcess] = []
+
+    def start(self, name: str, stubborn: bool = False) -> int:
+        ready = self._context.Event()
+        process = self._context.Process(target=hold, args=(name, ready, stubborn), daemon=True)
+        process.start()
+        self.processes.append(process)
+        assert ready.wait(20)
+        return process.pid or 0
+
+
+@pytest.fixture
+def keepers() -> Iterator[Keepers]:
+    its = Keepers()
+    yield its
+    for process in its.processes:
+        process.kill()
+        process.join()
+
+
+def test_where_nothing_is_written_down_there_are_none() -> None:
+    assert launches() == []
+
+
+def test_a_launch_that_lives_is_told_and_stays(keepers: Keepers) -> None:
+    keepers.start("one")
+    keepers.start("another")
+    assert [(seen.record.name, seen.state, seen.alive) for seen in launches()] == [("another", RUNNING, True), ("one", RUNNING, True)]
+    assert launch_named("one").state == RUNNING
+
+
+def test_its_name_cannot_be_taken(keepers: Keepers) -> None:
+    keepers.start("one")
+    with pytest.raises(LaunchFailed, match="a launch named `one` is there already") as caught:
+        Claim("one").take()
+    assert caught.value.findings[0].code == "PW731"
+    assert launch_named("one").alive
+
+
+def test_it_is_asked_to_end_and_waited_for(keepers: Keepers, directory: Path) -> None:
+    keepers.start("one")
+    assert stop("one").alive
+    assert list(directory.iterdir()) == []
+    with pytest.raises(LaunchFailed, match="there is no launch named `one`"):
+        stop("one")
+
+
+def test_a_keeper_that_does_not_heed_is_killed(keepers: Keepers, directory: Path) -> None:
+    keepers.start("one", stubborn=True)
+    assert stop("one", limit=0.2).alive
+    keepers.processes[0].join(5)
+    assert keepers.processes[0].exitcode == -signal.SIGKILL
+    assert list(directory.iterdir()) == []
+
+
+def test_one_whose_keeper_was_killed_is_told_once_and_cleaned_away(keepers: Keepers, directory: Path) -> None:
+    os.kill(keepers.start("one"), signal.SIGKILL)
+    keepers.processes[0].join()
+    (directory / "one" / LOG).write_text("first\nno memory left\n")
+    (seen,) = launches()
+    assert (seen.state, seen.alive) == (LOST, False)
+    assert seen.findings[0].code == "PW733"
+    assert seen.findings[0].message.endswith("was killed: no memory left")
+    assert launches() == []
+    assert list(directory.iterdir()) == []
+
+
+def test_its_name_is_free_again_at_once(keepers: Keepers, directory: Path) -> None:
+    os.kill(keepers.start("one"), signal.SIGKILL)
+    keepers.processes[0].join()
+    (directory / "one" / LOG).write_text("of the dead")
+    claim = Claim("one")
+    claim.take()
+    assert [path.name for path in (directory / "one").iterdir()] == [LOCK]
+    assert launches() == []  # nothing is written down yet
+    assert is_held(claim.path)
+    claim.give_up()
+    claim.give_up()
+    assert list(directory.iterdir()) == []
+
+
+def test_one_that_has_failed_says_why_until_it_is_stopped(directory: Path) -> None:
+    claim = Claim("one")
+    claim.take()
+    claim.write(record("one", FAILED, Trouble(code="PW704", subject="actor", message="rank 1 died", help="look")))
+    claim.give_up(leave_record=True)
+    for _ in range(2):
+        assert launch_named("one").findings[0].message == "rank 1 died"
+    assert not stop("one").alive
+    assert list(directory.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2}', '{"schema": 1, "name": "one", "state": "asleep"}', "\x00" * 99])
+def test_what_is_no_record_is_refused(text: str, directory: Path) -> None:
+    claim = Claim("one")
+    claim.take()
+    (directory / "one" / FILE).write_text(text)
+    with pytest.raises(LaunchFailed) as caught:
+        launches()
+    assert caught.value.findings[0].code == "PW732"
+    claim.give_up()
+
+
+def test_a_lock_that_is_a_link_is_not_followed(directory: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("")
+    Claim("one").path.mkdir(mode=0o700)
+    (directory / "one" / LOCK).symlink_to(tmp_path / "other")
+    with pytest.raises(LaunchFailed) as caught:
+        Claim("one").take()
+    assert caught.value.findings[0].code == "PW732"
+    with pytest.raises(LaunchFailed):
+        launches()
+
+
+def test_of_many_that_want_a_name_at_once_one_gets_it() -> None:
+    claims = [Claim("one") for _ in range(8)]
+    won: list[Claim] = []
+    barrier = threading.Barrier(len(claims))
+
+    def take(claim: Claim) -> None:
+        barrier.wait()
+        try:
+            claim.take()
+        except LaunchFailed:
+            return
+        won.append(claim)
+
+    threads = [threading.Thread(target=take, args=(claim,)) for claim in claims]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+    won[0].give_up()
