@@ -36,10 +36,14 @@ class Recovery:
         """How many groups are elsewhere now, in words."""
         if self.moves is None:
             return "everything is where it was"
-        groups = max(sum(part.now for part in self.moves.parts), self.moves.kept)
-        started = sum(part.started for part in self.moves.parts)
-        proved = ", proved to be the fewest" if self.moves.proved else ""
-        return f"{started} of {groups} groups moved, {self.moves.lost} of them because their node is gone{proved}"
+        parts, lost = self.moves.parts, self.moves.lost
+        now, new = sum(part.now for part in parts), sum(max(0, part.now - part.before) for part in parts)
+        moved = sum(part.started for part in parts) - new
+        words = [f"{moved} of {now} {'group' if now == 1 else 'groups'} moved"]
+        words += [f"{lost} {'was' if lost == 1 else 'were'} on lost nodes"] * bool(lost)
+        words += [f"{new} {'is' if new == 1 else 'are'} new"] * bool(new)
+        words += ["proved to be the fewest"] * self.moves.proved
+        return ", ".join(words)
 
 
 def _listed(names: tuple[str, ...]) -> str:

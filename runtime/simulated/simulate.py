@@ -17,7 +17,7 @@ from ...models.machines.cluster import Node
 from ..failure import LaunchFailed, failed
 from ..port.ray_compat import need_ray
 from ..shield import shielded
-from ..world.inventory import RANK_LABEL
+from ..world.labels import labels_of
 from ..world.vendors import VARIABLES, vendor_of
 
 MOST_NODES = 64
@@ -43,7 +43,7 @@ class SimulatedCluster:
         Raises LaunchFailed (PW710) if there are too many nodes for one machine, or they do not start in time.
         """
         need_ray()
-        wanted = [describe(node, processes.get(node.rank, 0)) for node in nodes]
+        wanted = [_request(node, processes.get(node.rank, 0)) for node in nodes]
         if len(wanted) > MOST_NODES:
             raise _not_started(f"{len(wanted)} nodes are more than the {MOST_NODES} that one machine simulates")
         with shielded():
@@ -53,25 +53,39 @@ class SimulatedCluster:
                     [sys.executable, str(_PROGRAM)], text=True, start_new_session=True, env=_environment(self._directory),
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                 )  # fmt: skip
-        return self._ask(wanted, START_LIMIT + PER_NODE * len(wanted))
+        return str(self._ask({"nodes": wanted}, START_LIMIT + PER_NODE * len(wanted))["address"])
 
-    def _ask(self, wanted: list[dict[str, object]], limit: float) -> str:
+    def remove_node(self, rank: int) -> None:
+        """Kills a node as a loss of power would; Ray sees it within two seconds. Raises ValueError for the first one, and for none."""
+        self._change({"remove": rank})
+
+    def add_node(self, node: Node, processes: int = 0) -> None:
+        """Starts one more node, or one that was removed; returns when it is there. `processes`: how many workers it will have."""
+        self._change({"add": _request(node, processes)})
+
+    def _change(self, request: dict[str, object]) -> None:
+        problem = self._ask(request, START_LIMIT).get("error")
+        if problem:
+            raise ValueError(problem)
+
+    def _ask(self, request: dict[str, object], limit: float) -> dict[str, str]:
         holder = self._holder
         if holder is None or holder.stdin is None or holder.stdout is None:
             raise _not_started("it has been stopped")
         try:
-            holder.stdin.write(json.dumps({"nodes": wanted}) + "\n")
+            holder.stdin.write(json.dumps(request) + "\n")
             holder.stdin.flush()
         except BrokenPipeError:
             raise self._ended() from None
         with selectors.DefaultSelector() as selector:
             selector.register(holder.stdout, selectors.EVENT_READ)
             if not selector.select(limit):
-                raise _not_started(f"{len(wanted)} nodes did not start within {limit:g} s")
+                raise _not_started(f"its nodes were not ready within {limit:g} s")
         answer = holder.stdout.readline()
         if not answer:
             raise self._ended()
-        return str(json.loads(answer)["address"])
+        said: dict[str, str] = json.loads(answer)
+        return said
 
     def _ended(self) -> LaunchFailed:
         lines = Path(self._directory, "holder.log").read_text(errors="replace").strip().splitlines()
@@ -99,8 +113,12 @@ def _end(holder: subprocess.Popen[str]) -> None:
         holder.wait()
 
 
+def _request(node: Node, processes: int) -> dict[str, object]:
+    return {**describe(node, processes), "rank": node.rank}
+
+
 def describe(node: Node, processes: int) -> dict[str, object]:
-    """What the holder needs to know of a node: its accelerators as Ray counts them, a CPU for each worker, its label."""
+    """What the holder needs to know of a node: its accelerators as Ray counts them, a CPU for each worker, and labels that say the rest."""
     vendor = vendor_of(node.accelerator_type)
     resource = vendor.resource if vendor else ""
     count = len(node.accelerators)
@@ -108,7 +126,7 @@ def describe(node: Node, processes: int) -> dict[str, object]:
         "cpus": max(1, processes),
         "gpus": count if resource == "GPU" else 0,
         "resources": {resource: count} if count and resource != "GPU" else {},
-        "labels": {RANK_LABEL: str(node.rank)},
+        "labels": labels_of(node),
     }
 
 

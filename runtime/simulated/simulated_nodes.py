@@ -1,7 +1,8 @@
 """The process that holds a simulated Ray cluster, run as a program of its own and never imported for its effect.
 
-It reads one line of JSON, the nodes; starts them; writes one line of JSON, the address; and then waits until its input
-ends, which happens at the latest when whoever started it dies, in whatever way. Then it ends every process below it.
+It reads one line of JSON, the nodes; starts them; and writes one line of JSON, the address. Each later line adds a node or kills
+one, and is answered. That goes on until its input ends, which happens at the latest when whoever started it dies, in whatever way.
+Then it ends every process below it.
 It is in a session of its own, so that Ctrl-C in the terminal does not reach it, and Ray's own preparations (a new
 process group, handlers, the file that names the current cluster) do not touch the process that uses the cluster.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib
+import itertools
 import json
 import os
 import shutil
@@ -20,25 +22,29 @@ import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any
 
 OBJECT_STORE = 80 << 20
 AT_ONCE = 4
 END_LIMIT = 5.0
 _PR_SET_CHILD_SUBREAPER = 36
+# A node that was killed refuses the connection, so that three questions at this pace find it within two seconds; one that is
+# only slow has as long to answer as in any cluster.
+_HEALTH = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 3}
 
 
 def main() -> None:
     """Hold the cluster until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever Ray prints goes where the errors go
-    request = json.loads(sys.stdin.readline())
     directory = os.environ["RAY_TMPDIR"]
     _adopt_orphans()
-    threading.Thread(target=_end_with_input, args=(directory,), daemon=True).start()
-    address = ""
+    requests: SimpleQueue[str] = SimpleQueue()
+    threading.Thread(target=_listen, args=(requests, directory), daemon=True).start()
+    nodes, address = Nodes(directory), ""
     try:
-        address = start(request["nodes"], directory)
+        address = nodes.start(json.loads(requests.get())["nodes"])
     finally:
         if not address:
             traceback.print_exc()
@@ -46,30 +52,52 @@ def main() -> None:
     answers.write(json.dumps({"address": address}) + "\n")
     answers.flush()
     while True:
-        signal.pause()
+        answers.write(json.dumps(nodes.change(json.loads(requests.get()))) + "\n")
+        answers.flush()
 
 
-def start(nodes: list[dict[str, Any]], directory: str) -> str:
-    """Starts the nodes, the first as the head, and returns HOST:PORT."""
-    from ray.cluster_utils import Cluster
+class Nodes:
+    """The nodes of one cluster, by their ranks; their sockets are in a directory."""
 
-    cluster = Cluster(shutdown_at_exit=False)
+    def __init__(self, directory: str) -> None:
+        self._cluster: Any = None
+        self._directory = directory
+        self._nodes: dict[int, Any] = {}
+        self._numbers = itertools.count()
 
-    def add(number: int, **more: Any) -> Any:
-        node = nodes[number]
-        sockets = {name: os.path.join(directory, f"{name}-{number}") for name in ("raylet", "plasma")}
-        return cluster.add_node(
-            wait=number == 0, num_cpus=node["cpus"], num_gpus=node["gpus"], resources=node["resources"], labels=node["labels"],
+    def start(self, nodes: list[dict[str, Any]]) -> str:
+        """Starts the nodes, the first as the head, and returns HOST:PORT."""
+        from ray.cluster_utils import Cluster
+
+        self._cluster = Cluster(shutdown_at_exit=False)
+        head = self._add(nodes[0], wait=True, include_dashboard=False, no_monitor=True, _system_config=_HEALTH)
+        head.start_reaper_process()  # ends this process group, should this process itself be killed
+        with ThreadPoolExecutor(AT_ONCE) as pool:  # a node spends most of its start waiting for its agents
+            list(pool.map(self._add, nodes[1:]))
+        self._cluster.wait_for_nodes()
+        return str(self._cluster.address)
+
+    def change(self, request: dict[str, Any]) -> dict[str, str]:
+        """Adds a node, or kills one as a loss of power would; what went wrong, if anything did."""
+        rank = request.get("remove")
+        if rank is None:
+            self._add(request["add"], wait=True)
+        elif rank in self._nodes and self._nodes[rank] is not self._cluster.head_node:
+            self._cluster.remove_node(self._nodes.pop(rank), allow_graceful=False)
+        else:
+            return {"error": f"node {rank} is none that can be removed"}
+        return {}
+
+    def _add(self, node: dict[str, Any], wait: bool = False, **more: Any) -> Any:
+        number = next(self._numbers)
+        sockets = {name: os.path.join(self._directory, f"{name}-{number}") for name in ("raylet", "plasma")}
+        started = self._cluster.add_node(
+            wait=wait, num_cpus=node["cpus"], num_gpus=node["gpus"], resources=node["resources"], labels=node["labels"],
             object_store_memory=OBJECT_STORE, include_log_monitor=False,
             raylet_socket_name=sockets["raylet"], plasma_store_socket_name=sockets["plasma"], **more,
         )  # fmt: skip
-
-    head = add(0, include_dashboard=False, no_monitor=True)
-    head.start_reaper_process()  # ends this process group, should this process itself be killed
-    with ThreadPoolExecutor(AT_ONCE) as pool:  # a node spends most of its start waiting for its agents
-        list(pool.map(add, range(1, len(nodes))))
-    cluster.wait_for_nodes()
-    return str(cluster.address)
+        self._nodes[node["rank"]] = started
+        return started
 
 
 def _adopt_orphans() -> None:
@@ -78,9 +106,9 @@ def _adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _end_with_input(directory: str) -> None:
-    while sys.stdin.read(4096):
-        pass
+def _listen(requests: SimpleQueue[str], directory: str) -> None:
+    for line in sys.stdin:
+        requests.put(line)
     end(directory)
 
 

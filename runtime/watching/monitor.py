@@ -73,7 +73,7 @@ class Monitor:
                     name = member.placement.node_id
                     its.setdefault(group.component, []).append(range(member.placement.rank, member.placement.rank + 1))
         who = ", ".join(f"`{component}` {write_ranks(merge(ranks))}" for component, ranks in its.items())
-        message = f"node {rank} (`{name}`) is lost, and with it ranks {who}"
+        message = f"node `{name}` is lost, and with it ranks {who}"
         return error("PW713", name, message, help="start the node again, or launch with restarts", witnesses=(rank,), amount=1)
 
     def _lost_hold(self) -> list[Finding]:

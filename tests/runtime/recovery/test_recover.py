@@ -85,7 +85,7 @@ def test_what_was_on_a_lost_node_moves_and_everything_else_stays_where_it_was() 
         assert recovery.lost == (lost,)
         assert recovery.moves is not None and recovery.moves.proved
         assert (recovery.moves.lost, recovery.moves.moved, recovery.moves.kept) == (2, 0, 4)
-        assert recovery.moved == "2 of 6 groups moved, 2 of them because their node is gone, proved to be the fewest"
+        assert recovery.moved == "2 of 6 groups moved, 2 were on lost nodes, proved to be the fewest"
         stayed = {rank for rank, place in before.items() if place[0] != lost}
         assert {rank: after[rank] for rank in stayed} == {rank: before[rank] for rank in stayed}
         assert lost not in {node for node, _ in after.values()}
@@ -178,10 +178,12 @@ def test_a_range_shrinks_with_the_cluster_and_grows_again_with_it() -> None:
         port.lose_node(1)
         running.run("step")
         assert len(running.audit) == 8
+        assert running.recoveries[0].moved == "0 of 4 groups moved, 2 were on lost nodes, proved to be the fewest"
         assert running.grow() is None
         port.add_node(1, 4)
         grown = running.grow()
         assert grown is not None and grown.joined == ("node-1",) and grown.attempt == 0
+        assert grown.moved == "0 of 6 groups moved, 2 are new, proved to be the fewest"
         assert len(running.audit) == 12
         assert running.call("actor", "step") == ["stepped"] * 12
 

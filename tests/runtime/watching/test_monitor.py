@@ -59,7 +59,7 @@ def test_a_call_that_waits_for_others_is_told_of_a_node_that_is_gone_without_a_w
     with pytest.raises(LaunchFailed) as caught:
         running.call("actor", "step")
     assert port.time < 10 + 1
-    assert only(caught.value) == ("PW713", "node 1 (`node-1`) is lost, and with it ranks `actor` 2-3, `critic` 0-1", (1,))
+    assert only(caught.value) == ("PW713", "node `node-1` is lost, and with it ranks `actor` 2-3, `critic` 0-1", (1,))
 
 
 def test_a_call_to_one_component_is_told_of_the_death_of_another(running: Launch, port: FakePort) -> None:
