@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ...models.findings.finding import Finding, error
 from ..failure import failed
-from .claim import LOG, STOP, is_held, remove
+from .claim import LOG, STOP, Look, is_held, remove
 from .directory import directory_of, must_be_private, names
 from .record import RUNNING, STARTING, Record, read_record
 
@@ -56,13 +56,13 @@ def stop(name: str, limit: float = STOP_LIMIT) -> Seen:
     seen = launch_named(name)
     path = directory_of(name)
     if seen.alive:
-        _ask_to_stop(path)
-        if not _wait_until_gone(path, limit):
-            os.kill(seen.record.pid, signal.SIGKILL)  # the lock is held, so this is still its keeper
-            if not _wait_until_gone(path, KILL_LIMIT):
-                raise failed(
-                    "PW733", "", f"the keeper of `{name}` (process {seen.record.pid}) cannot be ended", "look at that process", name
-                )
+        with Look(path) as look:
+            _ask_to_stop(path)
+            if not _wait_until_gone(look, limit):
+                os.kill(seen.record.pid, signal.SIGKILL)  # the lock is held, so this is still its keeper
+                if not _wait_until_gone(look, KILL_LIMIT):
+                    who = f"the keeper of `{name}` (process {seen.record.pid})"
+                    raise failed("PW733", "", f"{who} cannot be ended", "look at that process", name)
     remove(path)
     return seen
 
@@ -104,9 +104,9 @@ def _ask_to_stop(path: Path) -> None:
         return
 
 
-def _wait_until_gone(path: Path, limit: float) -> bool:
+def _wait_until_gone(look: Look, limit: float) -> bool:
     deadline = time.monotonic() + limit
-    while is_held(path):
+    while look.held:
         if time.monotonic() > deadline:
             return False
         time.sleep(INTERVAL)

@@ -63,31 +63,55 @@ class Claim:
         """Has somebody asked for the end of this launch?"""
         return (self.path / STOP).exists()
 
-    def give_up(self, leave_record: bool = False) -> None:
-        """Gives the name back and removes the directory, unless its record is to be read by others. May be called twice."""
+    def give_up(self, leave_record: bool = False, at_exit: bool = False) -> None:
+        """Gives the name back and removes the directory, unless its record is to be read by others. May be called twice.
+
+        `at_exit` leaves the lock to the end of this process, for which whoever ends the launch then waits.
+        """
         with shielded():
             lock, self._lock = self._lock, None
             if lock is not None:
                 if not leave_record:
                     shutil.rmtree(self.path, ignore_errors=True)
-                os.close(lock)
+                if not at_exit:
+                    os.close(lock)
+
+
+class Look:
+    """A look at the lock of a launch, which sees its keeper's end even when the directory has been removed."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._lock: int | None = os.open(path / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            self._lock = None
+        except OSError as problem:
+            raise unusable(path, problem.strerror or str(problem)) from None
+
+    def __enter__(self) -> Look:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+
+    @property
+    def held(self) -> bool:
+        """Does a living process hold the launch?"""
+        if self._lock is None:
+            return False
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(self._lock, fcntl.LOCK_UN)
+        return False
 
 
 def is_held(path: Path) -> bool:
     """Does a living process hold the launch of this directory?"""
-    try:
-        lock = os.open(path / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    except OSError as problem:
-        raise unusable(path, problem.strerror or str(problem)) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
+    with Look(path) as look:
+        return look.held
 
 
 def remove(path: Path) -> None:

@@ -68,7 +68,7 @@ class Keeper:
                 again = "launch it again"
                 self._failed(failed("PW733", "", f"the launch `{self._request.name}` was ended before its workers were ready", again))
         finally:
-            self._claim.give_up(leave_record)
+            self._claim.give_up(leave_record, at_exit=True)
 
     def _hold(self) -> None:
         """The launch, from the start of its workers until their end."""
