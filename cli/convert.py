@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..models.dialects.load import DIALECTS, load
-from ..models.findings.finding import UnusableInput, error
 from ..report.conversion import render_json, summary
 from .options import cluster_option, composing_options, dialect_option
 from .show import echo_findings
@@ -46,12 +44,13 @@ def convert(
     placewright convert job.yaml --to rlinf -o train.yaml
     """
     from ..solver.convert import convert as converted
+    from .written import write_new
 
     reading = load(file, machines, dialect, composer=composer)
     done = converted(reading, target, strict)
     code = EXIT_CODES[done.verdict]
     if output and not code:
-        _write(output, done.text, force)
+        write_new(output, done.text, force)
     if form == "json":
         click.echo(render_json(done))
         return code
@@ -67,16 +66,3 @@ def _tell(done: Converted, texts: dict[str, str], output: str | None) -> None:
     if done.text and not output:
         click.echo(done.text, nl=False)
     click.echo(summary(done, output or ""), err=True)
-
-
-def _write(output: str, text: str, force: bool) -> None:
-    """The new text as a file, whole or not at all. Raises UnusableInput."""
-    from ..models.placements.plan_file import write_whole
-
-    if Path(output).exists() and not force:
-        raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])
-    try:
-        write_whole(output, text)
-    except OSError as problem:
-        message = f"`{output}` cannot be written: {problem.strerror or problem}"
-        raise UnusableInput([error("PW001", "", message, help="name a file in a folder that can be written")]) from None

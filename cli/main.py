@@ -28,6 +28,7 @@ VERBS = {
     "launch": "Start the workers of a file or a plan on Ray.",
     "status": "Say which launches run, and where their workers are.",
     "stop": "End a launch that was detached or kept.",
+    "discover": "Say which machines there are, and write them as a cluster file.",
     "schema": "Print what may stand in a file, as JSON Schema for editors.",
 }
 

@@ -1,7 +1,8 @@
-"""What `solve` writes: the plan, and the placements in the file itself."""
+"""What verbs write: a new file, the plan, and the placements in the file itself."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Callable
 
 from ..models.dialects.load import dialect_named
@@ -38,6 +39,18 @@ def save(output: str, answer: Answer) -> None:
             write_whole(output, plan_to_json(answer.plan))
         except OSError as problem:
             raise _not_written(output, problem) from None
+
+
+def write_new(output: str, text: str, force: bool) -> None:
+    """A new file, whole or not at all; one that is there already is written over only with `force`. Raises UnusableInput."""
+    from ..models.placements.plan_file import write_whole
+
+    if os.path.exists(output) and not force:
+        raise UnusableInput([error("PW001", "", f"there is a file `{output}` already", help="name another one, or add `--force`")])
+    try:
+        write_whole(output, text)
+    except OSError as problem:
+        raise _not_written(output, problem) from None
 
 
 def write_edits(file: str, reading: Reading, edits: list[Edit]) -> None:

@@ -1,0 +1,111 @@
+"""`placewright discover`: which machines there are, as a cluster file for every other verb."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ..models.findings.finding import UnusableInput
+from .options import said_as_json
+from .show import echo_findings
+
+if TYPE_CHECKING:
+    from ..runtime.world.discover import Discovered
+
+OK = 0
+
+
+@click.command()
+@click.option("--address", metavar="HOST:PORT", help="The nodes of the Ray cluster there, which this machine is part of.")
+@click.option("--slurm", is_flag=True, help="The machines of the Slurm job that this shell is in.")
+@click.option("--nvidia-smi", "texts", multiple=True, metavar="FILE...", help="What `nvidia-smi -L` printed, of one machine or more each.")
+@click.option(
+    "--topo", "matrices", multiple=True, metavar="FILE", help="What `nvidia-smi topo -m` printed: one for each machine, or for all."
+)
+@click.argument("more", nargs=-1, metavar="")
+@click.option("-o", "--output", "output", metavar="OUT", help="Write the cluster file there; without it, to standard output.")
+@click.option("--force", is_flag=True, help="Write over OUT if it is there already.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
+def discover(
+    address: str | None, slurm: bool, texts: tuple[str, ...], matrices: tuple[str, ...], more: tuple[str, ...], output: str | None,
+    force: bool, form: str,
+) -> int:  # fmt: skip
+    """Say which machines there are, and write them as a cluster file.
+
+    Each node of a Ray cluster is looked at by one process there: its accelerators as its driver tells them, their ids,
+    NVLink and NUMA, and which of them other jobs hold. Nodes are in the order of their ranks: by the label
+    placewright.node-rank, else by RLINF_NODE_RANK or NODE_RANK, else by rack, address and name.
+
+    \b
+    placewright discover --address 10.0.0.1:6379 -o cluster.yaml
+    placewright discover --nvidia-smi gpu-a.txt gpu-b.txt --topo topo.txt
+    """
+    if more and not texts:
+        raise click.UsageError(f"unexpected `{more[0]}`; texts of nvidia-smi stand after --nvidia-smi")
+    if (address is not None) + (slurm or bool(texts)) != 1:
+        raise click.UsageError("name what is to be discovered: --address HOST:PORT, --slurm, or --nvidia-smi FILE")
+    if matrices and not texts:
+        raise click.UsageError("--topo belongs to --nvidia-smi")
+    try:
+        found = _of_ray(address) if address is not None else _of_texts(slurm, (*texts, *more), matrices)
+    except UnusableInput as problem:
+        if form != "json":
+            raise
+        return said_as_json(problem)
+    return found if isinstance(found, int) else _shown(found, output, force, form)
+
+
+def _of_texts(slurm: bool, texts: tuple[str, ...], matrices: tuple[str, ...]) -> Discovered:
+    from ..models.text.source import Source
+    from ..runtime.world.discover import from_slurm, from_texts
+
+    devices, links = [Source.read(path) for path in texts], [Source.read(path) for path in matrices]
+    return from_slurm(os.environ, devices, links) if slurm else from_texts(devices, links)
+
+
+def _of_ray(address: str) -> Discovered | int:
+    """What is found there; an exit code, its reason printed, if nothing is."""
+    from ..runtime.failure import LaunchFailed
+    from ..runtime.port.connection import Connection
+    from ..runtime.port.on_ray import RayPort
+    from ..runtime.world.discover import from_ray
+
+    connection = Connection(address)
+    try:
+        connection.open()
+        return from_ray(RayPort())
+    except LaunchFailed as problem:
+        echo_findings(problem.findings, err=True)
+        click.echo("nothing was discovered", err=True)
+        return problem.exit_code
+    finally:
+        connection.close()
+
+
+def _shown(found: Discovered, output: str | None, force: bool, form: str) -> int:
+    """The table stands beside the cluster file: on standard error where that goes to standard output."""
+    from ..report.discovered import nodes_table, to_cluster_file, to_json
+    from ..report.text import plural, render_unchecked
+    from .written import write_new
+
+    if output:
+        write_new(output, to_cluster_file(found.cluster), force)
+    if form == "json":
+        click.echo(to_json(found.cluster, found.notes, found.unchecked))
+        return OK
+    aside = not output
+    if aside:
+        click.echo(to_cluster_file(found.cluster), nl=False)
+        sys.stdout.flush()
+        click.echo(err=True)
+    click.echo(nodes_table(found.cluster) + "\n", err=aside)
+    if found.notes:
+        echo_findings(found.notes, err=aside)
+    if found.unchecked:
+        click.echo(render_unchecked(found.unchecked) + "\n", err=aside)
+    count = f"{plural(len(found.cluster.nodes), 'node')}, {plural(found.cluster.total(), 'accelerator')}"
+    click.echo(f"found {count}" + (f"; wrote {output}" if output else ""), err=aside)
+    return OK

@@ -1,0 +1,70 @@
+"""A cluster that was found: a small table for a person, the cluster file, JSON for a program."""
+
+from __future__ import annotations
+
+import json
+from typing import Iterable
+
+from ..models.conversion.machines import cluster_to_data
+from ..models.findings.finding import Finding, Unchecked
+from ..models.machines.cluster import Cluster
+from ..models.machines.node import Node
+from ..models.machines.topology import LEVELS
+from ..models.placements.ranks import merge, write_ranks
+from ..models.quantity import write_memory
+from ..models.text.dump import to_yaml
+from .json import SCHEMA, finding_to_data
+from .table import table
+
+MOST_ROWS = 200
+
+
+def to_data(cluster: Cluster) -> dict[str, object]:
+    """The shortest cluster file that says it, as data."""
+    data = cluster_to_data(cluster)
+    return {"nodes": data} if isinstance(data, str) else data
+
+
+def to_cluster_file(cluster: Cluster) -> str:
+    """The shortest cluster file that says it: reading it gives an equal cluster."""
+    data = cluster_to_data(cluster)
+    return f"nodes: {data}\n" if isinstance(data, str) else to_yaml(data)
+
+
+def to_json(cluster: Cluster, notes: Iterable[Finding], unchecked: Iterable[Unchecked]) -> str:
+    """The cluster file as JSON, beside what was noticed and what could not be seen."""
+    data = {
+        "schema": SCHEMA,
+        "cluster": to_data(cluster),
+        "findings": [finding_to_data(note) for note in notes],
+        "unchecked": [{"rule": item.rule, "subject": item.subject, "why": item.why} for item in unchecked],
+    }
+    return json.dumps(data, indent=1)
+
+
+def nodes_table(cluster: Cluster) -> str:
+    """One row a node in the order of the ranks, at most MOST_ROWS; columns of which nothing is known are left out."""
+    head = ["rank", "node", "accelerators", "memory", "ids", "taken", "NUMA", "CPUs", "host memory", "hardware", "place", "labels"]
+    count = len(cluster.nodes)
+    rows = [_row(cluster.nodes[rank]) for rank in range(min(count, MOST_ROWS))]
+    told = [column for column in range(len(head)) if column < 3 or any(row[column] for row in rows)]
+    shown = [[row[column] or "-" for column in told] for row in rows]
+    right = tuple(position for position, column in enumerate(told) if head[column] in ("rank", "NUMA", "CPUs"))
+    left = f"\n... and {count - MOST_ROWS:,} more" if count > MOST_ROWS else ""
+    return table([[head[column] for column in told], *shown], right=right) + left
+
+
+def _row(node: Node) -> list[str]:
+    ids = [device.physical_id for device in node.accelerators]
+    plain = ids == [str(index) for index in range(len(ids))]
+    taken = [range(index, index + 1) for index in range(len(ids)) if node.taken >> index & 1]
+    kinds = dict.fromkeys(device.type for device in node.hardware)
+    return [
+        str(node.rank), node.name, f"{len(ids)} {node.accelerator_model}".strip() if ids else "none",
+        write_memory(node.accelerator_memory) if node.accelerator_memory else "", "" if plain else ",".join(ids),
+        write_ranks(merge(taken)) if taken else "", str(node.numa_domains) if node.numa_domains > 1 else "",
+        str(node.cpus or ""), write_memory(node.memory) if node.memory else "",
+        ", ".join(f"{node.count(kind)} {kind}" for kind in kinds),
+        " ".join(f"{level} {node.topology[level]}" for level in LEVELS if level in node.topology),
+        ", ".join(f"{name}={text}" for name, text in node.labels.items()),
+    ]  # fmt: skip

@@ -1,0 +1,100 @@
+"""The machines of a Slurm job, from the variables that Slurm sets in it.
+
+Source: sbatch(1) and srun(1), "OUTPUT ENVIRONMENT VARIABLES".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Mapping
+
+from .hostlist import expand
+from .model_names import model_of
+
+TOPOLOGY_ADDRESS, TOPOLOGY_PATTERN = "SLURM_TOPOLOGY_ADDR", "SLURM_TOPOLOGY_ADDR_PATTERN"
+_GPUS = re.compile(r"(?:gpu:)?(?:(?P<model>[A-Za-z][\w.-]*)[:=])?(?P<count>\d{1,4})(?:\(.*\))?")
+_REPEATED = re.compile(r"(\d{1,6})(?:\(x(\d{1,6})\))?")
+
+
+@dataclass(frozen=True)
+class SlurmJob:
+    """What Slurm says of a job's machines.
+
+    `hosts` in Slurm's order; `gpus` on each, of `model` ("" if not said), as counted on this machine; `ids` those of this
+    machine where they are known; `cpus` of each host; `here` is the place of this machine among the hosts, None if not told;
+    `topology` is that of this machine.
+    """
+
+    hosts: tuple[str, ...]
+    gpus: int
+    model: str
+    ids: tuple[str, ...]
+    cpus: tuple[int | None, ...]
+    here: int | None
+    topology: Mapping[str, str]
+
+
+def read_job(environment: Mapping[str, str]) -> SlurmJob:
+    """The job that this environment belongs to. Raises ValueError with a sentence for a person."""
+    nodelist = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST")
+    if not nodelist:
+        raise ValueError("`SLURM_JOB_NODELIST` is not set: this is not inside a Slurm job")
+    hosts = expand(nodelist)
+    count, model = _gpus(environment)
+    ids = tuple(filter(None, environment.get("CUDA_VISIBLE_DEVICES", "").split(","))) if len(hosts) == 1 else ()
+    node = environment.get("SLURM_NODEID", "")
+    here = int(node) if node.isdecimal() and int(node) < len(hosts) else 0 if len(hosts) == 1 else None
+    return SlurmJob(hosts, count, model, ids if len(ids) == count else (), _cpus(environment, len(hosts)), here, topology(environment))
+
+
+def topology(environment: Mapping[str, str]) -> dict[str, str]:
+    """The levels of the topology that Slurm tells of this machine.
+
+    The innermost switch stands for the rack and the outermost, if it is another, for the zone; a block, which Slurm's block
+    topology gives to machines with one NVLink fabric, for the NVLink domain.
+    """
+    names = environment.get(TOPOLOGY_ADDRESS, "").split(".")
+    kinds = environment.get(TOPOLOGY_PATTERN, "").split(".")
+    if len(names) != len(kinds):
+        return {}
+    switches = [name for name, kind in zip(names, kinds) if kind == "switch" and name]
+    blocks = [name for name, kind in zip(names, kinds) if kind == "block" and name]
+    found = {"zone": switches[0]} if len(switches) > 1 else {}
+    if switches:
+        found["rack"] = switches[-1]
+    if blocks:
+        found["nvlink_domain"] = blocks[-1]
+    return found
+
+
+def _gpus(environment: Mapping[str, str]) -> tuple[int, str]:
+    """(how many a machine has, their model), the model only where the job asked for it by name."""
+    model = ""
+    counts = []
+    for name in ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"):
+        if text := environment.get(name):
+            match = _GPUS.fullmatch(text)
+            if not match:
+                raise ValueError(f"`{name}` is `{text[:40]}`, which is no number of GPUs")
+            counts.append(int(match["count"]))
+            model = model or model_of((match["model"] or "").upper())
+    if not counts:
+        counts.append(len(list(filter(None, environment.get("SLURM_JOB_GPUS", "").split(",")))))
+    return counts[0], model
+
+
+def _cpus(environment: Mapping[str, str], hosts: int) -> tuple[int | None, ...]:
+    """As `SLURM_JOB_CPUS_PER_NODE` says: `72(x2),36`."""
+    found: list[int | None] = []
+    for part in filter(None, environment.get("SLURM_JOB_CPUS_PER_NODE", "").split(",")):
+        match = _REPEATED.fullmatch(part)
+        if not match:
+            raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` holds `{part[:40]}`, which is no number of CPUs")
+        found += [int(match[1])] * min(int(match[2] or 1), hosts + 1)
+    here = environment.get("SLURM_CPUS_ON_NODE", "")
+    if not found and here.isdecimal():
+        found = [int(here)] * hosts
+    if found and len(found) != hosts:
+        raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` tells of {len(found)} machines, `SLURM_JOB_NODELIST` of {hosts}")
+    return tuple(found) if found else (None,) * hosts
