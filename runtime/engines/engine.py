@@ -91,8 +91,8 @@ class Engine(ABC):
     def check(cls, settings: Mapping[str, Any], shape: Shape) -> None:
         """Raises LaunchFailed (PW740, PW741) if the engine cannot serve this: it is asked before anything starts."""
 
-    async def open(self, workers: Workers, devices: Sequence[str]) -> None:
-        """Is called once, when every worker has its half. `devices`: what the workers on the server's node may use."""
+    async def open(self, workers: Workers) -> None:
+        """Is called once, when every worker has its half. The server's process sees the accelerators of its node's workers."""
         self.workers = workers
 
     @abstractmethod

@@ -5,7 +5,6 @@ Source of the use of its offline engine: SGLang, python/sglang/srt/entrypoints/e
 
 from __future__ import annotations
 
-import os
 from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
@@ -29,10 +28,9 @@ class SglangEngine(Engine):
         refuse_shape("sglang", settings, shape)
         _sglang()
 
-    async def open(self, workers: Workers, devices: Sequence[str]) -> None:
-        """See Engine. SGLang finds the accelerators of the workers, in the order of their ranks."""
-        await super().open(workers, devices)
-        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(devices)
+    async def open(self, workers: Workers) -> None:
+        """See Engine."""
+        await super().open(workers)
         own = {name: value for name, value in self.settings.items() if name not in _OURS}
         self._engine = _sglang().Engine(model_path=self.settings["path"], tp_size=self.shape.tensor, **own)
         self.tokenizer = self._own = HuggingFaceTokenizer(self._engine.tokenizer_manager.tokenizer)

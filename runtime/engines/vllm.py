@@ -7,7 +7,6 @@ verl with vLLM's `mp` executor (verl, workers/rollout/vllm_rollout/vllm_async_se
 from __future__ import annotations
 
 import itertools
-import os
 from types import ModuleType
 from typing import Any, AsyncGenerator, Mapping, Sequence
 
@@ -32,10 +31,9 @@ class VllmEngine(Engine):
         refuse_shape("vllm", settings, shape)
         _vllm()
 
-    async def open(self, workers: Workers, devices: Sequence[str]) -> None:
-        """See Engine. vLLM finds the accelerators of the workers, in the order of their ranks."""
-        await super().open(workers, devices)
-        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(devices)
+    async def open(self, workers: Workers) -> None:
+        """See Engine."""
+        await super().open(workers)
         vllm = _vllm()
         own = {name: value for name, value in self.settings.items() if name not in _OURS}
         args = vllm.AsyncEngineArgs(model=self.settings["path"], tensor_parallel_size=self.shape.tensor, **own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
@@ -11,19 +12,19 @@ from ..engines.engine import Engine, Sampling
 from ..engines.registry import engine_class
 from ..engines.shape import Shape
 from .channel.address import host_port, listening, own_address
-from .channel.channel import Channel, Peer
+from .channel.channel import Channel, ChannelFailed, Peer
 from .channel.endpoint import Endpoint
 from .channel.relay import Relay
 from .http.listener import Listener
 from .http.openai_api import build_app
 from .http.serving import Serving
 from .loop import Loop
-from .worker import IDENTIFY, OPEN
+from .worker import IDENTIFY, OPEN, RELEASE
 
 JOIN_LIMIT = 30.0
 OPEN_LIMIT = 1800.0
 """Seconds for an engine to load its model."""
-END_LIMIT = 5.0
+RELEASE_LIMIT, END_LIMIT = 1.0, 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +119,9 @@ class ReplicaServer:
         shape = Shape(*settings.degrees)
         engine = engine_class(settings.engine)(settings.model, shape)
         self._channel = Channel(peers)
-        known = await self._channel.collective_rpc(IDENTIFY, limit=JOIN_LIMIT)
+        await self._channel.collective_rpc(IDENTIFY, limit=JOIN_LIMIT)
         await self._channel.collective_rpc(OPEN, [settings.engine, dict(settings.model), list(settings.degrees)], limit=OPEN_LIMIT)
-        devices = [device for rank in settings.ranks for device in known[rank]["devices"]]
-        await engine.open(self._channel, list(dict.fromkeys(devices)))
+        await engine.open(self._channel)
         self._serving = Serving(settings.name, engine, settings.api_key)
         bound = listening(settings.host or self._own, settings.port)
         self._listener = Listener(build_app(self._serving), bound)
@@ -167,6 +167,9 @@ class ReplicaServer:
         if self._serving is not None:
             await self._serving.engine.close()
         if self._channel is not None:
+            if self._listener is not None:
+                with suppress(ChannelFailed):  # a worker that is lost has nothing to give back
+                    await self._channel.collective_rpc(RELEASE, limit=RELEASE_LIMIT)
             self._channel.close()
         for endpoint in (self._meeting, self._relay.endpoint if self._relay else None):
             if endpoint is not None:

@@ -9,11 +9,10 @@ from typing import Any, Mapping, Sequence
 from ..engines.engine import EngineWorker
 from ..engines.registry import engine_class
 from ..engines.shape import Shape
-from ..world.vendors import VARIABLES
 from .channel.address import own_address
 from .channel.wire import Malformed
 
-OPEN, IDENTIFY = "open", "identify"
+OPEN, RELEASE, IDENTIFY = "open", "release", "identify"
 
 
 class ServesReplica:
@@ -43,9 +42,12 @@ class ServesReplica:
     def _serve_call(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
         """The answer of this worker, which is asked for its one rank. Raises Malformed for what is no method of its half."""
         if method == IDENTIFY:
-            return [{"host": socket.gethostname(), "pid": os.getpid(), "devices": visible()}]
+            return [{"host": socket.gethostname(), "pid": os.getpid()}]
         if method == OPEN:
             self._open(ranks[0], *arguments)
+            return [None]
+        if method == RELEASE:
+            self._engine_worker = None
             return [None]
         if method.startswith("_") or self._engine_worker is None or not callable(getattr(type(self._engine_worker), method, None)):
             raise Malformed(f"there is no `{method}` to call")
@@ -58,8 +60,3 @@ class ServesReplica:
 
 class ReplicaWorker(ServesReplica):
     """A worker that does nothing else."""
-
-
-def visible() -> list[str]:
-    """The accelerators that this process may use, by the first vendor's variable that names some."""
-    return next((os.environ[name].split(",") for name in VARIABLES if os.environ.get(name)), [])

@@ -33,6 +33,9 @@ class ChannelFailed(Exception):
         self.lost = lost
         super().__init__(f"{_words(ranks)} {reason}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ChannelFailed, (self.ranks, self.reason, self.lost)
+
 
 @dataclass(frozen=True, slots=True)
 class Peer:

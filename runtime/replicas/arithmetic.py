@@ -1,0 +1,54 @@
+"""How many replicas there can be, and whether one of them fills nodes evenly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..engines.shape import Shape
+from ..refusal import refused
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Accelerators dealt to replicas: how many replicas, the accelerators of each, and those that are left idle."""
+
+    replicas: int
+    size: int
+    idle: int
+
+    def __str__(self) -> str:
+        all_of_them = self.replicas * self.size + self.idle
+        rest = f", {self.idle} stay idle" if self.idle else ""
+        return f"{all_of_them} accelerators // {self.size} for each = {self.replicas} replicas{rest}"
+
+
+def divide(n_accelerators: int, tp: int = 1, dp: int = 1, pp: int = 1) -> Division:
+    """How accelerators are dealt to replicas of ``tp * dp * pp``. Raises a ValueError (PW741) for degrees below 1.
+
+    Source: verl, experimental/agent_loop/agent_loop.py. Elsewhere verl divides by tp alone, and so starts too many replicas
+    where dp or pp is above 1 (trainer/main_generation_server.py).
+    """
+    if n_accelerators < 0 or min(tp, dp, pp) < 1:
+        message = f"{n_accelerators} accelerators cannot be dealt to replicas of tp {tp}, dp {dp} and pp {pp}"
+        raise refused("PW741", "", message, "give degrees of at least 1", tp, dp, pp)
+    size = Shape(tp, dp, pp).world_size
+    return Division(n_accelerators // size, size, n_accelerators % size)
+
+
+def num_replicas(n_accelerators: int, tp: int = 1, dp: int = 1, pp: int = 1) -> int:
+    """How many replicas of ``tp * dp * pp`` accelerators there can be. `divide` also says what is left."""
+    return divide(n_accelerators, tp, dp, pp).replicas
+
+
+def nodes_of(world_size: int, gpus_per_node: int, subject: str) -> tuple[int, int]:
+    """(nodes, accelerators on each) of a replica. Raises a ValueError (PW741) unless it fills nodes evenly.
+
+    verl checks only that nodes are filled, and takes what lies across the border of two nodes for one node.
+    Source: verl, workers/rollout/replica.py, `RolloutReplica.__init__`.
+    """
+    if gpus_per_node < 1 or (world_size % gpus_per_node and gpus_per_node % world_size):
+        message = f"a replica of {world_size} accelerators does not fit nodes of {gpus_per_node}: neither divides the other"
+        help = "choose degrees whose product divides the accelerators of a node, or is a multiple of them"
+        raise refused("PW741", subject, message, help, world_size, gpus_per_node)
+    each = min(world_size, gpus_per_node)
+    return world_size // each, each

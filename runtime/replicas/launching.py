@@ -1,0 +1,71 @@
+"""Many replicas together: their accelerators are reserved at once, and all of them serve or none does."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import Any, AsyncIterator, Sequence
+
+from ..failure import LaunchFailed
+from ..refusal import refused
+from ..verl.pools.on import port_of
+from ..verl.pools.pool import RayResourcePool
+from ..verl.pools.split import split_resource_pool
+from .arithmetic import divide
+from .replica import Replica
+from .threads import in_thread
+
+
+async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
+    """One pool for all of them, reserved. Raises LaunchFailed (PW702) within a second if they do not fit, with the arithmetic."""
+    if not replicas:
+        raise refused("PW741", "", "there are no replicas to reserve for", "make at least one")
+    on = replicas[0].on
+    port = port_of(on)
+    sizes = [replica.gpus_per_replica_node for replica in replicas for _ in range(replica.nnodes)]
+    pool = RayResourcePool(sizes, name_prefix="rollout_pool", max_colocate_count=1, on=on)
+    try:
+        await in_thread(pool.seats)
+    except LaunchFailed as problem:
+        pool.close()
+        raise _with_arithmetic(problem, replicas, sum(int(node.total.get("GPU", 0)) for node in port.nodes())) from problem
+    except BaseException:
+        pool.close()
+        raise
+    return pool
+
+
+@asynccontextmanager
+async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence[Replica]]:
+    """The replicas, each standalone and serving, for as long as the block lasts. The first that fails ends all."""
+    pool = await reserve_replicas(replicas)
+    try:
+        parts = split_resource_pool(pool, [replica.world_size for replica in replicas])
+        await _all(replica.init_standalone(part) for replica, part in zip(replicas, parts))
+        yield replicas
+    finally:
+        await asyncio.gather(*(replica.close() for replica in replicas))
+        await in_thread(pool.close)
+
+
+async def _all(works: Any) -> None:
+    """Waits for all; the first failure cancels the others, and is raised when they have ended."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _with_arithmetic(problem: LaunchFailed, replicas: Sequence[Replica], total: int) -> LaunchFailed:
+    """The failure, with how many replicas of this size there could be."""
+    shape = replicas[0].shape
+    first = problem.findings[0]
+    if first.code != "PW702" or len({replica.shape for replica in replicas}) > 1:
+        return problem
+    possible = divide(total, shape.tensor, shape.data, shape.pipeline)
+    message = f"{len(replicas)} replicas of {possible.size} need {len(replicas) * possible.size} accelerators: {first.message}"
+    notes = (f"{possible}", *first.notes)
+    return refused("PW702", "rollout_pool", message, f"start {possible.replicas} replicas, or more nodes", amount=first.amount, notes=notes)

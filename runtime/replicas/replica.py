@@ -1,0 +1,190 @@
+"""Replica: one inference server with its workers, on accelerators of its own or on those of a trainer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import Any, Mapping, Sequence
+
+from ..engines.shape import Shape
+from ..port.port import Actor
+from ..refusal import refused
+from ..verl.groups.ray_class import RayClassWithInitArgs
+from ..verl.groups.worker_group import RayWorkerGroup
+from ..verl.pools.on import port_of
+from ..verl.pools.pool import RayResourcePool
+from ..verl.pools.seat import Seat
+from .arithmetic import nodes_of
+from .threads import in_thread
+
+DEGREES = ("tensor_model_parallel_size", "data_parallel_size", "pipeline_model_parallel_size")
+
+
+class RolloutMode(Enum):
+    """On which processes and accelerators a replica is. Source: verl, workers/rollout/replica.py."""
+
+    HYBRID = "hybrid"
+    """The processes of a trainer are its workers."""
+    COLOCATED = "colocated"
+    """Its workers are processes of their own, on accelerators that others use too."""
+    STANDALONE = "standalone"
+    """Its workers have their accelerators for themselves."""
+
+
+class Replica(ABC):
+    """One instance of an inference server, over one node or several. A subclass says what its workers and its servers are.
+
+    Parameters
+    ----------
+    replica_rank : its number among its like.
+    config : `tensor_model_parallel_size`, `data_parallel_size`, `pipeline_model_parallel_size`, 1 each if not given; a
+        mapping, or an object with these attributes.
+    model_config : of the model; what is in it the subclass says.
+    gpus_per_node : how many accelerators of a node it may have. A replica that is larger takes several nodes.
+    is_reward_model : its names say so.
+    on : HOST:PORT of the cluster, or a cluster object; else that of `ray.init`.
+
+    It is ended, with all that it started, by `close`, at the end of an `async with` block, or with this process.
+    Raises a ValueError (PW741) for a size that does not fill nodes evenly.
+    Source of the modes, the names and the flow: verl, workers/rollout/replica.py, `RolloutReplica`.
+    """
+
+    def __init__(
+        self, replica_rank: int, config: Any, model_config: Any, gpus_per_node: int = 8, is_reward_model: bool = False, *, on: Any = None
+    ) -> None:  # fmt: skip
+        self.replica_rank = replica_rank
+        self.config = config
+        self.model_config = model_config
+        self.gpus_per_node = gpus_per_node
+        self.is_reward_model = is_reward_model
+        self.on = on
+        self.shape = Shape(*(int(setting(config, name, 1)) for name in DEGREES))
+        self.nnodes, self.gpus_per_replica_node = nodes_of(self.world_size, gpus_per_node, self.subject)
+        self.rollout_mode: RolloutMode | None = None
+        self.worker_group: RayWorkerGroup | None = None
+        self.resource_pool: RayResourcePool | None = None
+        self.workers: Sequence[Actor] = []
+        self.servers: list[Actor] = []
+        self._seats: list[Seat] = []
+        self._own_pool: RayResourcePool | None = None
+        self._own_group: RayWorkerGroup | None = None
+        self._server_address = ""
+        self._server_handle: Actor = None
+
+    @property
+    def world_size(self) -> int:
+        """How many workers it has."""
+        return self.shape.world_size
+
+    @property
+    def subject(self) -> str:
+        """What it is called in messages."""
+        return f"{'reward ' if self.is_reward_model else ''}replica {self.replica_rank}"
+
+    @property
+    def server_address(self) -> str:
+        """``ip:port`` of its HTTP endpoint, with brackets around an IPv6 address; "" before it is launched."""
+        return self._server_address
+
+    @property
+    def server_handle(self) -> Actor:
+        """The actor of its master server, for tokens in and tokens out; None before it is launched."""
+        return self._server_handle
+
+    @abstractmethod
+    def get_ray_class_with_init_args(self) -> RayClassWithInitArgs:
+        """The class of its workers, for the modes in which it starts them."""
+
+    @abstractmethod
+    async def launch_servers(self) -> None:
+        """Starts a server on each of its nodes and sets `servers`, `server_address` and `server_handle`."""
+
+    async def stop_servers(self) -> None:
+        """Ends what `launch_servers` started. May be called twice."""
+        return
+
+    async def init_hybrid(self, worker_group: RayWorkerGroup) -> None:
+        """Serves from processes of a trainer: those of ranks ``world_size * replica_rank`` and after. They stay when it ends."""
+        self.rollout_mode = RolloutMode.HYBRID
+        seats: Sequence[Seat] = getattr(worker_group.group, "seats", ())
+        first = self.world_size * self.replica_rank
+        if len(seats) < first + self.world_size:
+            message = f"{self.subject} needs workers {first}-{first + self.world_size - 1} of a group on a pool; this one has {len(seats)}"
+            raise refused("PW741", self.subject, message, "start the group with a resource_pool, large enough for all replicas")
+        self.worker_group = worker_group
+        self.workers = worker_group.workers[first : first + self.world_size]
+        await self._launch(list(seats[first : first + self.world_size]))
+
+    async def init_colocated(self, resource_pool: RayResourcePool) -> None:
+        """Serves from workers of its own on a pool that others use too, such as a part of one. The pool stays when it ends."""
+        self.rollout_mode = RolloutMode.COLOCATED
+        await self._init_on(resource_pool)
+
+    async def init_standalone(self, resource_pool: RayResourcePool | None = None) -> None:
+        """Serves from workers of its own on accelerators of its own: a pool that it makes and ends, or that is given.
+
+        Any number of replicas may do so at the same time. What does not fit is refused within a second (PW702).
+        """
+        self.rollout_mode = RolloutMode.STANDALONE
+        port_of(self.on)  # connects here, once, and not in a thread
+        if resource_pool is None:
+            name = f"rollout_pool_{'reward_' if self.is_reward_model else ''}{self.replica_rank}"
+            sizes = [self.gpus_per_replica_node] * self.nnodes
+            resource_pool = self._own_pool = RayResourcePool(sizes, name_prefix=name, max_colocate_count=1, on=self.on)
+        await self._init_on(resource_pool)
+
+    async def _init_on(self, pool: RayResourcePool) -> None:
+        try:
+            if pool.world_size != self.world_size:
+                message = f"{self.subject} has {self.world_size} workers, its pool {pool.world_size} places"
+                raise refused("PW741", self.subject, message, "give it a pool, or a part of one, of its own size")
+            self.resource_pool = pool
+            await in_thread(self._start_workers, pool)
+        except BaseException:
+            await self.close()
+            raise
+        await self._launch(pool.seats())
+
+    def _start_workers(self, pool: RayResourcePool) -> None:
+        mode = "standalone" if self.rollout_mode is RolloutMode.STANDALONE else "colocate"
+        prefix = f"rollout_{'reward_' if self.is_reward_model else ''}{mode}_{self.replica_rank}"
+        self.worker_group = self._own_group = RayWorkerGroup(pool, self.get_ray_class_with_init_args(), bin_pack=False, name_prefix=prefix)
+        self.workers = self.worker_group.workers
+
+    async def _launch(self, seats: list[Seat]) -> None:
+        try:
+            self._seats = seats
+            for slice in self.node_seats:
+                if len({seat.node.node_id for seat in slice}) > 1:
+                    message = f"the {len(slice)} workers of {self.subject} that share a server are not on one node"
+                    raise refused("PW741", self.subject, message, "give it places that are whole on each of its nodes")
+            await self.launch_servers()
+        except BaseException:
+            await self.close()
+            raise
+
+    @property
+    def node_seats(self) -> list[list[Seat]]:
+        """The places of its workers, node by node."""
+        each = self.gpus_per_replica_node
+        return [self._seats[first : first + each] for first in range(0, len(self._seats), each)]
+
+    async def close(self) -> None:
+        """Ends its servers, the workers that it started, and its own pool. May be called twice."""
+        await self.stop_servers()
+        self.servers, self.workers, self._server_address, self._server_handle = [], [], "", None
+        for owned in (self._own_group, self._own_pool):
+            if owned is not None:
+                await in_thread(owned.close)
+
+    async def __aenter__(self) -> Replica:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+def setting(config: Any, name: str, default: Any) -> Any:
+    """A value of a mapping or of an object; the default where it has none, or None."""
+    value = config.get(name) if isinstance(config, Mapping) or hasattr(config, "get") else getattr(config, name, None)
+    return default if value is None else value

@@ -1,0 +1,101 @@
+"""The servers of a replica as processes: one on each node, in the same bundle as its workers, all or none."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import replace
+from typing import Any, Sequence
+
+from ..failure import LaunchFailed, failed
+from ..port.port import Actor, Port
+from ..shield import shielded
+from ..verl.groups.processes import PoolProcesses, placements_on
+from ..verl.pools.seat import Seat
+from ..workers.environment import rank_environment
+from ..workers.gang import Gang
+from ..workers.group import Pending, WorkerGroup
+from ..workers.member import Member
+from ..workers.waiting import CALL_HELP, as_done
+from .server import END_LIMIT, OPEN_LIMIT, ReplicaServer, ServerSettings
+
+START_LIMIT, ASK_LIMIT = 300.0, 30.0
+CONCURRENCY = 16
+"""How many calls a server's handle takes at once."""
+ACCESS = ("get_zeromq_address", "get_zeromq_key")
+
+
+class Servers:
+    """The server actors of one replica, which hold no accelerator and see those of their node's workers."""
+
+    def __init__(self, port: Port, component: str, node_seats: Sequence[Sequence[Seat]], settings: Sequence[ServerSettings]) -> None:
+        first = [seats[0] for seats in node_seats]
+        members = []
+        for rank, (seats, its) in enumerate(zip(node_seats, settings)):
+            alone = placements_on(seats, True)
+            placement = replace(
+                alone[0], rank=rank, placement_node_rank=rank, local_world_size=1,
+                visible_accelerators=tuple(each for one in alone for each in one.visible_accelerators),
+                local_hardware_ranks=tuple(each for one in alone for each in one.local_hardware_ranks),
+            )  # fmt: skip
+            environment = rank_environment(component, placement, len(node_seats), first[0].node.address)
+            members.append(Member(placement, f"{component}_{rank}", environment, arguments=(its,)))
+        self._group = PoolProcesses(port, component, members, ReplicaServer, first, CONCURRENCY, None, False)
+        self._gang = Gang(port, first[0].reservation, {seat.node_rank: seat.bundle for seat in first}, [self._group])
+
+    @property
+    def handles(self) -> list[Actor]:
+        """Their actors, the master first."""
+        return list(self._group.workers)
+
+    def launch(self) -> tuple[str, int]:
+        """Starts them and returns (ip, port) of the HTTP endpoint. Raises LaunchFailed: PW742, or as Gang.start."""
+        self._gang.start([os.getcwd()], START_LIMIT)
+        try:
+            address, port = answers(self._group, [0], "get_master_address", ASK_LIMIT)[0]
+            answers(self._group, self._group.ranks, "launch_server", OPEN_LIMIT, address, port)
+            host, number = answers(self._group, [0], "get_server_address", ASK_LIMIT)[0]
+        except LaunchFailed as problem:
+            if problem.findings[0].code != "PW709":
+                raise
+            message = f"a server of `{self._group.component}` did not start: {problem.findings[0].message}"
+            help = "leave `port` out for any that is free; look at the network between the nodes, and at the model"
+            raise failed("PW742", self._group.component, message, help, traceback=problem.traceback) from problem
+        return str(host), int(number)
+
+    def ask(self, method: str, limit: float = ASK_LIMIT) -> list[Any]:
+        """Calls a method of every server; the answers of the nodes in order."""
+        return answers(self._group, self._group.ranks, method, limit)
+
+    def close(self) -> None:
+        """Ends them, after a few seconds at most for what they started. May be called twice."""
+        with shielded():
+            if not self._group.workers:
+                return
+            tickets = [self._group.request(rank, "shutdown", (), {}) for rank in self._group.ranks]
+            deadline = self._group.port.now() + END_LIMIT
+            while tickets and (left := deadline - self._group.port.now()) > 0:
+                done = set(self._group.port.done(tickets, left))
+                tickets = [ticket for ticket in tickets if ticket not in done]
+            self._gang.kill()
+
+
+def answers(group: WorkerGroup, ranks: Sequence[int], method: str, limit: float, *arguments: Any) -> list[Any]:
+    """What a method answers in some ranks, in their order. Raises LaunchFailed at the first that fails or is late."""
+    pending: Pending = {group.request(rank, method, arguments, {}): (group, rank) for rank in ranks}
+    found = {
+        rank: group.answer(ticket, rank, f"ran `{method}`")
+        for _, rank, ticket in as_done(pending, limit, f"have not answered `{method}` within {limit:g} s", CALL_HELP)
+    }
+    return [found[rank] for rank in ranks]
+
+
+def access(group: WorkerGroup, ranks: Sequence[int]) -> list[tuple[str, str]]:
+    """(ZeroMQ address, key) of workers."""
+    address, key = (answers(group, ranks, method, ASK_LIMIT) for method in ACCESS)
+    return list(zip(address, key))
+
+
+def new_key() -> str:
+    """What headless servers show their master."""
+    return secrets.token_hex(16)
