@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -16,6 +17,7 @@ from typing import Callable, Iterator
 import pytest
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan_file import plan_to_json
+from placewright.runtime.detached.asking import launches, stop
 
 from .conftest import Planner
 
@@ -65,10 +67,11 @@ def started(plan: Planner, mark: str, tmp_path: Path, directory: Path) -> Iterat
     """Starts `placewright launch` with a plan of two workers and these further arguments."""
     (tmp_path / "plan.json").write_text(plan_to_json(plan("1x4", actor=(Run(range(2), 0),))))
     environment = {**os.environ, "TEST_MARK": mark, "TEST_DIRECTORY": str(tmp_path), "TMPDIR": str(directory)}
+    environment["XDG_RUNTIME_DIR"] = str(directory)
     processes: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", PROGRAM, "launch", str(tmp_path / "plan.json"), *arguments]
+        command = [sys.executable, "-c", PROGRAM, "launch", str(tmp_path / "plan.json"), "--progress", "none", *arguments]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         processes.append(subprocess.Popen(command, cwd=Path(__file__).parent / "user_code", env=environment, text=True, **pipes))
         return processes[-1]
@@ -126,6 +129,38 @@ def test_when_all_is_over_nothing_is_left_not_even_what_workers_left_behind(star
     assert lines[-1] == "ok: 2 workers of 1 component ran on 1 simulated node, each as planned; all ended"
     assert running(mark) == []
     assert list(directory.iterdir()) == []
+
+
+@pytest.mark.parametrize("ended_by", ["SIGINT", "SIGTERM", "stop"])
+def test_kept_workers_run_until_somebody_ends_them(
+    ended_by: str, started: Launcher, mark: str, directory: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(directory))
+    process = started("--address", address, "--keep")
+    wait_until(lambda: len(launches()) == 1)
+    (seen,) = launches()
+    assert (seen.state, seen.record.pid, len(seen.record.workers)) == ("running", process.pid, 2)
+    if ended_by == "stop":
+        stop(seen.record.name)
+    else:
+        process.send_signal(getattr(signal, ended_by))
+    output, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (0, "")
+    assert f"running: `{seen.record.name}`, 2 workers of 1 component on 1 node, each as planned, Ray at {address}" in output
+    assert output.endswith("each as planned; all ended\n")
+    assert running(mark) == []
+    assert list((directory / "placewright").iterdir()) == []
+
+
+def test_kept_workers_that_die_end_the_command_which_says_so(started: Launcher, mark: str, address: str, directory: Path) -> None:
+    process = started("--address", address, "--keep")
+    record = directory / "placewright"
+    wait_until(lambda: any(record.glob("*/launch.json")))
+    os.kill(json.loads(next(record.glob("*/launch.json")).read_text())["workers"][0]["pid"], signal.SIGKILL)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 4
+    assert errors.startswith("error[PW704]: rank 0 of `actor` on `node-0` died")
+    assert errors.endswith("failed: nothing is left running\n")
 
 
 def test_a_cluster_that_is_only_visited_stays(started: Launcher, mark: str, address: str) -> None:

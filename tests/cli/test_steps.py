@@ -1,0 +1,64 @@
+"""How a launch is seen while it comes about: lines that say something new, or one line on a terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+from placewright.cli import steps
+from placewright.cli.steps import shown_steps
+from placewright.runtime.progress import Step
+
+STARTED = [Step("reserving"), *(Step("starting", {"actor": (ready, 3), "agent": (ready // 2, 1)}) for ready in range(4))]
+
+
+def said(way: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    with shown_steps(way) as told:
+        for step in STARTED:
+            told(step)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err.splitlines()
+
+
+@pytest.mark.parametrize("way", ["auto", "plain"])
+def test_where_no_terminal_is_a_component_is_told_when_it_is_whole(way: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(way, capsys) == [
+        "reserving",
+        "starting: actor 0/3, agent 0/1",
+        "starting: actor 2/3, agent 1/1",
+        "starting: actor 3/3, agent 1/1",
+    ]
+
+
+def test_after_a_while_it_is_told_again(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "PATIENCE", 0.0)
+    assert len(said("plain", capsys)) == len(STARTED)
+
+
+def test_or_nothing_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said("none", capsys) == []
+
+
+def test_on_a_terminal_it_is_one_line_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with shown_steps("auto") as told:
+        for step in STARTED:
+            told(step)
+    text = terminal.getvalue()
+    assert "actor 3/3, agent 1/1" in text
+    assert "\x1b[2K" in text  # a line was erased
+
+
+def test_names_of_components_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    with shown_steps("plain") as told:
+        told(Step("starting", {"a\x1b[2Jb": (0, 1)}))
+    assert capsys.readouterr().err == "starting: a\\x1b[2Jb 0/1\n"
