@@ -8,6 +8,7 @@ from ..failure import LaunchFailed, failed
 from ..port.errors import AnswerFailed
 from ..port.node import RayNode
 from ..port.port import Hold, Port, Ticket
+from ..world.labels import is_simulated
 from . import probe
 from .wanted import Wanted
 
@@ -20,9 +21,9 @@ def accelerators_given(
 ) -> list[tuple[str, ...]]:
     """The physical ids of each bundle's accelerators, ascending; `nodes` are the nodes by Ray's id.
 
-    Of a node that is held whole all ids are known. Of every other one process a bundle is asked, all at once. What is held of
-    one node is dealt out to its bundles in ascending order, whichever of them Ray had put where: they are held and given back
-    together. Raises LaunchFailed (PW704, PW705) if a part does not tell what it is in time.
+    Of a simulated node that is held whole all ids are known. Of every other one process a bundle is asked, all at once: Ray
+    may have been started there with some accelerators of the machine alone. What is held of one node is dealt out to its
+    bundles in ascending order, whichever of them Ray had put where: they are held and given back together. Raises LaunchFailed (PW704, PW705) if a part does not tell what it is in time.
     """
     counts = [round(each.bundle.resources.get(resource, 0.0)) for each in wanted]
     held: dict[str, list[int]] = {}
@@ -32,8 +33,9 @@ def accelerators_given(
     found: dict[str, list[str]] = {}
     asked: dict[Ticket, int] = {}
     for node_id, its in held.items():
-        if sum(counts[which] for which in its) == round(nodes[node_id].total.get(resource, 0.0)):
-            found[node_id] = list(all_ids(nodes[node_id], resource))
+        total = round(nodes[node_id].total.get(resource, 0.0))
+        if is_simulated(nodes[node_id]) and sum(counts[which] for which in its) == total:
+            found[node_id] = [str(number) for number in range(total)]
         else:
             asked |= {port.run(hold, which, {resource: counts[which]}, probe.accelerator_ids, resource): which for which in its}
     for which, ids in _told(port, asked, wanted).items():
@@ -44,11 +46,6 @@ def accelerators_given(
         for which in its:
             dealt[which], ids = tuple(ids[: counts[which]]), ids[counts[which] :]
     return [dealt.get(which, ()) for which in range(len(wanted))]
-
-
-def all_ids(node: RayNode, resource: str) -> tuple[str, ...]:
-    """The physical ids of all accelerators of a node: their numbers, as Ray counts them."""
-    return tuple(str(number) for number in range(round(node.total.get(resource, 0.0))))
 
 
 def _told(port: Port, asked: dict[Ticket, int], wanted: Sequence[Wanted]) -> dict[int, list[str]]:

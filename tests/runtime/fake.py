@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import math
+import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Sequence
 
 from placewright.runtime.port.errors import Died, NameTaken, Raised
 from placewright.runtime.port.node import RANK_LABEL, RayNode
 from placewright.runtime.port.port import CREATED, INFEASIBLE, PENDING, REMOVED, RESCHEDULING, Bundle, Holding, Start
+from placewright.runtime.reserving.probe import accelerator_ids
 from placewright.runtime.workers.worker import BORN, CONSTRUCT, INVOKE, REPORT, SETTLE
 
 
@@ -23,6 +27,7 @@ class FakeHold:
     name: str
     bundles: tuple[Bundle, ...]
     state: str = PENDING
+    ids: dict[int, list[str]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -45,6 +50,18 @@ class FakeTicket:
     compute: Callable[[], Any]
     at: float
     actor: FakeActor | None = None
+
+
+def in_environment(actor: FakeActor, function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """Calls a function, to its end if it is a coroutine, while the environment is that of a process."""
+    before = dict(os.environ)
+    os.environ.update(actor.environment)
+    try:
+        result = function(*arguments, **named)
+        return asyncio.run(result) if inspect.iscoroutine(result) else result
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 class FakePort:
@@ -146,6 +163,7 @@ class FakePort:
         self._called("state")
         if hold.state == PENDING and all(self._fits(bundle) for bundle in hold.bundles):
             hold.state = CREATED
+            self._give(hold)
         elif hold.state == PENDING and any(bundle.node_id not in self.alive for bundle in hold.bundles):
             return INFEASIBLE
         return hold.state
@@ -189,16 +207,28 @@ class FakePort:
         if method == CONSTRUCT:
             worker, its, their, first = given
             actor.environment["MASTER_PORT"] = str(first["port"])
-            actor.worker = worker if isinstance(worker, str) else worker(*its, **their)
+            actor.worker = worker if isinstance(worker, str) else in_environment(actor, worker, its, their)
         if method in (SETTLE, CONSTRUCT, REPORT):
             name = self.alive[actor.node_id].name
             return {"node": actor.node_id, "host": name, "pid": actor.pid, "environment": dict(actor.environment)}
         if method == INVOKE:
-            return getattr(actor.worker, given[0])(*given[1:], **named)
-        return getattr(actor.worker, method)(*given, **named)
+            return in_environment(actor, getattr(actor.worker, given[0]), given[1:], named)
+        return in_environment(actor, getattr(actor.worker, method), given, named)
+
+    def _give(self, hold: FakeHold) -> None:
+        """Each bundle is given the lowest accelerators that are free on its node."""
+        for number, bundle in enumerate(hold.bundles):
+            others = [other for other in self.holds if other.state in (CREATED, RESCHEDULING)]
+            taken = {
+                id for other in others for at, ids in other.ids.items() if other.bundles[at].node_id == bundle.node_id for id in ids
+            }
+            free = [str(id) for id in range(int(self.alive[bundle.node_id].total["GPU"])) if str(id) not in taken]
+            hold.ids[number] = free[: int(bundle.resources.get("GPU", 0))]
 
     def run(self, hold: FakeHold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> FakeTicket:
         self._called("run")
+        if function is accelerator_ids:
+            return FakeTicket(lambda: list(hold.ids[bundle]), self.time + 0.001)
         return FakeTicket(lambda: function(*arguments), self.time + 0.001)
 
     def run_on(self, node_id: str, function: Callable[..., Any], *arguments: Any) -> FakeTicket:

@@ -11,7 +11,7 @@ from ...port.node import RayNode
 from ...port.port import Bundle, Hold, Port
 from ...refusal import refused
 from ...reserving.fitting import Need, fit
-from ...reserving.parts import accelerators_given, all_ids
+from ...reserving.parts import accelerators_given
 from ...reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, Reservation
 from ...reserving.wanted import Wanted
 from ...world.inventory import inventory
@@ -184,10 +184,9 @@ class RayResourcePool(ResourcePool):
         seats = []
         for part, (position, size) in enumerate(zip(positions, self.store)):
             node = nodes[position]
-            numbers = {id: number for number, id in enumerate(all_ids(node, resource))} if resource else {}
             for local_rank in range(size):
                 accelerator = ids[part][local_rank] if resource else ""
-                number = numbers.get(accelerator, local_rank) if resource else -1
+                number = int(accelerator) if accelerator.isdecimal() else local_rank if resource else -1
                 seats.append(
                     Seat(
                         self.name_prefix, part, local_rank, size, node, position, device_name, accelerator, number, reservation, part,
