@@ -88,8 +88,8 @@ def _started(
         simulated = SimulatedCluster()
         stack.callback(simulated.stop)
         cpus = cpus_on_nodes(plan)
-        room = {rank: max(processes, cpus.get(rank, 0)) for rank, processes in used.items()}
-        address = simulated.start([plan.cluster.nodes[rank] for rank in ranks], room)
+        most = max(max(processes, cpus.get(rank, 0)) for rank, processes in used.items())
+        address = simulated.start([plan.cluster.nodes[rank] for rank in ranks], dict.fromkeys(ranks, most))
     progress(Step(f"connecting to {address}"))
     connection = Connection(address)
     stack.callback(connection.close)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Iterator
 
 from ...models.component import COLOCATED, SUBSET, Component, Parallel, Relation
-from ...models.job import Job
+from ...models.job import Capabilities, Job
 from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
@@ -22,25 +23,39 @@ def question_of(plan: Plan) -> Problem:
     """
     masks = {name: plan.assignment.masks(name) for name in plan.components}
     relations = tuple(_relations(masks))
-    told = {frozenset(relation.components) for relation in relations}
-    odd = {name for name in plan.components if not _even(plan, name)}
-    for one in masks:
-        for other in masks:
-            if one != other and _overlap(masks[one], masks[other]) and not (_joined(one, other, told) or {one, other} & odd):
-                odd.add(other)
-    components = tuple(_component(plan, name, given=name in odd) for name in plan.components)
-    kept = tuple(relation for relation in relations if not odd.intersection(relation.components))
-    return Problem(plan.cluster, Job(components, kept))
+    given = _given(plan, masks, {frozenset(relation.components) for relation in relations})
+    components = tuple(_given_component(plan, name) if name in given else _component(plan, name) for name in plan.components)
+    kept = tuple(relation for relation in relations if not given.intersection(relation.components))
+    return Problem(plan.cluster, Job(components, kept, Capabilities(shares_accelerators=True)))
 
 
-def _component(plan: Plan, name: str, given: bool) -> Component:
+def _given(plan: Plan, masks: dict[str, Masks], told: set[frozenset[str]]) -> set[str]:
+    """The components whose places cannot be left open, and all that share accelerators with them."""
+    given = {name for name in masks if not _even(plan, name)}
+    for one, other in combinations(masks, 2):
+        if _overlap(masks[one], masks[other]) and not _joined(one, other, told):
+            given |= {one, other}
+    while more := {name for name in masks.keys() - given if any(_overlap(masks[name], masks[other]) for other in given)}:
+        given |= more
+    return given
+
+
+def _component(plan: Plan, name: str) -> Component:
     runs = plan.assignment.of(name)
     first = runs[0]
     amount = plan.assignment.world_size(name) if first.kind == NODE else plan.assignment.amount(name)
     return Component(
-        name, tuple(dict.fromkeys(run.node_group for run in runs)), least=amount, most=amount, per_process=max(1, first.each),
-        parallel=plan.degrees.get(name, Parallel()), cpus=plan.cpus.get(name, 0), runs=runs if given else None,
+        name, _node_groups(plan, name), least=amount, most=amount, per_process=max(1, first.each),
+        parallel=plan.degrees.get(name, Parallel()), cpus=plan.cpus.get(name, 0),
     )  # fmt: skip
+
+
+def _given_component(plan: Plan, name: str) -> Component:
+    return Component(name, _node_groups(plan, name), runs=plan.assignment.of(name), cpus=plan.cpus.get(name, 0))
+
+
+def _node_groups(plan: Plan, name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(run.node_group for run in plan.assignment.of(name)))
 
 
 def _even(plan: Plan, name: str) -> bool:
