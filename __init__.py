@@ -1,6 +1,6 @@
 """placewright: which process runs on which accelerator of which node.
 
-The front door: ``load``, ``verify``, ``solve``, ``whatif``, ``replan``, ``alternatives``, ``convert``, ``explain``, ``launch`` and the words
+The front door: ``load``, ``verify``, ``solve``, ``whatif``, ``replan``, ``alternatives``, ``convert``, ``explain``, ``launch``, ``attach`` and the words
 ``Cluster``, ``Placement``, ``Plan``, ``Finding``, ``Report``, ``Reading``, ``Answer``, ``Converted``, RLinf's three placement strategies, and
 what is raised: ``UnusableInput``, ``LaunchFailed``. Everything is loaded when it is first used.
 """
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .models.reading import Reading
     from .models.report import Report
     from .models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
+    from .runtime.detached.attaching import attach
     from .runtime.failure import LaunchFailed
 
 _HOMES = {
@@ -42,6 +43,7 @@ _HOMES = {
     "Severity": ".models.findings.finding",
     "UnusableInput": ".models.findings.finding",
     "alternatives": ".further",
+    "attach": ".runtime.detached.attaching",
     "cluster": ".front",
     "convert": ".front",
     "explain": ".front",
@@ -59,8 +61,8 @@ _HOMES = {
 __all__ = [
     "Answer", "Cluster", "Converted", "Finding", "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy",
     "PackedPlacementStrategy", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
-    "alternatives", "cluster", "convert", "explain", "explanation", "launch", "load", "read_plan", "replan", "solve", "verify", "whatif",
-    "write_plan",
+    "alternatives", "attach", "cluster", "convert", "explain", "explanation", "launch", "load", "read_plan", "replan", "solve", "verify",
+    "whatif", "write_plan",
 ]  # fmt: skip
 
 

@@ -36,9 +36,7 @@ class RayPort:
         resources = [dict(bundle.resources) for bundle in bundles]
         lifetime = "detached" if detached else None
         try:
-            return self._ray.util.placement_group(
-                resources, strategy="SPREAD", name=name, bundle_label_selector=pins, lifetime=lifetime
-            )
+            return self._ray.util.placement_group(resources, strategy="SPREAD", name=name, bundle_label_selector=pins, lifetime=lifetime)
         except self._ray.exceptions.RaySystemError as problem:
             if "already exists" in str(problem):
                 raise NameTaken(name) from None
@@ -74,6 +72,13 @@ class RayPort:
             if start.name in str(problem):
                 raise NameTaken(start.name) from None
             raise
+
+    def find(self, name: str) -> Actor:
+        """See Port. A handle that is got by name does not keep the actor alive."""
+        try:
+            return self._ray.get_actor(name, namespace=self.namespace)
+        except ValueError:
+            raise Died(f"there is no process `{name}`") from None
 
     def ask(self, actor: Actor, method: str, /, *arguments: Any, **named: Any) -> Ticket:
         """See Port."""

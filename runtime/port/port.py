@@ -77,6 +77,9 @@ class Port(Protocol):
     def start(self, start: Start) -> Actor:
         """Starts a process. Returns before it is there. Raises NameTaken."""
 
+    def find(self, name: str) -> Actor:
+        """The process of this name, which somebody else started. Raises Died if there is none."""
+
     def ask(self, actor: Actor, method: str, /, *arguments: Any, **named: Any) -> Ticket:
         """Calls a method of a process. A Ticket among the arguments is replaced by its answer."""
 

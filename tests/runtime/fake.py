@@ -193,6 +193,13 @@ class FakePort:
         self.actors.append(actor)
         return actor
 
+    def find(self, name: str) -> FakeActor:
+        self._called("find")
+        found = [actor for actor in self.actors if actor.start.name == name and not actor.dead]
+        if not found:
+            raise Died(f"there is no process `{name}`")
+        return found[0]
+
     def ask(self, actor: FakeActor, method: str, /, *arguments: Any, **named: Any) -> FakeTicket:
         self._called("ask")
         took = self.slow.get(actor.start.name, 0.001)
@@ -219,9 +226,7 @@ class FakePort:
         """Each bundle is given the lowest accelerators that are free on its node."""
         for number, bundle in enumerate(hold.bundles):
             others = [other for other in self.holds if other.state in (CREATED, RESCHEDULING)]
-            taken = {
-                id for other in others for at, ids in other.ids.items() if other.bundles[at].node_id == bundle.node_id for id in ids
-            }
+            taken = {id for other in others for at, ids in other.ids.items() if other.bundles[at].node_id == bundle.node_id for id in ids}
             free = [str(id) for id in range(int(self.alive[bundle.node_id].total["GPU"])) if str(id) not in taken]
             hold.ids[number] = free[: int(bundle.resources.get("GPU", 0))]
 

@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterator
 import pytest
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan_file import plan_to_json
+from placewright.runtime.detached.attaching import attach
 
 from ..conftest import Planner
 from ..test_command import PROGRAM, mark, running, wait_until
@@ -56,6 +57,9 @@ def test_a_detached_launch_runs_on_until_it_is_stopped(verb: Verb, address: str,
     its = told(verb, "trial")
     assert (its["state"], len(its["workers"]), its["address"]) == ("running", 2, address)
     assert verb("status").returncode == 0
+    with attach("trial") as groups:
+        assert [each["RANK"] for each in groups["actor"].call("environment")] == ["0", "1"]
+    assert told(verb, "trial")["state"] == "running"
     assert [line for line in running(mark) if "detached.keeper" in line]
     stopped = verb("stop", "trial")
     assert (stopped.returncode, stopped.stdout) == (0, "`trial` has ended: nothing is left running\n")

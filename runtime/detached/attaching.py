@@ -1,0 +1,57 @@
+"""The workers of a launch that another process holds, to be called from this one."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Iterator, Mapping
+
+from ...models.placements.plan import Plan
+from ...models.placements.plan_file import read_plan
+from ..failure import LaunchFailed, failed
+from ..port.connection import Connection
+from ..port.errors import Died
+from ..port.on_ray import RayPort
+from ..port.port import Port
+from ..workers.group import WorkerGroup
+from ..workers.member import Member
+from .asking import launch_named
+from .claim import PLAN
+from .directory import directory_of
+from .record import RUNNING, Record
+
+NOT_KNOWN = "a class that only the workers know"
+
+
+@contextmanager
+def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
+    """component -> the workers of a launch that was detached or kept, for as long as the block lasts; they run on after it.
+
+    Raises LaunchFailed: PW730 if there is none of this name, PW733 if it does not run any more, PW704 if a worker is gone.
+    """
+    seen = launch_named(name)
+    if seen.state != RUNNING:
+        raise LaunchFailed(*seen.findings) if seen.findings else failed("PW733", name, f"`{name}` is {seen.state}", "launch it again", name)
+    plan = read_plan(directory_of(name) / PLAN)
+    connection = Connection(seen.record.address)
+    try:
+        connection.open()
+        yield attached(RayPort(), plan, seen.record)
+    finally:
+        connection.close()
+
+
+def attached(port: Port, plan: Plan, record: Record) -> dict[str, WorkerGroup]:
+    """component -> its workers, found by their names. Raises LaunchFailed (PW704) for one that is gone."""
+    groups: dict[str, WorkerGroup] = {}
+    for component in plan.components:
+        names = {worker.rank: worker.actor for worker in record.workers if worker.component == component}
+        members = [Member(placement, names[placement.rank], {}) for placement in plan.placements(component)]
+        group = WorkerGroup(port, component, members, NOT_KNOWN)
+        for member in members:
+            try:
+                group.workers.append(port.find(member.name))
+            except Died as problem:
+                message = f"rank {member.placement.rank} of `{component}` on `{member.placement.node_id}` is gone: {problem.reason}"
+                raise failed("PW704", component, message, "see `placewright status`", member.placement.rank) from None
+        groups[component] = group
+    return groups
