@@ -1,0 +1,43 @@
+"""The engine without weights answers with what it is asked, and needs every worker for it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from placewright.runtime.engines.engine import Sampling
+from placewright.runtime.engines.shape import Shape
+
+from .local import generated, opened
+
+END = 256
+
+
+@given(prompt=st.lists(st.integers(0, 255), max_size=20), tensor=st.integers(1, 4), longest=st.integers(1, 25))
+def test_the_answer_is_the_prompt_and_its_end(prompt: list[int], tensor: int, longest: int) -> None:
+    assert generated("echo", {}, Shape(tensor), prompt, Sampling(longest)) == [*prompt, END][:longest]
+
+
+def test_each_token_comes_from_one_worker() -> None:
+    async def run() -> list[list[int | None]]:
+        _, workers = await opened("echo", {}, Shape(2))
+        await workers.collective_rpc("begin", [7, [1, 2, 3]])
+        return [await workers.collective_rpc("step", [7, position]) for position in range(3)]
+
+    assert asyncio.run(run()) == [[1, None], [None, 2], [3, None]]
+
+
+def test_the_answer_to_a_conversation_is_its_last_turn() -> None:
+    engine, _ = asyncio.run(opened("echo", {}, Shape()))
+    prompt = engine.chat([{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Grüß dich!"}])
+    assert engine.tokenizer.decode(prompt) == "Grüß dich!"
+
+
+@pytest.mark.parametrize("rank", range(8))
+def test_ranks_of_a_shape(rank: int) -> None:
+    shape = Shape(2, 2, 2)
+    data, stage, part = rank // 4, rank // 2 % 2, rank % 2
+    assert list(shape.ranks(data, stage))[part] == rank
+    assert (shape.stage(rank), shape.tensor_rank(rank)) == (stage, part)
