@@ -78,7 +78,8 @@ def from_ray(references: Sequence[Any]) -> list[Any]:
 class DataProtoFuture:
     """The batch that a call will have answered: put together from what the workers answer, or a chunk of that.
 
-    It may be given to another call before it is there: the workers of that one wait for it, not the caller.
+    It may be given to another call before it is there: the workers of that one wait for it, not the caller. What was padded is
+    cut with its padding, which is taken from the answer of that call.
     """
 
     def __init__(self, parts: Sequence[Any], padding: int = 0, chunks: tuple[tuple[int, int], ...] = (), fetch: Fetch = from_ray) -> None:
@@ -98,11 +99,11 @@ class DataProtoFuture:
         return [type(self)(self.parts, self.padding, (*self.chunks, (which, chunks)), self.fetch) for which in range(chunks)]
 
     def get(self) -> Any:
-        """The batch. Waits for it."""
-        batch = trimmed(concatenated(self.fetch(self.parts)), self.padding)
+        """The batch without its padding, or a chunk of it with its padding. Waits for it."""
+        batch = concatenated(self.fetch(self.parts))
         for which, count in self.chunks:
             batch = chunked(batch, count)[which]
-        return batch
+        return batch if self.chunks else trimmed(batch, self.padding)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.parts, self.padding, self.chunks)

@@ -56,7 +56,9 @@ def dispatch_dp_compute_data_proto(group: Any, *arguments: Any, **named: Any) ->
 
     def cut(batch: Any) -> list[Any]:
         nonlocal padding, length
-        if not isinstance(batch, DataProtoFuture) and is_padded(batch):
+        if isinstance(batch, DataProtoFuture):
+            padding = max(padding or 0, batch.padding)
+        elif is_padded(batch):
             if length not in (None, len(batch)):
                 message = f"batches that are padded must have one length, these have {length} and {len(batch)}"
                 raise refused("PW718", "", message, "give batches of one length", len(batch))

@@ -9,7 +9,7 @@ from typing import Any, Iterator
 import pytest
 from placewright.runtime import DataProtoFuture, Dispatch, Execute, register, register_dispatch_mode, update_dispatch_mode
 from placewright.runtime.dispatch.register import registered
-from placewright.runtime.dispatch.table import DISPATCH_MODE_FN_REGISTRY, functions_of, get_predefined_dispatch_fn
+from placewright.runtime.dispatch.table import DISPATCH_MODE_FN_REGISTRY, PADDING, functions_of, get_predefined_dispatch_fn
 
 from ..user_code.verl_workers import Rows
 
@@ -159,7 +159,9 @@ def test_answers_become_one_batch_or_stay_a_list() -> None:
 def test_a_future_is_cut_before_it_is_there() -> None:
     future = DataProtoFuture([Rows([1, 2]), Rows([3, 4, 4])], padding=1, fetch=list)
     assert future.get().numbers == [1, 2, 3, 4]
-    halves = future.chunk(2)
-    assert [half.get().numbers for half in halves] == [[1, 2], [3, 4]]
-    assert halves[1].chunk(2)[0].get().numbers == [3]
+    fifths = future.chunk(5)
+    assert [fifth.get().numbers for fifth in fifths] == [[1], [2], [3], [4], [4]]
+    assert dispatched(Dispatch.DP_COMPUTE_PROTO, future)[1] == {PADDING: 1}
+    quarter = DataProtoFuture([Rows([1, 2]), Rows([3, 4])], fetch=list).chunk(2)[1].chunk(2)[0]
+    assert quarter.get().numbers == [3]
     assert DataProtoFuture.concat([1, 2]).parts == [1, 2]

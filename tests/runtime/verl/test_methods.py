@@ -34,6 +34,7 @@ def test_a_method_that_does_not_block_gives_a_batch_to_be(group: RayWorkerGroup)
     assert isinstance(first, DataProtoFuture)
     assert first.get().numbers == [10, 11, 12, 13]
     assert group.add(first).numbers == [20, 22, 24, 26]
+    assert group.add(group.add_later(Rows([0.0] * 6, pads=True))).numbers == [20, 20, 22, 22, 24, 24]
 
 
 def test_over_a_mesh_ranks_of_one_share_get_one_chunk_and_those_that_count_answer(group: RayWorkerGroup) -> None:

@@ -1,0 +1,28 @@
+"""The example in verl's style, as a user runs it: four nodes of eight."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import placewright
+import pytest
+
+pytestmark = pytest.mark.ray
+EXAMPLE = Path(next(iter(placewright.__path__))) / "examples" / "verl" / "worker_group.py"
+
+
+def test_it_says_what_it_promises(tmp_path: Path) -> None:
+    """In a process of its own, with a cluster of its own: 32 bundles on four nodes cannot be asked of the shared one."""
+    pytest.importorskip("ray")
+    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "dealt out [1, 2]",
+        "to all [11, 12] by Ray itself [111, 112]",
+        "visible ['0', '1']",
+        "in one process [1, 2] [1.5, 1.5]",
+        "tensor parallel groups of 8 that cross nodes: 0 of 4",
+        "refused: pool `global_pool` needs 40 accelerators, the cluster has 32",
+    ]
