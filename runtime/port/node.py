@@ -11,7 +11,10 @@ RANK_LABELS = (RANK_LABEL, "RLINF_NODE_RANK")
 
 @dataclass(frozen=True, slots=True)
 class RayNode:
-    """A node that is alive: Ray's id, host name and address; its labels; resources in `total` and `free` by Ray's names."""
+    """A node that is alive: Ray's id, host name and address; its labels; resources in `total` and `free` by Ray's names.
+
+    `port` is where its raylet listens; 0 if that is not known.
+    """
 
     node_id: str
     name: str
@@ -19,6 +22,7 @@ class RayNode:
     labels: Mapping[str, str]
     total: Mapping[str, float]
     free: Mapping[str, float]
+    port: int = 0
 
     @property
     def rank(self) -> int | None:

@@ -12,6 +12,7 @@ from .errors import AnswerFailed, Died, NameTaken, Raised, Refused
 from .node import RayNode
 from .port import INFEASIBLE, PENDING, Actor, Bundle, Hold, Holding, Start, Ticket
 from .ray_compat import actor_names, alive_nodes, free_resources, group_state, held_bundles, need_ray, send_by_value
+from .reach import unreachable
 
 NAMESPACE = "placewright"
 GATHER = 0.01
@@ -29,6 +30,10 @@ class RayPort:
         """See Port."""
         free = free_resources()
         return [_node(entry, free.get(entry["NodeID"], {})) for entry in alive_nodes()]
+
+    def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
+        """See Port: those whose raylet takes no connection."""
+        return unreachable({node.node_id: (node.address, node.port) for node in nodes if node.port}, limit)
 
     def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> Hold:
         """See Port: one placement group, its bundles pinned to their nodes in the order given."""
@@ -151,8 +156,9 @@ class RayPort:
 
 def _node(entry: Mapping[str, Any], free: Mapping[str, float]) -> RayNode:
     return RayNode(
-        entry["NodeID"], entry["NodeManagerHostname"], entry["NodeManagerAddress"], entry.get("Labels") or {}, entry["Resources"], free
-    )
+        entry["NodeID"], entry["NodeManagerHostname"], entry["NodeManagerAddress"], entry.get("Labels") or {}, entry["Resources"], free,
+        int(entry.get("NodeManagerPort") or 0),
+    )  # fmt: skip
 
 
 def translated(problem: Any) -> AnswerFailed:

@@ -59,6 +59,9 @@ class Port(Protocol):
     def nodes(self) -> Sequence[RayNode]:
         """The nodes that are alive, in no order."""
 
+    def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
+        """The ids of those of these nodes that nobody reaches within `limit` s, though the cluster may not have noticed yet."""
+
     def hold(self, name: str, bundles: Sequence[Bundle], detached: bool = False) -> Hold:
         """Asks for all of these, each on its node, all or none. Returns before they are held. `detached`: until they are released.
 

@@ -10,10 +10,11 @@ from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..failure import LaunchFailed
+from ..port.node import RayNode
 from ..progress import Step
 from ..running import Running, Way, start
 from ..shield import shielded
-from ..watching.monitor import OnFailure
+from ..watching.monitor import REACH_LIMIT, OnFailure
 from ..watching.watch import Watch
 from ..world.inventory import inventory
 from ..world.matching import used_nodes
@@ -63,7 +64,7 @@ class Lifetime:
     def roll(self) -> Roll:
         """Which node is which, as it was when the launch began."""
         if self._roll is None:
-            self._roll = Roll(self.problem.cluster, inventory(self.way.port))
+            self._roll = Roll(self.problem.cluster, inventory(self.way.port, self.way.seen.reports))
         return self._roll
 
     def begin(self) -> Running:
@@ -74,7 +75,7 @@ class Lifetime:
             return self._start(self.plan, unknown=True)
         except LaunchFailed as failure:
             self.stop()
-            gone = before - set(roll.present(inventory(self.way.port)))
+            gone = before - set(self._there())
             if not self.restarts or not (is_lost(failure) or gone & self._used()):
                 raise
             self.recover(failure)
@@ -135,7 +136,7 @@ class Lifetime:
     def better(self) -> Better | None:
         """The plan on all nodes that are there, what would move, and which nodes it has more; None where it is the one that runs."""
         self._welcome()
-        there = self.roll.present(inventory(self.way.port))
+        there = self._there()
         joined = tuple(
             node.name for node in self.problem.cluster.nodes if node.name in there and node.name not in _names(self.plan.cluster)
         )
@@ -173,7 +174,7 @@ class Lifetime:
             raise NodesJoined(f"nodes joined: {', '.join(self._found[2])}")
 
     def _again(self, failure: LaunchFailed, began: float) -> Recovery:
-        there = self.roll.present(inventory(self.way.port))
+        there = self._there()
         lost = tuple(self.plan.cluster.name(rank) for rank in used_nodes(self.plan) if self.plan.cluster.name(rank) not in there)
         moves, plan, joined = None, self.plan, tuple[str, ...]()
         if lost:
@@ -184,7 +185,7 @@ class Lifetime:
         return self._noted(Recovery(lost, joined, moves, self._attempts, self.way.port.now() - began))
 
     def _start(self, plan: Plan, unknown: bool = False) -> Running:
-        available = inventory(self.way.port)
+        available = inventory(self.way.port, self.way.seen.reports)
         running = start(self._stack, plan, available if unknown else self.roll.ranked(plan.cluster, available), self.way)
         running.monitor.on_failure = self.listeners
         self.plan, self.running = plan, running
@@ -211,6 +212,12 @@ class Lifetime:
             if wider is not None:
                 self.problem = Problem(wider, self.problem.job, self.problem.previous, self.problem.unlike, self.problem.caps)
                 self.roll.add(wider.nodes[-1].name, ray, available)
+
+    def _there(self) -> dict[str, RayNode]:
+        """The known nodes that can be reached, by name; Ray may count on others yet."""
+        there = self.roll.present(inventory(self.way.port))
+        missed = self.way.port.unreachable(list(there.values()), REACH_LIMIT)
+        return {name: ray for name, ray in there.items() if ray.node_id not in missed}
 
     def _used(self) -> set[str]:
         return {self.plan.cluster.name(rank) for rank in used_nodes(self.plan)}

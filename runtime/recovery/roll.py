@@ -39,7 +39,7 @@ class Roll:
         """The nodes that are there of a cluster, labelled with their ranks in it, in their order."""
         there = self.present(available)
         named = ((node.rank, there.get(node.name)) for node in cluster.nodes)
-        return [replace(ray, labels={RANK_LABEL: str(rank)}) for rank, ray in named if ray is not None]
+        return [replace(ray, labels={**ray.labels, RANK_LABEL: str(rank)}) for rank, ray in named if ray is not None]
 
 
 def _signs(available: Sequence[RayNode]) -> dict[str, Sign]:

@@ -18,6 +18,9 @@ RUNNING = "was running"
 REASON_LIMIT = 0.5
 """Seconds to wait for what Ray says of a worker that is gone."""
 
+REACH_LIMIT = 1.2
+"""Seconds to wait for a node to take a connection: a first packet that is lost is sent again after one."""
+
 OnFailure = Callable[[LaunchFailed], None]
 
 
@@ -25,7 +28,7 @@ class Monitor:
     """Looks after the workers of some groups in one reservation. What it has found once it finds for ever.
 
     A look asks the head node three short questions, whatever the number of workers, and the workers nothing: one that is busy
-    is not disturbed. Calls that wait look every half second (see workers/waiting.py); Watch does so beside them.
+    is not disturbed. It also tries to reach each node itself, because Ray takes a dozen seconds to miss one. Calls that wait look every half second (see workers/waiting.py); Watch does so beside them.
 
     Parameters
     ----------
@@ -39,6 +42,7 @@ class Monitor:
         self.groups = tuple(groups)
         self.failure: LaunchFailed | None = None
         self.on_failure: list[OnFailure] = []
+        self._missed: set[str] = set()
         self._looking = threading.Lock()
 
     def check(self) -> None:
@@ -61,8 +65,12 @@ class Monitor:
         return self.failure
 
     def _lost_nodes(self) -> list[Finding]:
-        there = {node.node_id for node in self.port.nodes()}
-        return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id not in there]
+        """Those that the cluster counts out, and those that nobody reached in two looks, one after the other."""
+        used = set(self.nodes.values())
+        there = [node for node in self.port.nodes() if node.node_id in used]
+        missed = self.port.unreachable(there, REACH_LIMIT)
+        gone, self._missed = missed & self._missed | used.difference(node.node_id for node in there), missed
+        return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id in gone]
 
     def _lost_node(self, rank: int) -> Finding:
         its: dict[str, list[range]] = {}

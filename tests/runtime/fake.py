@@ -80,6 +80,7 @@ class FakePort:
         self.holds: list[FakeHold] = []
         self.actors: list[FakeActor] = []
         self.alive: dict[str, RayNode] = {}
+        self.cut_off: set[str] = set()
         self._joined: dict[int, int] = {}
         self._events: list[tuple[float, Callable[[], None]]] = []
         for rank, count in enumerate(accelerators):
@@ -146,6 +147,10 @@ class FakePort:
     def nodes(self) -> list[RayNode]:
         self._called("nodes")
         return [self._with_free(node) for node in self.alive.values()]
+
+    def unreachable(self, nodes: Sequence[RayNode], limit: float) -> set[str]:
+        self._called("unreachable")
+        return {node.node_id for node in nodes if node.node_id in self.cut_off or node.node_id not in self.alive}
 
     def _with_free(self, node: RayNode) -> RayNode:
         free = {name: amount - self._used(node.node_id, name) for name, amount in node.total.items()}

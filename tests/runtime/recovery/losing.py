@@ -55,7 +55,7 @@ def failed(running: Launch, lose: Any) -> tuple[LaunchFailed, float]:
     lost: list[float] = []
 
     def after_a_while() -> None:
-        time.sleep(1)
+        time.sleep(1.2)  # in no step with the looks, which come every half second
         lost.append(time.monotonic())
         lose()
 
@@ -91,7 +91,7 @@ def of_fixed_size(cluster: SimulatedCluster, address: str, mark: Path) -> dict[s
 
         running.on_failure(lambda failure: heard.append(time.monotonic()))
         rank, node = next((rank, node) for rank, node in first.items() if rank and node != "node-0")
-        began = time.monotonic() + 1
+        began = time.monotonic() + 1.2
         failure, seconds = failed(running, lambda: cluster.remove_node(int(node[-1])))
         said["lost"] = {"failure": told(failure), "noticed": seconds, "heard": heard[0] - began if heard else None}
         recovery = running.recover(failure)

@@ -103,6 +103,16 @@ def test_a_worker_that_dies_is_started_again_where_it_was_without_a_search() -> 
         assert not names & {actor.start.name for actor in port.actors if not actor.dead}
 
 
+def test_a_node_that_only_the_cluster_counts_on_is_not_used_again() -> None:
+    port = FakePort(4, 4, 4)
+    with launched(port, problem("3x4xH100", 8)) as running:
+        node = running.audit[0].ray_node
+        port.later(5, lambda: port.cut_off.add(node))
+        running.run(hanging(port))
+        assert node not in {row.ray_node for row in running.audit}
+        assert running.recoveries[0].lost == (f"node-{node[-1]}",)
+
+
 def test_a_method_can_be_run_by_its_name() -> None:
     port = FakePort(4)
     with launched(port, problem("1x4xH100", 4)) as running:

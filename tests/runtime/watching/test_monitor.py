@@ -80,6 +80,21 @@ def test_a_call_whose_own_rank_dies_is_told_at_once(running: Launch, port: FakeP
     assert only(caught.value)[::2] == ("PW704", (2,))
 
 
+def test_a_node_that_nobody_reaches_is_lost_though_the_cluster_counts_on_it(running: Launch, port: FakePort) -> None:
+    busy(port, 3600)
+    port.later(10, lambda: port.cut_off.add("ray-1"))
+    with pytest.raises(LaunchFailed) as caught:
+        running.call("actor", "step")
+    assert port.time < 10 + 1.5
+    assert only(caught.value)[::2] == ("PW713", (1,))
+
+
+def test_a_node_that_is_not_reached_once_is_not_lost(running: Launch, port: FakePort) -> None:
+    port.later(10, lambda: port.cut_off.add("ray-1"))
+    port.later(10.6, lambda: port.cut_off.clear())
+    running.watch(20)
+
+
 def test_every_call_after_a_loss_is_told_the_same(running: Launch, port: FakePort) -> None:
     busy(port, 3600)
     port.lose_node(1, silently=True)
@@ -107,10 +122,10 @@ def test_whoever_waits_for_a_loss_hears_of_it_and_else_waits_as_long_as_asked(ru
     assert port.time < before + 10 + 3 + 1
 
 
-def test_a_look_asks_the_workers_nothing_and_the_head_node_three_things(running: Launch, port: FakePort) -> None:
+def test_a_look_asks_the_workers_nothing(running: Launch, port: FakePort) -> None:
     port.calls.clear()
     running.watch(0.4)
-    assert port.calls == ["nodes", "state", "names", "pause"]
+    assert port.calls == ["nodes", "unreachable", "state", "names", "pause"]
 
 
 def test_a_watching_thread_tells_of_the_loss_once_and_is_gone_when_the_launch_is(plan: Planner, port: FakePort) -> None:

@@ -1,0 +1,36 @@
+"""Which addresses take a connection: what a dead process refuses at once, though its cluster still counts on it."""
+
+from __future__ import annotations
+
+import errno
+import selectors
+import socket
+import time
+from contextlib import ExitStack
+from typing import Mapping
+
+Address = tuple[str, int]
+_UNDER_WAY = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)
+
+
+def unreachable(addresses: Mapping[str, Address], limit: float) -> set[str]:
+    """The keys of the addresses at which nobody takes a TCP connection within `limit` s. All are tried at once, nothing is sent."""
+    failed: set[str] = set()
+    with ExitStack() as stack:
+        selector = stack.enter_context(selectors.DefaultSelector())
+        for key, (host, port) in addresses.items():
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            connection = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            connection.setblocking(False)
+            if connection.connect_ex((host, port)) in _UNDER_WAY:
+                selector.register(connection, selectors.EVENT_WRITE, key)
+            else:
+                failed.add(key)
+        deadline = time.monotonic() + limit
+        while (waiting := selector.get_map()) and (left := deadline - time.monotonic()) > 0:
+            for entry, _ in selector.select(left):
+                done = entry.fileobj
+                selector.unregister(done)
+                if isinstance(done, socket.socket) and done.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                    failed.add(entry.data)
+        return failed | {entry.data for entry in waiting.values()}
