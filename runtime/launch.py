@@ -26,6 +26,7 @@ from .workers import base
 from .workers import worker as host
 from .workers.trust import untrusted
 from .workers.worker_class import check_worker
+from .world.differences import NOTHING_SEEN, look_at
 from .world.matching import used_nodes
 
 TIMEOUT = 300.0
@@ -96,16 +97,20 @@ def _started(
     connection.open()
     send_by_value(host)
     send_by_value(base)
-    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address, wait, again)
+    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address, wait, again, look=True)
 
 
 def bring_up(
     stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "",
-    wait: float = WAIT_LIMIT, again: Again = NEVER,
+    wait: float = WAIT_LIMIT, again: Again = NEVER, look: bool = False,
 ) -> Launch:  # fmt: skip
-    """Matches, reserves, starts and audits, on whatever is behind the port; the stack undoes what was done."""
+    """Compares, reserves, starts and audits, on whatever is behind the port; the stack undoes what was done.
+
+    `look`: is every node that is not simulated looked at first, by a process there? Else what Ray tells is compared alone.
+    """
+    seen = look_at(port) if look else NOTHING_SEEN
     problem = again.problem if again.problem is not None else question_of(plan)
-    lifetime = Lifetime(plan, problem, Way(port, worker, timeout, wait, progress), again.restarts, again.search)
+    lifetime = Lifetime(plan, problem, Way(port, worker, timeout, wait, progress, seen), again.restarts, again.search)
     stack.callback(lifetime.stop)
     lifetime.begin()
     return Launch(lifetime, address, stack, again.elastic)

@@ -11,7 +11,6 @@ from .failure import LaunchFailed
 from .recovery.lifetime import Lifetime, is_lost
 from .recovery.recovery import Recovery
 from .shield import shielded
-from .unchecked import unchecked
 from .watching.audit import AuditRow
 from .watching.monitor import OnFailure
 from .watching.watch import PERIOD
@@ -51,8 +50,8 @@ class Launch:
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """What the plan asks of its nodes that a launch does not bring about."""
-        return unchecked(self.plan)
+        """What the plan asks of its nodes that a launch neither brings about nor can see. Raises RuntimeError when it has ended."""
+        return self._lifetime.now.unchecked
 
     @property
     def recoveries(self) -> tuple[Recovery, ...]:

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Mapping, Sequence
 
+from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
 from ..models.placements.reserved import cpus_on_nodes
 from .failure import LaunchFailed
@@ -16,13 +17,14 @@ from .port.port import Port
 from .progress import OnStep, Step
 from .reserving.reservation import Reservation
 from .reserving.wanted import wanted_of
+from .unchecked import unchecked
 from .watching.audit import AuditRow, audit, findings
 from .watching.monitor import Monitor
 from .workers.gang import Gang, Reports
 from .workers.group import WorkerGroup
 from .workers.member import members_of
+from .world.differences import NOTHING_SEEN, Seen, compared
 from .world.interpreters import check_interpreters
-from .world.matching import match
 
 ATTEMPTS = 2
 """How often what is held is given back, should that fail: whatever else went wrong, nothing may stay held."""
@@ -30,13 +32,17 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True)
 class Way:
-    """How workers are started, whatever the plan: of which class, within how many seconds, after how long a wait for others."""
+    """How workers are started, whatever the plan: of which class, within how many seconds, after how long a wait for others.
+
+    `seen`: what was found by looking at the nodes, with which plans are compared.
+    """
 
     port: Port
     worker: str | type
     timeout: float
     wait: float
     progress: OnStep
+    seen: Seen = NOTHING_SEEN
 
 
 @dataclass(frozen=True)
@@ -49,19 +55,21 @@ class Running:
     groups : component -> its workers.
     audit : where each worker really is, one row a process.
     monitor : sees what of it is lost.
+    unchecked : what the plan asks of its nodes that nobody could see.
     """
 
     plan: Plan
     groups: Mapping[str, WorkerGroup]
     audit: tuple[AuditRow, ...]
     monitor: Monitor
+    unchecked: tuple[Unchecked, ...]
 
 
 def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) -> Running:
-    """Matches, reserves, starts and audits; the stack undoes what was done. `available`: the nodes that are there, in their order."""
+    """Compares, reserves, starts and audits; the stack undoes what was done. `available`: the nodes that are there, in their order."""
     port = way.port
     way.progress(Step("reserving"))
-    matches = match(plan, available)
+    matches = compared(plan, available, way.seen)
     check_interpreters(port, plan, matches)
     job = f"placewright-{uuid.uuid4().hex[:8]}"
     cpus = cpus_on_nodes(plan)
@@ -87,4 +95,4 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) 
         return rows
 
     rows = audited(gang.start([os.getcwd()], way.timeout, way.progress, audited))  # the constructors may change what is seen
-    return Running(plan, gang.groups, rows, monitor)
+    return Running(plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen))

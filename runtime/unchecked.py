@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Iterator, Mapping, Sequence
 
 from ..models.findings.finding import Unchecked
 from ..models.machines.node_group import ACCELERATOR, NODE
 from ..models.placements.plan import Plan
-from .world.matching import held_nodes
+from .port.node import RayNode
+from .world.differences import NOTHING_SEEN, Seen, hardware_there
+from .world.labels import is_simulated
+from .world.matching import Match
 
 
-def unchecked(plan: Plan) -> tuple[Unchecked, ...]:
-    """Hardware that Ray does not know, and accelerators that the plan counts as taken."""
-    return (*_hardware(plan), *_taken(plan))
+def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Seen = NOTHING_SEEN) -> tuple[Unchecked, ...]:
+    """Hardware that no node of Ray names, nodes that nobody looked at, and accelerators that the plan counts as taken."""
+    return (*_hardware(plan, available), *_not_seen(matches, seen), *_taken(matches, seen))
 
 
-def _hardware(plan: Plan) -> Iterator[Unchecked]:
+def _hardware(plan: Plan, available: Sequence[RayNode]) -> Iterator[Unchecked]:
+    known = hardware_there(available)
     for name in plan.components:
         for kind in sorted({run.kind for run in plan.assignment.of(name)} - {ACCELERATOR, NODE}):
-            yield Unchecked(kind, name, "Ray does not know whether its nodes have this hardware")
+            if kind.lower() not in known:
+                yield Unchecked(kind, name, "Ray does not know whether its nodes have this hardware")
 
 
-def _taken(plan: Plan) -> Iterator[Unchecked]:
-    for rank in sorted(held_nodes(plan)):
-        if plan.cluster.nodes[rank].taken:
-            yield Unchecked("taken", plan.cluster.nodes[rank].name, "Ray does not say which accelerators its other jobs have there")
+def _not_seen(matches: Mapping[int, Match], seen: Seen) -> Iterator[Unchecked]:
+    for match in matches.values():
+        if why := seen.missing.get(match.ray.node_id):
+            yield Unchecked("devices", match.node.name, f"nobody could look at the accelerators there: {why}")
+
+
+def _taken(matches: Mapping[int, Match], seen: Seen) -> Iterator[Unchecked]:
+    for match in matches.values():
+        looked = not is_simulated(match.ray) and seen.reports.get(match.ray.node_id, {}).get("devices")
+        if match.held and match.node.taken and not looked:
+            yield Unchecked("taken", match.node.name, "Ray does not say which accelerators its other jobs have there")

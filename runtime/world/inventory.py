@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from ..port.node import RANK_LABEL, RANK_LABELS, RayNode
 from ..port.port import Port
@@ -17,9 +17,9 @@ SURVEY_LIMIT = 60.0
 """Seconds in which every node starts a process and looks at itself; it takes one or two where nothing else starts."""
 
 
-def inventory(port: Port) -> tuple[RayNode, ...]:
-    """The nodes that are alive, in the order that Ray's own knowledge gives: see `ordered`."""
-    return ordered(port.nodes())
+def inventory(port: Port, reports: Mapping[str, Report] | None = None) -> tuple[RayNode, ...]:
+    """The nodes that are alive, in the order that Ray's own knowledge gives, and that of reports about them: see `ordered`."""
+    return ordered(port.nodes(), reports)
 
 
 def survey(port: Port, nodes: Sequence[RayNode], limit: float = SURVEY_LIMIT) -> tuple[dict[str, Report], dict[str, str]]:

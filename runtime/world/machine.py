@@ -56,7 +56,7 @@ class Machine:
 
 def cluster_of(machines: Sequence[Machine]) -> tuple[Cluster, tuple[Finding, ...]]:
     """The cluster of these machines in their order, and a warning (PW721) for each thing about them that it cannot say."""
-    named = _distinct([_name(machine.name or f"node-{rank}") for rank, machine in enumerate(machines)])
+    named = distinct([machine.name or f"node-{rank}" for rank, machine in enumerate(machines)])
     nodes = [node_of(replace(machine, name=name), rank) for rank, (machine, name) in enumerate(zip(machines, named))]
     notes = [note for machine, name in zip(machines, named) for note in unsaid(replace(machine, name=name))]
     return Cluster(Nodes(map(Alike, nodes))), tuple(notes)
@@ -134,18 +134,18 @@ def _name(text: str) -> str:
     return _UNNAMED.sub("-", text).strip("-")[:_LONGEST_NAME] or "node"
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    """The names; of equal ones, all get their number among them."""
+def distinct(texts: Sequence[str]) -> list[str]:
+    """The texts as names of nodes in a cluster file, no two the same: equal ones all get a number, in their order."""
+    names = [_name(text) for text in texts]
     counts = Counter(names)
     numbers: Counter[str] = Counter()
     used = {name for name, count in counts.items() if count == 1}
     found = []
-    for name in names:
-        if counts[name] > 1:
-            plain = name
-            while name in used or name == plain:
-                name = f"{plain[: _LONGEST_NAME - 8]}-{numbers[plain]}"
-                numbers[plain] += 1
+    for plain in names:
+        name = plain
+        while counts[plain] > 1 and (name == plain or name in used):
+            numbers[plain] += 1
+            name = f"{plain[: _LONGEST_NAME - 8]}-{numbers[plain]}"
         used.add(name)
         found.append(name)
     return found

@@ -10,7 +10,9 @@ from ...models.machines.cluster import Node
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed
-from .inventory import RANK_LABEL, RayNode
+from ..port.node import RANK_LABEL, RayNode
+from .labels import name_of
+from .machine import distinct
 from .vendors import RESOURCES, vendor_of
 
 
@@ -38,11 +40,21 @@ def held_nodes(plan: Plan) -> set[int]:
 
 
 def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
-    """node rank -> the Match, for every node that carries a process of the plan.
+    """node rank -> the Match, for every node that carries a process of the plan (see `pair_up`).
 
-    If any Ray node has a rank label, labels decide alone; else host names, if the plan's nodes all bear one; else each
-    node of the plan, in rank order, takes the first Ray node left that has just its number of accelerators, or more.
     Raises LaunchFailed (PW702) with one finding for each node that finds none.
+    """
+    found, short = pair_up(plan, available)
+    if short:
+        raise LaunchFailed(*short)
+    return found
+
+
+def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match], list[Finding]]:
+    """(node rank -> the Match, a PW702 for each node that finds none) of the nodes that carry a process of the plan.
+
+    If any Ray node has a rank label, labels decide alone; else the nodes' stable names, if the plan's nodes all bear one; else
+    each node of the plan, in rank order, takes the first Ray node left that has just its number of accelerators, or more.
     """
     used, held = used_nodes(plan), held_nodes(plan)
     standing = paired(plan.cluster.nodes, available)
@@ -56,9 +68,7 @@ def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
             short.append(_shortage(node, ray))
         else:
             found[rank] = Match(node, ray, rank in held)
-    if short:
-        raise LaunchFailed(*short)
-    return found
+    return found, short
 
 
 def count(node: Node) -> int:
@@ -76,8 +86,8 @@ def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, Ray
     """node rank -> the Ray node that stands for it, however many accelerators that has (see `match`)."""
     if any(ray.rank is not None for ray in available):
         return {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
-    by_name = {ray.name: ray for ray in available}
-    if len(by_name) == len(available) and all(node.name in by_name for node in nodes):
+    by_name = dict(zip(distinct([name_of(ray) for ray in available]), available))
+    if all(node.name in by_name for node in nodes):
         return {node.rank: by_name[node.name] for node in nodes}
     left = list(available)
     pairs: dict[int, RayNode] = {}

@@ -16,8 +16,14 @@ def described(cluster: str, rank: int, processes: int) -> dict[str, object]:
     return describe(read_shorthand(cluster).nodes[rank], processes)
 
 
-def test_a_node_has_its_accelerators_a_cpu_for_each_worker_and_its_rank_as_a_label() -> None:
-    assert described("2x8xH100", 1, 5) == {"cpus": 5, "gpus": 8, "resources": {}, "labels": {"placewright.node-rank": "1"}}
+def test_a_node_has_its_accelerators_a_cpu_for_each_worker_and_labels_that_say_the_rest() -> None:
+    labels = {
+        "placewright.node-rank": "1",
+        "placewright.node-name": "node-1",
+        "placewright.simulated": "true",
+        "placewright.accelerator": "NV_GPU.H100",
+    }
+    assert described("2x8xH100", 1, 5) == {"cpus": 5, "gpus": 8, "resources": {}, "labels": labels}
 
 
 def test_accelerators_that_ray_counts_under_another_name_are_simulated_under_it() -> None:
@@ -26,7 +32,8 @@ def test_accelerators_that_ray_counts_under_another_name_are_simulated_under_it(
 
 
 def test_a_node_without_accelerators_still_has_a_cpu() -> None:
-    assert described("1x0", 0, 0) == {"cpus": 1, "gpus": 0, "resources": {}, "labels": {"placewright.node-rank": "0"}}
+    found = described("1x0", 0, 0)
+    assert (found["cpus"], found["gpus"], found["resources"]) == (1, 0, {})
 
 
 def test_devices_and_clusters_of_this_machine_are_kept_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
@@ -68,3 +70,16 @@ def test_a_node_without_any_process_need_not_exist(plan: Planner) -> None:
 def test_only_nodes_whose_accelerators_a_process_holds_are_held(plan: Planner) -> None:
     made = plan("2x8", actor=(Run(range(8), 0),), agent=(Run(range(1), 1, "node", each=0, node_group="node"),))
     assert [found.held for found in match(made, [ray_node("a", 8), ray_node("b", 8)]).values()] == [True, False]
+
+
+def test_nodes_with_one_host_name_keep_the_names_that_discover_gives_them(plan: Planner) -> None:
+    made = everywhere(plan, "2x8")
+    nodes = tuple(replace(node, name=f"gpu-{2 - node.rank}") for node in made.cluster.nodes)
+    same = [replace(ray_node("gpu", 8), node_id=f"id-{number}") for number in range(2)]
+    found = match(replace(made, cluster=replace(made.cluster, nodes=nodes)), same)
+    assert [each.ray.node_id for each in found.values()] == ["id-1", "id-0"]
+
+
+def test_a_name_given_as_a_label_goes_before_the_host_name(plan: Planner) -> None:
+    named = [replace(ray_node(host, 8), labels={"placewright.node-name": name}) for host, name in (("x", "node-1"), ("y", "node-0"))]
+    assert ids(everywhere(plan, "2x8"), *named) == ["y", "x"]
