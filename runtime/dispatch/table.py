@@ -85,8 +85,8 @@ def collect_dp_compute_data_proto(group: Any, output: Any) -> Any:
 
 
 def forbidden(group: Any, *arguments: Any, **named: Any) -> Any:
-    """A method of a rollout that is called at its workers directly. Raises NotImplementedError."""
-    raise NotImplementedError("Direct rollout call is forbidden.")
+    """A method of a rollout that is called at its workers directly. Raises a ValueError (PW718)."""
+    raise refused("PW718", "", "Direct rollout call is forbidden", "call the method at the handles of the workers")
 
 
 DISPATCH_MODE_FN_REGISTRY: dict[Dispatch, Pair] = {

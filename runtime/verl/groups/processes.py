@@ -6,12 +6,14 @@ import itertools
 import weakref
 from collections import Counter
 from dataclasses import replace
-from typing import Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.placement import Placement
 from ...port.port import Port, Start, Ticket
 from ...refusal import refused
+from ...reserving.reservation import Reservation
+from ...watching.monitor import Monitor
 from ...workers.environment import rank_environment
 from ...workers.group import WorkerGroup
 from ...workers.member import Member
@@ -124,3 +126,17 @@ def full(seats: Sequence[Seat], component: str) -> None:
             )
             help = "close one of these groups, or give the pool a larger max_colocate_count"
             raise refused("PW702", component, message, help, amount=1)
+
+
+def watch_over(group: WorkerGroup, seats: Sequence[Seat]) -> Callable[[], None]:
+    """What calls that wait ask now and then: raises LaunchFailed (PW704, PW713) where a worker, a node or a reservation is lost."""
+    held: dict[Reservation, dict[int, str]] = {}
+    for seat in seats:
+        held.setdefault(seat.reservation, {})[seat.node_rank] = seat.node.node_id
+    monitors = [Monitor(group.port, reservation.hold, nodes, [group]) for reservation, nodes in held.items()]
+
+    def look() -> None:
+        for monitor in monitors:
+            monitor.check()
+
+    return look

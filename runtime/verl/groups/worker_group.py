@@ -19,7 +19,7 @@ from .aliveness import AlivenessCheck
 from .attached import attached
 from .binding import bind, methods_of
 from .executing import Executing
-from .processes import PoolProcesses, full, members_on
+from .processes import PoolProcesses, full, members_on, watch_over
 from .ray_class import RayClassWithInitArgs
 
 READY_LIMIT = 300
@@ -185,6 +185,7 @@ class RayWorkerGroup(Executing):
             gang.kill()
             raise
         group.take_seats()
+        group.alarm = watch_over(group, seats)
         self._gang = gang
         return reports
 

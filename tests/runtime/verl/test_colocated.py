@@ -84,5 +84,5 @@ def test_methods_that_are_called_at_the_workers_keep_their_names(pool: RayResour
 
     its = RayWorkerGroup(pool, create_colocated_worker_cls({"rollout": RayClassWithInitArgs(Rollout)}))
     assert its.execute_all_sync("wake_up") == ["awake", "awake"]
-    with pytest.raises(NotImplementedError, match="Direct rollout call is forbidden"):
+    with pytest.raises(ValueError, match="Direct rollout call is forbidden"):
         its.wake_up()

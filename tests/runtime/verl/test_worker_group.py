@@ -181,6 +181,18 @@ def test_a_group_that_sees_no_accelerators_sits_on_a_pool_of_them() -> None:
         RayWorkerGroup(pool, RayClassWithInitArgs(Actor), use_gpu=True)
 
 
+def test_a_call_that_waits_notices_a_node_that_is_lost_silently() -> None:
+    port = FakePort(4, 4)
+    its = group(port, [4, 4], name_prefix="x")
+    port.slow = dict.fromkeys(its.worker_names, 60.0)
+    port.later(1.0, lambda: port.lose_node(1, silently=True))
+    before = port.time
+    with pytest.raises(LaunchFailed) as caught:
+        its.execute_all_sync("foo", 1)
+    assert caught.value.findings[0].code == "PW713"
+    assert port.time - before < 4
+
+
 def test_a_closed_group_says_so() -> None:
     port = FakePort(8)
     with group(port, [2]) as its:
@@ -212,6 +224,15 @@ def test_options_of_actors_are_followed() -> None:
     RayWorkerGroup(pool, cia)
     (start,) = (actor.start for actor in port.actors)
     assert (start.concurrency, dict(start.variables), start.detached) == (5, {"A": "1"}, True)
+
+
+def test_options_of_an_actor_class_are_followed_too() -> None:
+    ray = pytest.importorskip("ray")
+    port = FakePort(8)
+    cia = RayClassWithInitArgs(ray.remote(max_concurrency=4, num_cpus=1)(Actor), x=3)
+    its = RayWorkerGroup(RayResourcePool([1], max_colocate_count=3, on=port), cia)
+    assert (cia.worker, cia.options) == (Actor, {"max_concurrency": 4, "num_cpus": 1})
+    assert (port.actors[0].start.concurrency, its.execute_all_sync("foo", 1)) == (4, [4])
 
 
 def test_unknown_parameters_and_devices_are_refused() -> None:
