@@ -115,3 +115,16 @@ def test_sums_are_counted_again_by_a_script_that_knows_nothing_of_placewright() 
     script = (BENCHMARKS / "placing" / "recheck.py").read_text("utf-8")
     assert len(script.splitlines()) <= 20
     assert {line for line in script.splitlines() if line.startswith(("import", "from"))} == {"import json", "import sys"}
+
+
+def test_no_fault_leaves_anything_in_the_cluster_and_each_is_told_by_its_code() -> None:
+    rows = json.loads((BENCHMARKS / "results" / "faults.json").read_text("utf-8"))["rows"]
+    assert len(rows) >= 20
+    assert {row["leaks"] for row in rows} == {0}
+    assert max(row["seconds"] for row in rows) < 5
+    told = {row["fault"]: row["told"].partition(":")[0] for row in rows}
+    assert told["kill -9 of a worker"] == "PW704"
+    assert told["a constructor raises"] == told["the port is taken"] == "PW703"
+    assert told["a method raises"] == "PW709"
+    assert told["the name is taken"] == "PW717"
+    assert told["a node is lost"] == "PW713"

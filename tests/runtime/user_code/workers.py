@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -76,3 +78,36 @@ class Blind:
 
 
 NotAClass = 3
+
+
+class Crowded:
+    """Somebody else takes the port of rank 0 before it does."""
+
+    def __init__(self) -> None:
+        if os.environ["RANK"] == "0":
+            with socket.socket() as intruder, socket.socket() as own:
+                intruder.bind(("", int(os.environ["MASTER_PORT"])))
+                intruder.listen()
+                own.bind(("", int(os.environ["MASTER_PORT"])))
+
+
+class Meeting:
+    """Rank 0 listens where all others go, as torch.distributed does."""
+
+    def __init__(self) -> None:
+        where = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        self.count = int(os.environ["WORLD_SIZE"])
+        if os.environ["RANK"] == "0":
+            with socket.create_server(("", where[1])) as server:
+                for _ in range(self.count - 1):
+                    server.accept()[0].close()
+        else:
+            for _ in range(600):
+                with contextlib.suppress(ConnectionRefusedError):
+                    socket.create_connection(where, timeout=30).close()
+                    break
+                time.sleep(0.05)
+
+    def met(self) -> int:
+        """How many have met."""
+        return self.count

@@ -1,0 +1,1 @@
+"""The faults that the study `faults` brings about, each on the same real Ray cluster."""

@@ -1,0 +1,248 @@
+"""What goes wrong, and when: each scene is played on a real Ray cluster, and what came of it is told with its seconds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Callable, Iterator, Sequence
+
+from placewright.models.machines.node_group import EnvConfig, NodeGroup
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.plan import VERIFIED, Plan
+from placewright.models.placements.plan_file import plan_to_json
+from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.launch import launch
+from placewright.runtime.port.on_ray import RayPort
+from placewright.runtime.port.ray_compat import actor_names, free_resources, need_ray
+from placewright.runtime.progress import OnStep, Step, silent
+from placewright.runtime.reserving.reservation import Reservation
+from placewright.runtime.reserving.wanted import wanted_of
+from placewright.runtime.simulated.simulate import SimulatedCluster
+from placewright.runtime.workers.gang import Gang
+from placewright.runtime.workers.group import WorkerGroup
+from placewright.runtime.workers.member import members_of
+from placewright.runtime.world.inventory import inventory
+from placewright.runtime.world.matching import match
+
+from .workers import Crowded, Sleeper, Trainer, Unconstructible
+
+NODES, ACCELERATORS, LOSABLE = 3, 2, 2
+LIMIT, PATIENCE = 60.0, 30.0
+COMMAND = "import sys; sys.argv[0] = 'placewright'; from placewright.cli.main import main; main()"
+
+
+@dataclass
+class Stage:
+    """The cluster on which scenes are played. `began` is when the fault of the present one came."""
+
+    cluster: SimulatedCluster
+    address: str
+    began: float = 0.0
+
+    def failed(
+        self,
+        plan: Plan,
+        worker: type,
+        then: Callable[[Any], object] = lambda running: None,
+        progress: OnStep = silent,
+        trusted: Sequence[str] = (),
+    ) -> str:
+        """What a launch says that must fail: while it starts, or in what is done with it then."""
+        self.began = time.monotonic()
+        try:
+            with launch(plan, address=self.address, worker=worker, timeout=LIMIT, progress=progress, trusted_env=trusted) as running:
+                self.began = time.monotonic()
+                then(running)
+        except LaunchFailed as problem:
+            first = problem.findings[0]
+            return f"{first.code}: {first.message}"
+        except KeyboardInterrupt:
+            return "KeyboardInterrupt"
+        return "nothing"
+
+    @contextmanager
+    def killing(self, rank: int, worker: type[Sleeper] | type[Trainer]) -> Iterator[None]:
+        """While the block lasts, the worker of a rank is killed as soon as it has left word."""
+        with tempfile.TemporaryDirectory() as directory:
+            worker.directory = directory
+
+            def kill() -> None:
+                mark = Path(directory, str(rank))
+                wait_for(lambda: mark.exists() and bool(mark.read_text()))
+                self.began = time.monotonic()
+                os.kill(int(mark.read_text()), signal.SIGKILL)
+
+            thread = threading.Thread(target=kill, daemon=True)
+            thread.start()
+            yield
+            thread.join()
+
+
+def wait_for(condition: Callable[[], bool], limit: float = PATIENCE) -> None:
+    """Returns when it holds. Raises TimeoutError if that takes too long."""
+    deadline = time.monotonic() + limit
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        time.sleep(0.01)
+
+
+def held() -> int:
+    """How many named actors, placement groups and accelerators are held in the cluster."""
+    groups = [group for group in need_ray().util.placement_group_table().values() if group["state"] != "REMOVED"]
+    there = [resources.get("GPU", 0.0) for resources in free_resources().values()]
+    return len(actor_names("placewright")) + len(groups) + round(sum(ACCELERATORS - free for free in there))
+
+
+def plan_on(node: int = 1) -> Plan:
+    """Two processes on one node."""
+    return Plan(read_shorthand(f"{NODES}x{ACCELERATORS}"), Assignment({"actor": (Run(range(2), node),)}), VERIFIED)
+
+
+def killed_before_ready(stage: Stage) -> str:
+    with stage.killing(1, Sleeper):
+        return stage.failed(plan_on(), Sleeper)
+
+
+def killed_in_a_call(stage: Stage) -> str:
+    with stage.killing(1, Trainer):
+        return stage.failed(plan_on(), Trainer, lambda running: running.call_all("train"))
+
+
+def killed_while_idle(stage: Stage) -> str:
+    def kill(running: Any) -> None:
+        os.kill(running.audit[1].pid, signal.SIGKILL)
+        running.watch(PATIENCE)
+
+    return stage.failed(plan_on(), Trainer, kill)
+
+
+def constructor_raises(stage: Stage) -> str:
+    return stage.failed(plan_on(), Unconstructible)
+
+
+def method_raises(stage: Stage) -> str:
+    return stage.failed(plan_on(), Trainer, lambda running: running.call_all("fail"))
+
+
+def port_is_taken(stage: Stage) -> str:
+    return stage.failed(plan_on(), Crowded)
+
+
+def interpreter_is_bad(stage: Stage) -> str:
+    plan = plan_on()
+    group = NodeGroup("all", (0, 1, 2), "Accelerator", (EnvConfig((1,), (), "/nowhere/python"),))
+    runs = {"actor": (replace(plan.assignment.of("actor")[0], node_group="all"),)}
+    return stage.failed(
+        replace(plan, cluster=plan.cluster.with_groups([group]), assignment=Assignment(runs)), Trainer, trusted=["python_interpreter_path"]
+    )
+
+
+def name_is_taken(stage: Stage) -> str:
+    """Two gangs whose workers have the same names."""
+    port = RayPort()
+    with ExitStack() as stack:
+        for node in (0, 1):
+            plan = plan_on(node)
+            ((rank, found),) = match(plan, inventory(port)).items()
+            reservation = Reservation(port, f"taken-{node}", [wanted_of(found)])
+            stack.callback(reservation.release)
+            reservation.acquire()
+            gang = Gang(port, reservation, {rank: 0}, [WorkerGroup(port, "actor", members_of(plan, "actor", "taken", ""), Trainer)])
+            stack.callback(gang.kill)
+            stage.began = time.monotonic()
+            try:
+                gang.start([], LIMIT)
+            except LaunchFailed as problem:
+                return f"{problem.findings[0].code}: {problem.findings[0].message}"
+    return "nothing"
+
+
+def driver_killed(stage: Stage) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "plan.json").write_text(plan_to_json(plan_on()), "utf-8")
+        arguments = ["launch", str(Path(folder, "plan.json")), "--address", stage.address, "--keep", "--progress", "none"]
+        environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
+        command = subprocess.Popen([sys.executable, "-c", COMMAND, *arguments], stdout=subprocess.PIPE, env=environment)
+        if command.stdout is not None:
+            while not command.stdout.readline().startswith(b"running"):
+                pass
+        stage.began = time.monotonic()
+        command.kill()
+        command.communicate()
+        wait_for(lambda: held() == 0)
+    return "its workers end with it"
+
+
+def interrupted_at(step: int) -> Callable[[Stage], str]:
+    """Ctrl-C at one step of a launch."""
+
+    def scene(stage: Stage) -> str:
+        told: list[Step] = []
+
+        def interrupt(its: Step) -> None:
+            told.append(its)
+            if len(told) == step:
+                stage.began = time.monotonic()
+                raise KeyboardInterrupt
+
+        said = stage.failed(plan_on(), Trainer, progress=interrupt)
+        return f"{said} at `{str(told[-1]).replace(stage.address, 'HOST:PORT')}`"
+
+    return scene
+
+
+def node_lost_while_reserving(stage: Stage) -> str:
+    def lose(step: Step) -> None:
+        if step.words == "reserving":
+            stage.began = time.monotonic()
+            stage.cluster.remove_node(LOSABLE)
+
+    return _and_back(stage, lambda: stage.failed(plan_on(LOSABLE), Trainer, progress=lose))
+
+
+def node_lost_while_running(stage: Stage) -> str:
+    def lose(running: Any) -> None:
+        stage.cluster.remove_node(LOSABLE)
+        running.watch(PATIENCE)
+
+    return _and_back(stage, lambda: stage.failed(plan_on(LOSABLE), Trainer, lose))
+
+
+def _and_back(stage: Stage, scene: Callable[[], str]) -> str:
+    """The node is there again after the scene; that takes no part in its seconds."""
+    said = scene()
+    took = time.monotonic() - stage.began
+    stage.cluster.add_node(plan_on().cluster.nodes[LOSABLE], ACCELERATORS)
+    stage.began = time.monotonic() - took
+    return said
+
+
+STEPS = 9
+"""Of a launch of two workers on a cluster that is there."""
+QUICK = {
+    ("kill -9 of a worker", "before it is ready"): killed_before_ready,
+    ("kill -9 of a worker", "in a call"): killed_in_a_call,
+    ("kill -9 of a worker", "while nobody calls"): killed_while_idle,
+    ("a constructor raises", "at the start"): constructor_raises,
+    ("a method raises", "while others do not return"): method_raises,
+    ("the name is taken", "at the start"): name_is_taken,
+    ("the port is taken", "before rank 0 uses it"): port_is_taken,
+    ("a bad interpreter", "at the start"): interpreter_is_bad,
+    ("kill -9 of the command", "while workers run"): driver_killed,
+}
+FULL = {
+    **QUICK,
+    **{("Ctrl-C", f"step {step} of {STEPS}"): interrupted_at(step) for step in range(1, STEPS + 1)},
+    ("a node is lost", "while it is reserved"): node_lost_while_reserving,
+    ("a node is lost", "while workers run"): node_lost_while_running,
+}
