@@ -27,6 +27,8 @@ from .roll import Roll
 LOST = frozenset({"PW704", "PW713"})
 """What a restart can mend: a worker that died, a node that is gone."""
 LONGEST_PAUSE = 30.0
+STEADY = 60.0
+"""Seconds after which a launch counts as one that runs: the next restart is the first in a row again."""
 Better = tuple[Plan, Moves, tuple[str, ...]]
 """A plan on more nodes, what would move, and the names of those nodes."""
 
@@ -53,7 +55,8 @@ class Lifetime:
         self.recoveries: list[Recovery] = []
         self.running: Running | None = None
         self.listeners: list[OnFailure] = []
-        self._attempts = 0
+        self._attempts = self._in_a_row = 0
+        self._started = 0.0
         self._search = search
         self._stack = ExitStack()
         self._roll: Roll | None = None
@@ -101,12 +104,15 @@ class Lifetime:
         fails otherwise. Then nothing runs and nothing is held.
         """
         began = self.way.port.now()
+        if began - self._started > STEADY:
+            self._in_a_row = 0
         while True:
             self.stop()
             if self._attempts >= self.restarts:
                 raise given_up(failure, _spent(self.restarts))
-            self.way.port.pause(pause_before(self._attempts))
+            self.way.port.pause(pause_before(self._in_a_row))
             self._attempts += 1
+            self._in_a_row += 1
             try:
                 return self._again(failure, began)
             except LaunchFailed as next_failure:
@@ -188,7 +194,7 @@ class Lifetime:
         available = inventory(self.way.port, self.way.seen.reports)
         running = start(self._stack, plan, available if unknown else self.roll.ranked(plan.cluster, available), self.way)
         running.monitor.on_failure = self.listeners
-        self.plan, self.running = plan, running
+        self.plan, self.running, self._started = plan, running, self.way.port.now()
         if self.listeners:
             self.watch()
         return running
@@ -229,9 +235,9 @@ def is_lost(failure: LaunchFailed) -> bool:
     return bool(codes & LOST) and NOT_RECOVERED not in codes
 
 
-def pause_before(attempts: int) -> float:
-    """Seconds before the next restart: none before the first, then 1, 2, 4, up to half a minute."""
-    return 0.0 if not attempts else min(LONGEST_PAUSE, 2.0 ** (attempts - 1))
+def pause_before(in_a_row: int) -> float:
+    """Seconds before the next restart after so many in a row: none before the first, then 1, 2, 4, up to half a minute."""
+    return 0.0 if not in_a_row else min(LONGEST_PAUSE, 2.0 ** (in_a_row - 1))
 
 
 def _spent(restarts: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from placewright.models.machines.shorthand import read_shorthand
@@ -77,6 +79,34 @@ def test_a_cluster_of_which_one_node_does_not_start_is_ended_with_the_reason(mon
         assert [line for line in holders_of(cluster._directory) if "simulated_nodes" not in line] == []
     finally:
         cluster.stop()
+
+
+@pytest.mark.ray
+def test_nodes_go_and_come_back_but_the_first_stays() -> None:
+    pytest.importorskip("ray")
+    nodes = read_shorthand("2x1").nodes
+    cluster = SimulatedCluster()
+    try:
+        cluster.start(nodes, {})
+        assert cluster._holder is not None
+        holder = cluster._holder.pid
+        assert raylets_below(holder) == 2
+        cluster.remove_node(1)
+        assert raylets_below(holder) == 1
+        for rank in (0, 1, 7):
+            with pytest.raises(ValueError, match=f"node {rank} is none that can be removed"):
+                cluster.remove_node(rank)
+        cluster.add_node(nodes[1])
+        assert raylets_below(holder) == 2
+    finally:
+        cluster.stop()
+
+
+def raylets_below(pid: int) -> int:
+    """How many nodes of Ray a process holds."""
+    psutil: Any = importlib.import_module("psutil")
+    running = (each.name() for each in psutil.Process(pid).children(recursive=True) if each.status() != psutil.STATUS_ZOMBIE)
+    return sum(name == "raylet" for name in running)
 
 
 def holders_of(directory: str) -> list[str]:
