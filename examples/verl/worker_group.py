@@ -63,8 +63,8 @@ def main() -> None:
         its = both.spawn(classes.keys())
         print("in one process", its["actor"].add(1), its["critic"].judge(3.0))
     with RayResourcePool([ACCELERATORS] * NODES, max_colocate_count=1) as pool:
-        nodes = [{seat.node.name for seat in part.seats()} for part in split_resource_pool(pool, ACCELERATORS)]
-        print("tensor parallel groups of 8 that cross nodes:", sum(len(names) > 1 for names in nodes), "of", len(nodes))
+        nodes = [{seat.node_rank for seat in part.seats()} for part in split_resource_pool(pool, ACCELERATORS)]
+        print("tensor parallel groups of 8 are on nodes", nodes)
     too_large()
 
 

@@ -15,7 +15,8 @@ class Executing:
     """A group that calls its workers by the names of their methods.
 
     What waits raises LaunchFailed at the first worker that raises (PW709) or dies (PW704), however long others would take.
-    What does not wait returns references, as Ray's own calls do.
+    What does not wait returns references, as Ray's own calls do. `group` is the same workers with our own ways to call them,
+    such as ``group.on(0, 1).call("train")``.
     """
 
     group: WorkerGroup

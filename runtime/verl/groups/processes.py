@@ -10,7 +10,8 @@ from typing import Callable, Mapping, Sequence
 
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.placement import Placement
-from ...port.port import Port, Start, Ticket
+from ...failure import failed
+from ...port.port import CREATED, Port, Start, Ticket
 from ...refusal import refused
 from ...reserving.reservation import Reservation
 from ...watching.monitor import Monitor
@@ -18,6 +19,7 @@ from ...workers.environment import rank_environment
 from ...workers.group import WorkerGroup
 from ...workers.member import Member
 from ...workers.worker import CONSTRUCT
+from ...world.labels import name_of
 from ..pools.devices import type_on
 from ..pools.seat import Seat
 from .ray_class import RayClassWithInitArgs
@@ -82,7 +84,7 @@ def placements_on(seats: Sequence[Seat], use_gpu: bool) -> list[Placement]:
         uses = use_gpu and bool(seat.accelerator)
         found.append(
             Placement(
-                rank, seat.node_rank, seat.node.name, nodes[seat.node_rank], seat.number if uses else -1,
+                rank, seat.node_rank, name_of(seat.node), nodes[seat.node_rank], seat.number if uses else -1,
                 type_on(seat.node, seat.device if uses else ""), seen[seat.node_rank], sizes[seat.node_rank],
                 (seat.accelerator,) if uses else (), True, (seat.number,) if uses else (), CLUSTER_LABEL,
             )
@@ -126,6 +128,20 @@ def full(seats: Sequence[Seat], component: str) -> None:
             )
             help = "close one of these groups, or give the pool a larger max_colocate_count"
             raise refused("PW702", component, message, help, amount=1)
+
+
+def intact(seats: Sequence[Seat], component: str) -> None:
+    """Raises LaunchFailed (PW713) if a node of these seats is lost: a process for it would never start, and Ray would not say so."""
+    for reservation in dict.fromkeys(seat.reservation for seat in seats):
+        state = reservation.port.state(reservation.hold)
+        if state != CREATED:
+            here = {node.node_id for node in reservation.port.nodes()}
+            lost = sorted({seat.node_rank for seat in seats if seat.node.node_id not in here})
+            names = (
+                ", ".join(dict.fromkeys(seat.where for seat in seats if seat.node_rank in lost)) or f"all of it, which is {state.lower()}"
+            )
+            message = f"group `{component}` cannot start: pool `{seats[0].pool}` has lost {names}"
+            raise failed("PW713", component, message, "close the pool and make another on the nodes that are left", *lost)
 
 
 def watch_over(group: WorkerGroup, seats: Sequence[Seat]) -> Callable[[], None]:

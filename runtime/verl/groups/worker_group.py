@@ -19,7 +19,7 @@ from .aliveness import AlivenessCheck
 from .attached import attached
 from .binding import bind, methods_of
 from .executing import Executing
-from .processes import PoolProcesses, full, members_on, watch_over
+from .processes import PoolProcesses, full, intact, members_on, watch_over
 from .ray_class import RayClassWithInitArgs
 
 READY_LIMIT = 300
@@ -163,6 +163,7 @@ class RayWorkerGroup(Executing):
         seats = pool.seats(self.device_name)
         component = f"{self.name_prefix}{cia.worker.__name__}"
         full(seats, component)
+        intact(seats, component)
         address, meeting = others.get("master_addr"), others.get("master_port")
         meeting_port = None if meeting is None else str(meeting)
         members = members_on(

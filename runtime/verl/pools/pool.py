@@ -15,6 +15,7 @@ from ...reserving.parts import accelerators_given
 from ...reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT, Reservation
 from ...reserving.wanted import Wanted
 from ...world.inventory import inventory
+from ...world.labels import name_of
 from .devices import resource_of
 from .on import port_of
 from .resource_pool import ResourcePool
@@ -163,7 +164,7 @@ class RayResourcePool(ResourcePool):
         """The reservation of these nodes; None if another was faster and this was not the last try."""
         wanted = []
         for position, need in zip(positions, needs):
-            where = f"node {position} (`{nodes[position].name}`)"
+            where = f"node {position} (`{name_of(nodes[position])}`)"
             wanted.append(Wanted(Bundle(nodes[position].node_id, need), self.name_prefix, where, position))
         reservation = Reservation(self.port, name, wanted, self.detached)
         try:

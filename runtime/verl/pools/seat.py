@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ...port.node import RayNode
 from ...reserving.reservation import Reservation
+from ...world.labels import name_of
 
 
 @dataclass(eq=False)
@@ -44,4 +45,5 @@ class Seat:
     @property
     def where(self) -> str:
         """The place in words."""
-        return f"accelerator {self.accelerator} of `{self.node.name}`" if self.accelerator else f"`{self.node.name}`"
+        name = name_of(self.node)
+        return f"accelerator {self.accelerator} of `{name}`" if self.accelerator else f"`{name}`"

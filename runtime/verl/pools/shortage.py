@@ -8,6 +8,7 @@ from ...port.node import RayNode
 from ...port.port import Port
 from ...refusal import Refusal, refused
 from ...reserving.fitting import NOISE, Need, fit
+from ...world.labels import name_of
 from ...world.vendors import RESOURCES
 
 SHOWN = 8
@@ -103,4 +104,4 @@ def _nodes(port: Port, nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
 def _node(node: RayNode, held: Mapping[str, float], lead: str) -> str:
     by = f", held: {', '.join(f'{amount:g} by `{name}`' for name, amount in held.items())}" if held else ""
     cpus = "" if lead == "CPU" else f", {node.free.get('CPU', 0.0):g} of {node.total.get('CPU', 0.0):g} CPUs"
-    return f"`{node.name}`: {node.free.get(lead, 0.0):g} of {words(lead, node.total.get(lead, 0.0))} free{cpus}{by}"
+    return f"`{name_of(node)}`: {node.free.get(lead, 0.0):g} of {words(lead, node.total.get(lead, 0.0))} free{cpus}{by}"

@@ -23,6 +23,6 @@ def test_it_says_what_it_promises(tmp_path: Path) -> None:
         "to all [11, 12] by Ray itself [111, 112]",
         "visible ['0', '1']",
         "in one process [1, 2] [1.5, 1.5]",
-        "tensor parallel groups of 8 that cross nodes: 0 of 4",
+        "tensor parallel groups of 8 are on nodes [{0}, {1}, {2}, {3}]",
         "refused: pool `global_pool` needs 40 accelerators, the cluster has 32",
     ]

@@ -193,6 +193,16 @@ def test_a_call_that_waits_notices_a_node_that_is_lost_silently() -> None:
     assert port.time - before < 4
 
 
+def test_a_pool_that_lost_a_node_takes_no_group() -> None:
+    port = FakePort(2, 2)
+    with RayResourcePool([2, 2], name_prefix="p", max_colocate_count=1, on=port) as pool:
+        pool.seats()
+        port.lose_node(1)
+        with pytest.raises(LaunchFailed, match="group `xActor` cannot start: pool `p` has lost accelerator 0 of `host-1`, accelerator 1"):
+            RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix="x")
+        assert port.actors == []
+
+
 def test_a_closed_group_says_so() -> None:
     port = FakePort(8)
     with group(port, [2]) as its:
