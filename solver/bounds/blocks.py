@@ -1,23 +1,19 @@
-"""Parts of a linear model that only long rows join: what is decided in one domain of the topology, apart from all others."""
+"""Parts of a linear model that few rows join: what is decided in one domain of the topology, apart from all others."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from typing import Container, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from .linear_rows import LinearModel, Row
 
-LONG = ((24, 64), (24, 32), (12, 24))
-"""(most variables of a row of one domain, most rows of a variable of one domain), the first that divides most of the model is taken: a
-longer row is a sum over domains, such as that all units of a bundle are placed, a variable in more rows such as the amount of it."""
 MOST = 40
 """Of more variables together the hull is too much to describe."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Variables of a model that are alone in their rows, but for the long ones.
+    """Variables of a model, and the rows over these alone.
 
     Attributes
     ----------
@@ -30,54 +26,75 @@ class Block:
     boxes: tuple[tuple[int, int], ...]
 
 
-def blocks(linear: LinearModel) -> list[Block]:
-    """The blocks of a model that are not too large, in the order of their first variables."""
-    return max((_blocks(linear, row, variable) for row, variable in LONG), key=lambda its: sum(len(block.variables) for block in its))
+def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[Block]:
+    """The blocks of a model that are not too large, in the order of their first variables.
 
-
-def _blocks(linear: LinearModel, longest: int, most: int) -> list[Block]:
-    short = [row for row in linear.rows if len(row.variables) <= longest]
-    uses = Counter(variable for row in short for variable in row.variables)
-    shared = {variable for variable, count in uses.items() if count > most}
-    rows = [its for row in short if (its := _without(row, shared, linear.boxes)).variables]
+    Parameters
+    ----------
+    apart : variables that are in different blocks: of each count its indicators, one for each domain.
+    """
+    joined = _Joined(len(linear.boxes), apart)
+    indicators = {variable for its in apart for variable in its}
+    order = sorted(
+        range(len(linear.rows)), key=lambda row: (indicators.isdisjoint(linear.rows[row].variables), len(linear.rows[row].variables))
+    )
+    for number in order:  # what has an indicator belongs to its domain, before anything else is said of it
+        joined.join(linear.rows[number].variables)
     found: dict[int, list[int]] = {}
-    of = _joined(rows, len(linear.boxes))
-    for variable, first in enumerate(of):
-        found.setdefault(first, []).append(variable)
+    for variable in range(len(linear.boxes)):
+        found.setdefault(joined.first(variable), []).append(variable)
     held: dict[int, list[Row]] = {}
-    for row in rows:
-        held.setdefault(of[row.variables[0]], []).append(row)
-    return [_block(linear, its, held[first]) for first, its in found.items() if 1 < len(its) <= MOST and first in held]
+    for row in linear.rows:
+        for first in dict.fromkeys(map(joined.first, row.variables)):
+            its = _inside(row, [joined.first(variable) == first for variable in row.variables], linear.boxes)
+            if its is not None:
+                held.setdefault(first, []).append(its)
+    return [_block(linear, its, held.get(first, ())) for first, its in found.items() if len(its) <= MOST and not indicators.isdisjoint(its)]
 
 
-def _without(row: Row, shared: Container[int], boxes: Sequence[tuple[int, int]]) -> Row:
-    """The row as it holds whatever these variables are."""
-    low, high = row.low, row.high
-    kept = []
-    for variable, coefficient in zip(row.variables, row.coefficients):
-        if variable in shared:
-            least, most = sorted(coefficient * end for end in boxes[variable])
-            low, high = None if low is None else low - most, None if high is None else high - least
-        else:
-            kept.append((variable, coefficient))
-    return Row(low, high, tuple(variable for variable, _ in kept), tuple(coefficient for _, coefficient in kept))
+class _Joined:
+    """Sets of variables that rows join, none with two that are apart."""
 
+    def __init__(self, count: int, apart: Sequence[Sequence[int]]) -> None:
+        self._parent = list(range(count))
+        self._counts: dict[int, set[int]] = {}
+        for number, its in enumerate(apart):
+            for variable in its:
+                self._counts.setdefault(variable, set()).add(number)
 
-def _joined(rows: Sequence[Row], count: int) -> list[int]:
-    """Variable -> the first of those that rows join with it."""
-    parent = list(range(count))
-
-    def first(variable: int) -> int:
+    def first(self, variable: int) -> int:
+        """The first variable of its set."""
+        parent = self._parent
         while parent[variable] != variable:
             parent[variable] = parent[parent[variable]]
             variable = parent[variable]
         return variable
 
-    for row in rows:
-        for variable in row.variables[1:]:
-            one, other = first(row.variables[0]), first(variable)
-            parent[max(one, other)] = min(one, other)
-    return [first(variable) for variable in range(count)]
+    def join(self, variables: Sequence[int]) -> None:
+        """All of them are in one set, unless some are apart."""
+        firsts = sorted(set(map(self.first, variables)))
+        counts = [self._counts[first] for first in firsts if first in self._counts]
+        if sum(map(len, counts)) > len(set[int]().union(*counts)):
+            return
+        for first in firsts[1:]:
+            self._parent[first] = firsts[0]
+        if counts:
+            self._counts[firsts[0]] = set[int]().union(*counts)
+
+
+def _inside(row: Row, inside: Sequence[bool], boxes: Sequence[tuple[int, int]]) -> Row | None:
+    """The row as it holds whatever one variable is that is not inside; None if more are not, or only that one is."""
+    if inside.count(False) > 1 or not any(inside):
+        return None
+    low, high, variables, coefficients = row.low, row.high, [], []
+    for variable, coefficient, its in zip(row.variables, row.coefficients, inside):
+        if its:
+            variables.append(variable)
+            coefficients.append(coefficient)
+        else:
+            least, most = sorted(coefficient * end for end in boxes[variable])
+            low, high = None if low is None else low - most, None if high is None else high - least
+    return Row(low, high, tuple(variables), tuple(coefficients))
 
 
 def _block(linear: LinearModel, variables: Sequence[int], rows: Sequence[Row]) -> Block:

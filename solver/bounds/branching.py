@@ -19,8 +19,6 @@ from .linear_rows import Row
 
 WHOLE = 1e-5
 """What a count may differ from a whole number by rounding."""
-AGAIN = 3
-"""So often at most a part is solved again because rows were found that its optimum misses."""
 
 
 def nothing(point: Point) -> Sequence[Row]:
@@ -112,15 +110,12 @@ class Tree:
                 self._settle(parent.bound)
             return
         bound = self._proved(boxes, point, parent)
-        for _ in range(AGAIN):
-            rows = self._missed(point) if upper is None or bound < upper else ()
-            if not rows:
-                break
+        rows = self._missed(point) if upper is None or bound < upper else ()
+        if rows:
             self._relaxation.add(rows)
             tighter = self._solved(boxes)
-            if tighter is None:
-                break  # what is known of the part stays true
-            point, bound = tighter, max(bound, self._proved(boxes, tighter, parent))
+            if tighter is not None:  # else what is known of the part stays true
+                point, bound = tighter, max(bound, self._proved(boxes, tighter, parent))
         if parent is None:
             self.root = point
         values = array("d", (point.values[variable] for variable in self.branched))

@@ -18,11 +18,13 @@ class Counted:
     levels : what to branch on, the first as long as any of them is no whole number: counts over all domains, counts over those
         domains that hold much, single indicators. Each maps variables to what one more costs.
     indicators : the variables of 0 or 1 that are counted.
+    apart : the same, those of each count together: one for each domain.
     """
 
     linear: LinearModel
     levels: tuple[dict[int, int], ...]
     indicators: tuple[int, ...]
+    apart: tuple[tuple[int, ...], ...]
 
 
 def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate]) -> Counted:
@@ -44,4 +46,5 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate]) -> Counted
                 boxes.append((0, position))
                 rows.append(Row(0, 0, (*(index for index, _ in its[:position]), counted), (*[1] * position, -1)))
                 (wholes if last else parts)[counted] = cost[key]
-    return Counted(replace(linear, boxes=boxes, rows=rows), (wholes, parts, single), tuple(single))
+    apart = tuple(tuple(indicator for indicator, _ in its) for its in members.values())
+    return Counted(replace(linear, boxes=boxes, rows=rows), (wholes, parts, single), tuple(single), apart)

@@ -16,8 +16,11 @@ from .glop import PARAMETERS
 from .least import Least, Solution
 from .linear_rows import Row
 
+SIGNS = (1, -1)
 STEEPEST = 1000.0
-"""Coefficients of a row beyond this, in variables from 0 to 1, mean that all known solutions lie in a plane."""
+"""No coefficient of a row is larger, in variables from 0 to 1."""
+STEEP = 1e-4
+"""What coefficients cost. Where all solutions lie in a plane many rows say the same, and the one with small coefficients is wanted."""
 CALLS, NODES = 60, 2000
 """So many solutions are looked for at most for one row, and so many relaxations solved for each."""
 SCALE = 1 << 16
@@ -40,14 +43,14 @@ class Facets:
         self._least = Least(block)
         self._known: dict[Solution, None] = {}
         for each in self._free:
-            for sign in (1, -1):
+            for sign in SIGNS:
                 solution = self._least.below({each: sign}, None, NODES)[1]
                 if solution is not None:
                     self._known[solution] = None
         self._middle = {each: sum(its[each] for its in self._known) / max(1, len(self._known)) for each in self._free}
         self._parting = pywraplp.Solver.CreateSolver("GLOP")
         self._parting.SetSolverSpecificParametersAsString(PARAMETERS)
-        self._coefficients = {each: self._parting.NumVar(-STEEPEST, STEEPEST, "") for each in self._free}
+        self._coefficients = {each: [self._parting.NumVar(0.0, STEEPEST, "") for _ in SIGNS] for each in self._free}
         for solution in self._known:
             self._keep(solution)
 
@@ -58,7 +61,7 @@ class Facets:
 
     def row(self, values: Sequence[float]) -> Row | None:
         """A row in whole numbers that a point of the block misses; None if none is found. Proved, whatever the point is."""
-        found = self._parted(values)
+        found = self._parted(values) if self._known else None
         if found is None:
             return None
         its = _simple(found)
@@ -73,19 +76,25 @@ class Facets:
     def _keep(self, solution: Solution) -> None:
         """The row that is looked for holds for the solution."""
         kept = self._parting.Constraint(-self._parting.infinity(), 1.0)
-        for each, coefficient in self._coefficients.items():
-            kept.SetCoefficient(coefficient, (solution[each] - self._middle[each]) / self._width[each])
+        for each, both in self._coefficients.items():
+            for sign, coefficient in zip(SIGNS, both):
+                kept.SetCoefficient(coefficient, sign * (solution[each] - self._middle[each]) / self._width[each])
 
     def _parted(self, values: Sequence[float]) -> dict[int, float] | None:
         """Coefficients with which the sum is less for the point than for any solution; None if none are found."""
         objective = self._parting.Objective()
-        for each, coefficient in self._coefficients.items():
-            objective.SetCoefficient(coefficient, (values[each] - self._middle[each]) / self._width[each])
+        away = {each: (values[each] - self._middle[each]) / self._width[each] for each in self._free}
+        for each, both in self._coefficients.items():
+            for sign, coefficient in zip(SIGNS, both):
+                objective.SetCoefficient(coefficient, sign * away[each] - STEEP)
         objective.SetMaximization()
         for _ in range(CALLS):
-            if self._parting.Solve() != pywraplp.Solver.OPTIMAL or objective.Value() <= 1 + NEAR:
+            if self._parting.Solve() != pywraplp.Solver.OPTIMAL:
                 return None
-            found = {each: -coefficient.solution_value() / self._width[each] for each, coefficient in self._coefficients.items()}
+            steep = {each: more.solution_value() - less.solution_value() for each, (more, less) in self._coefficients.items()}
+            if sum(coefficient * away[each] for each, coefficient in steep.items()) <= 1 + NEAR:
+                return None
+            found = {each: -coefficient / self._width[each] for each, coefficient in steep.items()}
             costs = {each: round(SCALE * value) for each, value in found.items()}
             known = min(_cost(costs, solution) for solution in self._known)
             proved, solution = self._least.below(costs, known - round(NEAR * SCALE), NODES)

@@ -12,6 +12,8 @@ from .linear_rows import LinearModel, Row
 Box = tuple[int, int]
 PARAMETERS = "use_preprocessing: false use_dual_simplex: true"
 """Each solution starts from the last basis: after a box was narrowed that is a few steps away. Preprocessing would lose it."""
+ANEW = "use_preprocessing: true use_dual_simplex: false"
+"""Where that fails for numerical reasons, once from the beginning in the other way."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,22 @@ class Relaxation:
         for variable, box in boxes.items():
             self._variables[variable].SetBounds(*box)
         self._narrowed = set(boxes)
-        if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
+        status = self._solver.Solve()
+        if status == pywraplp.Solver.ABNORMAL:
+            status = self._anew()
+        if status != pywraplp.Solver.OPTIMAL:
             return None
         values = [variable.solution_value() for variable in self._variables]
         reduced = [variable.reduced_cost() for variable in self._variables]
         return Point(self._solver.Objective().Value(), values, reduced, [row.dual_value() for row in self._rows])
+
+    def _anew(self) -> int:
+        parameters = pywraplp.MPSolverParameters()
+        parameters.SetIntegerParam(parameters.INCREMENTALITY, parameters.INCREMENTALITY_OFF)
+        self._solver.SetSolverSpecificParametersAsString(ANEW)
+        status = self._solver.Solve(parameters)
+        self._solver.SetSolverSpecificParametersAsString(PARAMETERS)
+        return int(status)
 
     @property
     def iterations(self) -> int:

@@ -18,6 +18,8 @@ ROUNDS, IDLE = 12, 2
 """So often at most the relaxation of the whole is made tighter before it is divided; and so often without growing."""
 GROWN = 0.01
 """What counts as growing, in units of the objective's step."""
+AMONG = 8
+"""Of so many times as many parts those are likely where most is whole."""
 A_BLOCK = 7e-5
 """Deterministic seconds of a relaxation of a block. Measured."""
 A_STEP, A_NODE = 3e-8, 1.5e-6
@@ -32,22 +34,29 @@ class BoundStage:
         self._counted = with_counts(linear, aggregates)
         self.step = self._counted.linear.step
         self._seen: list[dict[int, int]] = []
-        self._relaxation = Relaxation(self._counted.linear)
-        self._tightening = Tightening(linear)
-        self._before = 0
-        self._tighten()
-        self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
+        self._linear, self._relaxation = linear, Relaxation(self._counted.linear)
+        self._tightening: Tightening | None = None
+        self._before = 0.0
+        self._tree = Tree(self._relaxation, self._counted.levels)
 
-    def _tighten(self) -> None:
+    def tighten(self) -> None:
+        """From now on rows are looked for that the relaxation misses, and it is divided anew."""
+        if self._tightening is None:
+            self._before = self.spent
+            self._tightening = Tightening(self._linear, self._counted.apart)
+            self._tighten(self._tightening)
+            self._tree = Tree(self._relaxation, self._counted.levels, self._tightening.rows)
+
+    def _tighten(self, tightening: Tightening) -> None:
         """Add rows to the relaxation of the whole as long as that helps."""
         last, idle = float("-inf"), 0
         for _ in range(ROUNDS):
             point = self._relaxation.solve({})
             if point is None:
                 return
-            self._before += self._relaxation.iterations
+            self._before += self.size * (A_STEP * self._relaxation.iterations + A_NODE)
             idle = 0 if point.value > last + GROWN * self.step else idle + 1
-            rows = self._tightening.rows(point) if idle < IDLE else []
+            rows = tightening.rows(point) if idle < IDLE else []
             if not rows:
                 return
             self._relaxation.add(rows)
@@ -76,7 +85,8 @@ class BoundStage:
     @property
     def spent(self) -> float:
         """Deterministic seconds so far."""
-        return self.size * (A_STEP * (self._before + self._tree.work) + A_NODE * self._tree.nodes) + A_BLOCK * self._tightening.nodes
+        blocks = A_BLOCK * self._tightening.nodes if self._tightening else 0.0
+        return self._before + blocks + self.size * (A_STEP * self._tree.work + A_NODE * self._tree.nodes)
 
     def advance(self, upper: int | None, limit: float, nodes: int) -> None:
         """Divide until the limit of time or nodes is reached or the bound meets `upper`."""
@@ -93,11 +103,13 @@ class BoundStage:
         return by_reduced_cost(root, self._counted.indicators, excess * self.step) if root else {}
 
     def likely(self, count: int = 1) -> list[dict[int, int]]:
-        """For each of some parts where the bound is lowest the indicators that are 0 or 1 there, with these values."""
+        """For each of some parts where the bound is lowest the indicators that are 0 or 1 there, with these values; most of them first."""
         at = self._tree.branched
-        found = [by_value({each: part.values[at[each]] for each in self._counted.indicators}) for part in self._tree.best(count)]
-        self._seen += found
-        return found
+        parts = self._tree.best(AMONG * count)
+        found = [by_value({each: part.values[at[each]] for each in self._counted.indicators}) for part in parts]
+        order = sorted(range(len(parts)), key=lambda each: (parts[each].bound, -len(found[each])))[:count]
+        self._seen += [found[each] for each in order]
+        return [found[each] for each in order]
 
     def agreed(self) -> dict[int, int]:
         """Those that had the same value in all that `likely` ever gave."""

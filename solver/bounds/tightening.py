@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from .blocks import Block, blocks
 from .facets import Facets
 from .glop import Point
@@ -12,11 +14,17 @@ WHOLE = 1e-5
 
 
 class Tightening:
-    """The blocks of a model; those that are alike in all but the numbers of their variables know each other's solutions."""
+    """The blocks of a model; those that are alike in all but the numbers of their variables know each other's solutions.
 
-    def __init__(self, linear: LinearModel) -> None:
-        self._blocks = blocks(linear)
+    Parameters
+    ----------
+    apart : indicators that are in different blocks (see blocks.py).
+    """
+
+    def __init__(self, linear: LinearModel, apart: Sequence[Sequence[int]]) -> None:
+        self._blocks = blocks(linear, apart)
         self._facets: dict[tuple[object, object], Facets] = {}
+        self._settled: dict[int, list[float]] = {}
 
     @property
     def nodes(self) -> int:
@@ -28,10 +36,18 @@ class Tightening:
         return [row for block in self._blocks if (row := self._row(block, [point.values[each] for each in block.variables]))]
 
     def _row(self, block: Block, values: list[float]) -> Row | None:
-        if all(abs(value - round(value)) < WHOLE for value in values):
+        if all(abs(value - round(value)) < WHOLE for value in values) or self._is_settled(block, values):
             return None
         key = block.rows, block.boxes
         if key not in self._facets:
             self._facets[key] = Facets(block)
         row = self._facets[key].row(values)
-        return row and Row(row.low, row.high, tuple(block.variables[each] for each in row.variables), row.coefficients)
+        if row is None:
+            self._settled[block.variables[0]] = values
+            return None
+        return Row(row.low, row.high, tuple(block.variables[each] for each in row.variables), row.coefficients)
+
+    def _is_settled(self, block: Block, values: list[float]) -> bool:
+        """Was no row found the last time for the same point?"""
+        last = self._settled.get(block.variables[0])
+        return last is not None and all(abs(value - other) < WHOLE for value, other in zip(values, last))

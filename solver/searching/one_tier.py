@@ -21,17 +21,18 @@ from .thinned import refutable, thinned
 class Round:
     """What is done by turns: so many relaxations, then answers for so long with indicators fixed, then so long the whole model.
 
-    `excess` is what an indicator that is fixed must cost beyond its advice. Times are deterministic seconds.
+    `plain` are those in which the relaxation is taken as it is: what is easy is over before it was made tighter. `excess` is what an indicator that is fixed must cost beyond its advice. Times are deterministic seconds.
     """
 
     relaxations: int
     narrowed: float
     excess: float
     whole: float = 0.0
+    plain: bool = False
 
 
 ROUNDS = (
-    Round(3, 0.03, 0.0),
+    Round(3, 0.03, 0.0, plain=True),
     Round(12, 0.1, 0.3),
     Round(30, 0.15, 0.3),
     Round(60, 0.2, 0.6, 1.2),
@@ -40,7 +41,7 @@ ROUNDS = (
     Round(480, 1.6, 2.5),
     Round(960, 3.2, 2.5),
 )
-PARTS = 2
+PARTS = 6
 """Parts of the tree of relaxations of which each round tries the indicators that are whole there."""
 PRESSED = 4
 """How many times as many relaxations there are where a proof alone is missing."""
@@ -81,15 +82,17 @@ class OneTier:
         """Let the relaxation prove what it can and say where answers are likely, and the solver try both on the whole."""
         scale = max(1.0, stage.size / ROWS)
         if self._is_open():
-            self._advance(stage, its.relaxations * (PRESSED if self._is_within(stage.step) else 1))
+            self._advance(stage, its.relaxations * (PRESSED if self._is_within(stage.step) else 1), its.plain)
         for fixed in (*stage.likely(PARTS), stage.agreed(), stage.advised(its.excess)):
             if self._is_open():
                 self._narrowed(fixed, its.narrowed * scale)
         if self._is_open() and its.whole:
             self._run(min(its.whole, 0.6 * self.left), by_relaxation=True)
 
-    def _advance(self, stage: BoundStage, nodes: int) -> None:
+    def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
         standing, before = self.standing, stage.spent
+        if not plain:
+            stage.tighten()
         upper = standing.costs[self.number] if standing.assignment else None
         stage.advance(upper, self.left, nodes)
         self.left -= stage.spent - before
