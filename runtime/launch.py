@@ -17,7 +17,6 @@ from .port.ray_compat import send_by_value
 from .progress import OnStep, Step, silent
 from .recovery.again import NEVER, Again
 from .recovery.lifetime import Lifetime
-from .recovery.question import question_of
 from .reserving.reservation import WAIT_LIMIT
 from .running import Way
 from .shield import shielded
@@ -109,8 +108,7 @@ def bring_up(
     `look`: is every node that is not simulated looked at first, by a process there? Else what Ray tells is compared alone.
     """
     seen = look_at(port) if look else NOTHING_SEEN
-    problem = again.problem if again.problem is not None else question_of(plan)
-    lifetime = Lifetime(plan, problem, Way(port, worker, timeout, wait, progress, seen), again.restarts, again.search)
+    lifetime = Lifetime(plan, again.problem, Way(port, worker, timeout, wait, progress, seen), again.restarts, again.search)
     stack.callback(lifetime.stop)
     lifetime.begin()
     return Launch(lifetime, address, stack, again.elastic)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from typing import Iterator
+from typing import Collection, Iterator
 
 from ...models.machines.cluster import Cluster
 from ...models.placements.moves import Moves
@@ -20,6 +20,7 @@ from ..world.inventory import inventory
 from ..world.matching import used_nodes
 from .given_up import NOT_RECOVERED, given_up
 from .joined import with_joined
+from .question import loosened, question_of
 from .recovery import Recovery
 from .replanner import Search, replanned
 from .roll import Roll
@@ -42,14 +43,15 @@ class Lifetime:
 
     Parameters
     ----------
-    problem : of which the plan is an answer; every later plan is one too.
+    problem : of which the plan is an answer, and every later plan too; what the plan alone tells if it is None.
     restarts : how often, in all its life, it is started again after something was lost.
     search : how problems are solved.
     """
 
-    def __init__(self, plan: Plan, problem: Problem, way: Way, restarts: int, search: Search) -> None:
+    def __init__(self, plan: Plan, problem: Problem | None, way: Way, restarts: int, search: Search) -> None:
         self.plan = plan
-        self.problem = problem
+        self.problem = question_of(plan) if problem is None else problem
+        self._guessed = problem is None
         self.way = way
         self.restarts = restarts
         self.recoveries: list[Recovery] = []
@@ -148,7 +150,7 @@ class Lifetime:
         )
         if not joined:
             return None
-        plan, moves = replanned(self.problem, self.plan, there, self._search, LaunchFailed())
+        plan, moves = self._replanned(there, LaunchFailed())
         return None if _placed(plan) == _placed(self.plan) else (plan, moves, joined)
 
     @contextmanager
@@ -185,10 +187,19 @@ class Lifetime:
         moves, plan, joined = None, self.plan, tuple[str, ...]()
         if lost:
             self.way.progress(Step(f"placing anew without {', '.join(lost)}"))
-            plan, moves = replanned(self.problem, self.plan, there, self._search, failure)
+            plan, moves = self._replanned(there, failure)
             joined = tuple(name for name in _names(plan.cluster) if name not in _names(self.plan.cluster))
         self._start(plan)
         return self._noted(Recovery(lost, joined, moves, self._attempts, self.way.port.now() - began))
+
+    def _replanned(self, there: Collection[str], failure: LaunchFailed) -> tuple[Plan, Moves]:
+        """See `replanned`; where that is impossible and only guesses stand in the way, without them."""
+        try:
+            return replanned(self.problem, self.plan, there, self._search, failure)
+        except LaunchFailed:
+            if not self._guessed:
+                raise
+            return replanned(loosened(self.problem, self.plan), self.plan, there, self._search, failure)
 
     def _start(self, plan: Plan, unknown: bool = False) -> Running:
         available = inventory(self.way.port, self.way.seen.reports)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
+from math import gcd
 from typing import Iterator
 
 from ...models.component import COLOCATED, SUBSET, Component, Parallel, Relation
@@ -11,14 +13,18 @@ from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 
+GROUP_SIZES = (1, 2, 4, 8)
+
 Masks = dict[tuple[int, str], int]
 
 
 def question_of(plan: Plan) -> Problem:
     """The problem of which this plan is an answer and that leaves every place open which it can.
 
-    Each component asks for as many resources as it has, in processes of the same size, of the same node groups. Components on the
-    same accelerators stay together, and one that lies within another stays within it. What cannot be said in this way has given
+    Each component asks for as many resources as it has, in processes of the same size, of the same node groups. Which of its
+    processes are one tensor parallel group no plan tells if that was no choice: up to eight accelerators that lie on one node
+    wherever the component lies stay on one (see `loosened`). Components on the same accelerators stay together, and one that lies
+    within another stays within it. What cannot be said in this way has given
     ranks: processes of different sizes, on several nodes or on a part of a resource, and components that overlap in part.
     """
     masks = {name: plan.assignment.masks(name) for name in plan.components}
@@ -46,8 +52,23 @@ def _component(plan: Plan, name: str) -> Component:
     amount = plan.assignment.world_size(name) if first.kind == NODE else plan.assignment.amount(name)
     return Component(
         name, _node_groups(plan, name), least=amount, most=amount, per_process=max(1, first.each),
-        parallel=plan.degrees.get(name, Parallel()), cpus=plan.cpus.get(name, 0),
+        parallel=plan.degrees.get(name) or Parallel(tp=_together(plan, name)), cpus=plan.cpus.get(name, 0),
     )  # fmt: skip
+
+
+def loosened(problem: Problem, plan: Plan) -> Problem:
+    """The question of `question_of` without what it guessed: nothing stays on one node but what the plan says itself."""
+    components = tuple(replace(its, parallel=plan.degrees.get(its.name, Parallel())) for its in problem.components)
+    return replace(problem, job=replace(problem.job, components=components))
+
+
+def _together(plan: Plan, name: str) -> int:
+    """The most accelerators on end, of those that a tensor parallel group may have, that lie on one node all through the component."""
+    runs = plan.assignment.of(name)
+    if runs[0].kind != ACCELERATOR:
+        return 1
+    ends = [run.ranks.stop * run.each for run, after in zip(runs, (*runs[1:], None)) if after is None or after.node != run.node]
+    return max(size for size in GROUP_SIZES if gcd(*ends) % size == 0)
 
 
 def _given_component(plan: Plan, name: str) -> Component:

@@ -13,7 +13,7 @@ from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import OPTIMAL, Plan
 from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.recovery.question import question_of
+from placewright.runtime.recovery.question import loosened, question_of
 from placewright.runtime.recovery.replanner import replanned
 from placewright.solver.rules import RULES
 from placewright.solver.searching.search import solve
@@ -35,6 +35,16 @@ def test_every_component_asks_for_as_many_processes_of_the_same_size(plan: Plann
     actor, agent = question_of(made).components
     assert (actor.least, actor.most, actor.per_process, actor.runs) == (4, 4, 2, None)
     assert (agent.least, agent.most, agent.node_groups, agent.runs) == (3, 3, ("node",), None)
+
+
+def test_what_lies_on_one_node_everywhere_may_be_a_group_and_stays_on_one(plan: Planner) -> None:
+    made = plan(
+        "4x8", actor=(Run(range(4), 0), Run(range(4, 12), 1)), critic=(Run(range(3), 2),), rollout=(Run(range(2), 3, each=4, pitch=4),)
+    )
+    asked = question_of(made)
+    assert {component.name: component.parallel.tp for component in asked.components} == {"actor": 4, "critic": 1, "rollout": 8}
+    assert {component.parallel.tp for component in loosened(asked, made).components} == {1}
+    assert faults(asked, made) == []
 
 
 def test_what_lies_together_stays_together_and_what_lies_within_stays_within(plan: Planner) -> None:

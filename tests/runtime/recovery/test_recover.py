@@ -10,6 +10,7 @@ import pytest
 from placewright.models.component import Component, Parallel
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
@@ -225,6 +226,18 @@ def test_nodes_that_change_nothing_interrupt_nothing() -> None:
         port.later(5, lambda: port.add_node(2, 4))
         assert running.run(hanging(port)) == ["stepped"] * 8
         assert running.recoveries == ()
+
+
+def test_a_plan_alone_keeps_together_what_lay_together_as_long_as_there_is_room() -> None:
+    for spare, nodes in ((4, 1), (2, 2)):
+        port = FakePort(4, spare, spare)
+        asked = problem(f"1x4xH100+{2}x{spare}xH100", 4)
+        plan = replace(plan_of(asked), assignment=Assignment({"actor": (Run(range(4), 0),)}))
+        with ExitStack() as stack:
+            running = bring_up(stack, plan, port, Trainer, 60, silent, again=Again(1, False, None, solve))
+            port.lose_node(0)
+            running.run("step")
+            assert len({row.node for row in running.audit}) == nodes
 
 
 class LosesWhileReserving(FakePort):
