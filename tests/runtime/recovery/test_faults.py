@@ -12,7 +12,7 @@ from placewright.runtime.recovery.again import Again
 from placewright.solver.searching.search import solve
 
 from ..fake import FakePort, Fault
-from .test_recover import Trainer, plan_of, problem
+from .launching import Trainer, plan_of, problem
 
 ASKED = problem("3x2xH100", 4)
 PLAN = plan_of(ASKED)
