@@ -26,9 +26,6 @@ from .workers.member import members_of
 from .world.differences import NOTHING_SEEN, Seen, compared
 from .world.interpreters import check_interpreters
 
-ATTEMPTS = 2
-"""How often what is held is given back, should that fail: whatever else went wrong, nothing may stay held."""
-
 
 @dataclass(frozen=True)
 class Way:
@@ -74,8 +71,7 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) 
     job = f"placewright-{uuid.uuid4().hex[:8]}"
     cpus = cpus_on_nodes(plan)
     reservation = Reservation(port, job, [wanted_of(each, cpus.get(rank, 0)) for rank, each in matches.items()])
-    for _ in range(ATTEMPTS):
-        stack.callback(reservation.release)
+    stack.callback(reservation.release)
     reservation.acquire(way.wait)
     groups = []
     for component in plan.components:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Sequence
 
 from ..failure import LaunchFailed, failed
@@ -13,6 +14,8 @@ from .wanted import Wanted
 
 WAIT_LIMIT = 0.6
 """Seconds after which what is short counts as short: what was just released is seen as free a little later."""
+ATTEMPTS = 2
+"""How often what is held is given back, should that fail: whatever else went wrong, nothing may stay held."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.1
 
 
@@ -55,11 +58,15 @@ class Reservation:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def release(self) -> None:
-        """Gives everything back at once, ending whatever still runs in it. May be called twice, and again where it failed."""
-        with shielded():
-            if self.hold is not None:
-                self.port.release(self.hold)
-                self.hold = None
+        """Gives everything back at once, ending whatever still runs in it; tries again where that fails. May be called twice."""
+        with shielded(), ExitStack() as attempts:
+            for _ in range(ATTEMPTS):
+                attempts.callback(self._give_back)
+
+    def _give_back(self) -> None:
+        if self.hold is not None:
+            self.port.release(self.hold)
+            self.hold = None
 
     def _short(self, state: str, limit: float) -> LaunchFailed:
         """Which nodes lack what, from the same numbers that Ray decided on."""

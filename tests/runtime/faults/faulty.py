@@ -15,14 +15,14 @@ class FaultyPort:
     """Passes every call on; number `at` raises `kind`. `calls` are their names so far."""
 
     def __init__(self, port: Any, at: int, kind: type[BaseException] = Fault, after: bool = False) -> None:
-        self.port = port
+        self.behind = port
         self.at = at
         self.kind = kind
         self.after = after
         self.calls: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
-        its = getattr(self.port, name)
+        its = getattr(self.behind, name)
         if name not in CALLS:
             return its
 
