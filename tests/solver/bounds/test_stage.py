@@ -66,6 +66,21 @@ def test_the_bound_grows_to_the_optimum_and_not_beyond(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
+def test_made_tighter_it_proves_the_same(seed: int) -> None:
+    stage = aimed(shared_cluster(seed))[1]
+    plain, before = stage.bound, stage.spent
+    stage.tighten()
+    assert stage.spent > before and plain is not None and stage.bound is not None and plain <= stage.bound <= best(seed)
+    again = stage.spent
+    stage.tighten()  # it is as tight as it gets
+    assert stage.spent == again
+    for _ in range(40):
+        stage.advance(None, 1.0, 10)
+        assert stage.bound is not None and stage.bound <= best(seed)
+    assert stage.bound == best(seed)
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_what_is_not_below_a_known_answer_is_dropped(seed: int) -> None:
     stage = aimed(shared_cluster(seed))[1]
     for _ in range(60):
@@ -91,7 +106,9 @@ def test_what_the_relaxation_advises_leads_to_good_answers(seed: int) -> None:
 def test_the_same_work_and_the_same_bounds_every_time() -> None:
     def path() -> list[tuple[int | None, float, list[dict[int, int]]]]:
         stage, found = aimed(shared_cluster(2))[1], []
-        for _ in range(5):
+        for number in range(5):
+            if number == 2:
+                stage.tighten()
             stage.advance(None, 1.0, 7)
             found.append((stage.bound, stage.spent, stage.likely()))
         return found
