@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import uuid
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Any, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Callable, Collection, Mapping
 
-from ...models.machines.cluster import Cluster as Machines
 from ...models.machines.node_group import CLUSTER_LABEL, NodeGroup
-from ...models.machines.shorthand import read_shorthand
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed, failed
 from ..port.connection import Connection, must_be_unconnected
-from ..port.node import RayNode
 from ..port.on_ray import RayPort
 from ..port.port import Port
 from ..port.ray_compat import connected_address, need_ray, send_by_value
@@ -32,7 +29,7 @@ from ..workers.trust import untrusted
 from ..world.interpreters import check_interpreters
 from ..world.inventory import inventory
 from ..world.matching import Match, used_nodes
-from .machines import machines_of, nodes_asked, with_groups
+from .machines import found, nodes_asked, simulated_machines, with_groups
 
 RELEASES = 2
 """How often the nodes are given back, should the first time fail."""
@@ -77,8 +74,10 @@ class Cluster:
         self._stack = ExitStack()
         try:
             self.port = self._connected(address, simulate) if port is None else port
-            self.nodes = self._chosen(nodes_asked(num_nodes, cluster_cfg))
-            machines = machines_of(self.nodes) if simulate is None else _simulated(simulate)
+            there, machines = found(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
+            count = nodes_asked(num_nodes, cluster_cfg, len(there))
+            self.nodes = there[:count]
+            machines = machines if count == len(there) else replace(machines, nodes=tuple(machines.nodes)[:count])
             self.machines = with_groups(machines, cluster_cfg) if cluster_cfg else machines
             self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
             name = f"placewright-{uuid.uuid4().hex[:8]}"
@@ -160,7 +159,7 @@ class Cluster:
             must_be_unconnected()
             simulated = SimulatedCluster()
             self._stack.callback(simulated.stop)
-            nodes = _simulated(simulate).nodes
+            nodes = simulated_machines(simulate).nodes
             address = simulated.start(nodes, {node.rank: len(node.accelerators) for node in nodes})
         elif address is None:
             if not need_ray().is_initialized():
@@ -174,13 +173,6 @@ class Cluster:
         send_by_value(base)
         return RayPort()
 
-    def _chosen(self, asked: int) -> Sequence[RayNode]:
-        there = inventory(self.port)
-        if len(there) < asked:
-            message = f"{asked} nodes are asked for, the Ray cluster has {len(there)}"
-            raise failed("PW702", "", message, f"start the missing ones, or set `num_nodes: {len(there)}`", len(there))
-        return there[: asked or len(there)]
-
     def must_fit(self, plan: Plan) -> None:
         """Raises LaunchFailed (PW702) if a node that the plan uses is not here, or has fewer accelerators."""
         for rank in used_nodes(plan):
@@ -190,14 +182,3 @@ class Cluster:
                 has = "is not there" if here is None else f"has {here}"
                 message = f"the plan is for a node {rank} with {wanted} accelerators, and that of this cluster {has}"
                 raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
-
-
-def _simulated(word: str) -> Machines:
-    """The machines of a shorthand. Raises LaunchFailed (PW710) for one that cannot be read, or does not count nodes."""
-    try:
-        found = read_shorthand(word)
-    except ValueError as problem:
-        raise failed("PW710", "", str(problem), "write `simulate='2x8xH100'`") from None
-    if not isinstance(found, Machines):
-        raise failed("PW710", "", f"`{word}` does not say how many nodes there are", "write `simulate='2x8xH100'`")
-    return found

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, Mapping, Sequence
 
 import yaml
 
 from ...models.dialects.load import read
 from ...models.findings.finding import Severity
-from ...models.machines.accelerators import GENERIC, accelerators
-from ...models.machines.cluster import Cluster, Node
+from ...models.machines.cluster import Cluster
+from ...models.machines.shorthand import read_shorthand
 from ...models.text.source import Source
 from ..failure import LaunchFailed, failed
 from ..port.node import RayNode
-from ..world.vendors import VENDORS
+from ..port.port import Port
+from ..world.found import machine_of
+from ..world.inventory import survey
+from ..world.machine import cluster_of
+from ..world.order import ordered
 
-MODEL = "accelerator_type:"
-"""What stands before the model in the name of the resource by which Ray tells it."""
 
+def found(port: Port) -> tuple[Sequence[RayNode], Cluster]:
+    """The nodes of a Ray cluster in the order of their ranks, each looked at by one process on it, and the machines that they are.
 
-def machines_of(there: Sequence[RayNode]) -> Cluster:
-    """The nodes that are there as a Cluster, in their order; those whose host names are not their own are called ``node-RANK``."""
-    names = Counter(ray.name for ray in there)
-    return Cluster(
-        tuple(
-            Node(rank, ray.name if names[ray.name] == 1 else f"node-{rank}", accelerators(*_accelerators(ray)))
-            for rank, ray in enumerate(there)
-        )
-    )
+    Raises LaunchFailed (PW721) where the nodes' rank variables contradict each other.
+    """
+    there = port.nodes()
+    reports, _ = survey(port, there)
+    nodes = ordered(there, reports)
+    return nodes, cluster_of([machine_of(node, reports.get(node.node_id)) for node in nodes])[0]
 
 
 def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
@@ -41,23 +41,31 @@ def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
     return reading.problem.cluster
 
 
-def nodes_asked(num_nodes: int | None, section: Mapping[str, Any] | None) -> int:
-    """How many nodes are asked for; 0 for all. Raises LaunchFailed (PW101) if it is said twice, and differently.
+def nodes_asked(num_nodes: int | None, section: Mapping[str, Any] | None, there: int) -> int:
+    """How many nodes are meant; all that are there if nobody says, or says 0.
 
-    Source: RLinf, rlinf/scheduler/cluster/cluster.py.
+    Raises LaunchFailed (PW702) if it is said twice and differently, or more are meant than are there.
+    Source of the forms: RLinf, rlinf/scheduler/cluster/cluster.py.
     """
     said = section.get("num_nodes") if section else None
     if num_nodes is not None and said is not None and int(said) != num_nodes:
         raise failed("PW702", "", f"`num_nodes` is {num_nodes}, but `cluster_cfg` says {said}", "leave one of them out")
-    return int(said or num_nodes or 0)
+    asked = int(said or num_nodes or there)
+    if asked > there:
+        message = f"{asked} nodes are asked for, the Ray cluster has {there}"
+        raise failed("PW702", "", message, f"start the missing ones, or set `num_nodes: {there}`", there)
+    return asked
 
 
-def _accelerators(ray: RayNode) -> tuple[int, str]:
-    vendor, resource = next(
-        ((name, vendor.resource) for name, vendor in VENDORS.items() if ray.total.get(vendor.resource, 0) >= 1), ("NV_GPU", "GPU")
-    )
-    model = next((name.removeprefix(MODEL) for name in ray.total if name.startswith(MODEL)), GENERIC)
-    return int(ray.total.get(resource, 0)), model if vendor == "NV_GPU" else f"{vendor}:{model}"
+def simulated_machines(word: str) -> Cluster:
+    """The machines of a shorthand. Raises LaunchFailed (PW710) for one that cannot be read, or does not count nodes."""
+    try:
+        said = read_shorthand(word)
+    except ValueError as problem:
+        raise failed("PW710", "", str(problem), "write `simulate='2x8xH100'`") from None
+    if not isinstance(said, Cluster):
+        raise failed("PW710", "", f"`{word}` does not say how many nodes there are", "write `simulate='2x8xH100'`")
+    return said
 
 
 def _plain(value: Any) -> Any:

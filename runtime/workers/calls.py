@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, Protocol, Sequence, Union
 
 from ...models.placements.placement import Placement
 from ...models.text.nearest import nearest
-from ..port.port import Ticket
+from ..port.port import Port, Ticket
 from .member import Member
 from .results import Results
 from .waiting import Answering
@@ -79,7 +79,7 @@ class Calls(ABC):
         self.must_have(method)
         if len(each) != len(self.ranks):
             raise ValueError(f"`{method}` is given {len(each)} values for {len(self.ranks)} workers of `{self.whole.component}`")
-        named = {name: self._shared(value) for name, value in named.items()}
+        _, named = shared(self.whole.port, (), named)
         asked = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, each)}
         return self._results(asked, method, timeout)
 
@@ -97,15 +97,11 @@ class Calls(ABC):
         """As `call_async`, for whoever hands on the arguments of somebody else."""
         self.must_have(method)
         if len(self.ranks) > 1:
-            arguments = tuple(map(self._shared, arguments))
-            named = {name: self._shared(value) for name, value in named.items()}
+            arguments, named = shared(self.whole.port, arguments, named)
         return self._results({self.whole.request(rank, method, arguments, named): rank for rank in self.ranks}, method, timeout)
 
     def _results(self, asked: dict[Ticket, int], method: str, timeout: float | None) -> Results:
         return Results(self.whole, asked, method, self.timeout if timeout is None else timeout)
-
-    def _shared(self, value: Any) -> Any:
-        return value if is_light(value) else self.whole.port.share(value)
 
     def must_have(self, method: str) -> None:
         """Raises AttributeError, which names the method that was probably meant, if the user's class is known and has none of this name."""
@@ -150,6 +146,15 @@ class Selection(Calls):
     def ranks(self) -> Sequence[int]:
         """The ranks that are called, in the order of the results."""
         return self._ranks
+
+
+def shared(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments for several workers: what is large among them is put into the cluster once."""
+
+    def each(value: Any) -> Any:
+        return value if is_light(value) else port.share(value)
+
+    return tuple(map(each, arguments)), {name: each(value) for name, value in named.items()}
 
 
 def is_light(value: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Mapping, Sequence
 from ..failure import failed
 from ..port.errors import AnswerFailed, NameTaken, Raised
 from ..port.port import Actor, Hold, Port, Start, Ticket
-from .calls import Calls
+from .calls import Calls, shared
 from .member import Member
 from .trouble import trouble
 from .waiting import CALL_HELP, as_done
@@ -139,7 +139,10 @@ def call_all(
     """Calls a method on every worker of several groups at once; component -> the results in rank order. Raises as `call`."""
     pending: Pending = {}
     for group in groups.values():
-        pending |= {group.request(rank, method, arguments, named or {}): (group, rank) for rank in group.ranks}
+        group.must_have(method)
+    for group in groups.values():
+        arguments, named = shared(group.port, arguments, named or {})
+        pending |= {group.request(rank, method, arguments, named): (group, rank) for rank in group.ranks}
     results: dict[str, list[Any]] = {name: [None] * group.world_size for name, group in groups.items()}
     within = "" if timeout is None else f" within {timeout:g} s"
     for group, rank, ticket in as_done(pending, timeout, f"have not answered `{method}`{within}", CALL_HELP):

@@ -193,7 +193,7 @@ def test_a_node_that_is_lost_ends_the_call_that_waits() -> None:
     port.slow = {f"actor:{rank}": 600.0 for rank in range(8)}
     results = group.train(1)
     port.lose_node(1)
-    with pytest.raises(LaunchFailed, match="host-1|node 1"):
+    with pytest.raises(LaunchFailed, match=r"host-1|node 1"):
         results.wait()
     assert port.now() < 5
 
