@@ -12,8 +12,10 @@ from ...port.port import Port
 
 
 def abort() -> None:
-    """Sends this process SIGABRT. Source: verl, single_controller/base/worker_group.py, `check_workers_alive`."""
-    signal.raise_signal(signal.SIGABRT)
+    """Sends SIGABRT to the main thread of this process, which hears it even while it waits. Source: verl, single_controller/base/worker_group.py, `check_workers_alive`."""
+    main = threading.main_thread().ident
+    if main is not None:
+        signal.pthread_kill(main, signal.SIGABRT)
 
 
 class AlivenessCheck:

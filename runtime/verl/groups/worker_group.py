@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import secrets
-from typing import Any, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
 
 from ...port.port import Actor
 from ...port.ray_compat import actor_named
@@ -147,6 +147,11 @@ class RayWorkerGroup(Executing):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Registered methods, and the groups that `fuse` made, are known when the group is made."""
+
     def _check_others(self, others: Mapping[str, Any]) -> None:
         unknown = [name for name in others if name not in OTHERS]
         if unknown:
@@ -182,10 +187,10 @@ class RayWorkerGroup(Executing):
         gang = Gang(group.port, seats[0].reservation, {seat.node_rank: seat.bundle for seat in seats}, [group])
         try:
             reports = gang.start([os.getcwd()], limit)[group.component]
+            group.take_seats()
         except BaseException:
             gang.kill()
             raise
-        group.take_seats()
         group.alarm = watch_over(group, seats)
         self._gang = gang
         return reports

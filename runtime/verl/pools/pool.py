@@ -112,15 +112,18 @@ class RayResourcePool(ResourcePool):
         with self._lock:
             self._closed = True
             self._seats = None
-            for reservation in self.reservations:
-                reservation.release()
-            self._reservation = None
+            self._release()
 
     def __enter__(self) -> RayResourcePool:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _release(self) -> None:
+        if self._reservation is not None:
+            self._reservation.release()
+            self._reservation = None
 
     def _model(self) -> str:
         """The resource of a model: as it is, if a node has that, else as Ray calls the models that it found."""
@@ -137,12 +140,10 @@ class RayResourcePool(ResourcePool):
         with _ONE_AT_A_TIME:
             nodes, positions, reservation = self._held(needs, lead, name)
         try:
-            seats = self._seated(reservation, nodes, positions, device_name)
+            return self._seated(reservation, nodes, positions, device_name)
         except BaseException:
-            reservation.release()
+            self._release()
             raise
-        self._reservation = reservation
-        return seats
 
     def _held(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
         """The nodes, which of them each part is on, and what holds them. Another job that is faster makes it choose again."""
@@ -166,11 +167,11 @@ class RayResourcePool(ResourcePool):
         for position, need in zip(positions, needs):
             where = f"node {position} (`{name_of(nodes[position])}`)"
             wanted.append(Wanted(Bundle(nodes[position].node_id, need), self.name_prefix, where, position))
-        reservation = Reservation(self.port, name, wanted, self.detached)
+        self._reservation = reservation = Reservation(self.port, name, wanted, self.detached)
         try:
             reservation.acquire(limit=0.0)
         except BaseException as problem:
-            reservation.release()
+            self._release()
             if isinstance(problem, LaunchFailed) and problem.findings[0].code == "PW702" and not last:
                 return None
             raise

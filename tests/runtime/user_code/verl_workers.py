@@ -110,6 +110,10 @@ class Critic(Worker):
     async def sub(self, data: Rows) -> Rows:
         return Rows([number - self.config["b"] for number in data.numbers], data.pads)
 
+    @register(dispatch_mode=Dispatch.DP_COMPUTE_PROTO, blocking=False)
+    async def sub_later(self, data: Rows) -> Rows:
+        return Rows([number - self.config["b"] for number in data.numbers], data.pads)
+
     @register(dispatch_mode=Dispatch.ONE_TO_ALL)
     def others(self) -> list[str]:
         return sorted(self.fused_worker_dict)

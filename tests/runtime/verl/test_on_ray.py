@@ -80,7 +80,7 @@ def test_colocated_and_fused_classes_with_batches_that_are_not_there_yet() -> No
                 later = its["actor"].add_later(Rows([0.0] * 3, pads=True))
                 assert its["actor"].over_mesh(Rows([5.0])).numbers == [5.0]
                 assert its["critic"].sub(later).numbers == [-10, -10, -9]
-                assert its["critic"].sub(later.get()).numbers == [-10, -10, -9]
+                assert its["critic"].sub_later(later.get()).get().numbers == [-10, -10, -9]
 
 
 def test_detached_workers_are_attached_to_by_name() -> None:
