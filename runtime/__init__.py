@@ -9,6 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..models.strategies import FlexiblePlacementStrategy as FlexiblePlacementStrategy
+    from ..models.strategies import NodePlacementStrategy as NodePlacementStrategy
+    from ..models.strategies import PackedPlacementStrategy as PackedPlacementStrategy
     from .dispatch.batches import DataProtoFuture as DataProtoFuture
     from .dispatch.mesh import make_nd_compute_dataproto_dispatch_fn as make_nd_compute_dataproto_dispatch_fn
     from .dispatch.modes import Dispatch as Dispatch
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from .dispatch.table import register_dispatch_mode as register_dispatch_mode
     from .dispatch.table import update_dispatch_mode as update_dispatch_mode
     from .failure import LaunchFailed as LaunchFailed
+    from .rlinf.cluster import Cluster as Cluster
     from .verl.groups.colocated import create_colocated_worker_cls as create_colocated_worker_cls
     from .verl.groups.fused import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
     from .verl.groups.fused import create_colocated_worker_raw_cls as create_colocated_worker_raw_cls
@@ -32,10 +36,14 @@ if TYPE_CHECKING:
     from .workers.base import Worker as Worker
 
 _WHERE = {
+    "Cluster": ".rlinf.cluster",
     "DataProtoFuture": ".dispatch.batches",
     "Dispatch": ".dispatch.modes",
     "Execute": ".dispatch.modes",
+    "FlexiblePlacementStrategy": "..models.strategies",
     "LaunchFailed": ".failure",
+    "NodePlacementStrategy": "..models.strategies",
+    "PackedPlacementStrategy": "..models.strategies",
     "RayClassWithInitArgs": ".verl.groups.ray_class",
     "RayResourcePool": ".verl.pools.pool",
     "RayWorkerGroup": ".verl.groups.worker_group",
