@@ -1,6 +1,6 @@
 """placewright: which process runs on which accelerator of which node.
 
-The front door: ``load``, ``verify``, ``solve``, ``whatif``, ``replan``, ``alternatives``, ``convert``, ``explain``, ``launch``, ``attach`` and the words
+The front door: ``load``, ``verify``, ``solve``, ``whatif``, ``replan``, ``alternatives``, ``convert``, ``explain``, ``discover``, ``launch``, ``attach`` and the words
 ``Cluster``, ``Placement``, ``Plan``, ``Finding``, ``Report``, ``Reading``, ``Answer``, ``Converted``, RLinf's three placement strategies, and
 what is raised: ``UnusableInput``, ``LaunchFailed``. Everything is loaded when it is first used.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .front import cluster, convert, explain, explanation, launch, load, read_plan, solve, verify, write_plan
-    from .further import alternatives, replan, whatif
+    from .further import alternatives, discover, replan, whatif
     from .models.answer import Answer
     from .models.converted import Converted
     from .models.findings.finding import Finding, Severity, UnusableInput
@@ -46,6 +46,7 @@ _HOMES = {
     "attach": ".runtime.detached.attaching",
     "cluster": ".front",
     "convert": ".front",
+    "discover": ".further",
     "explain": ".front",
     "explanation": ".front",
     "launch": ".front",

@@ -1,4 +1,4 @@
-"""More of the front door: what a change costs, what must move, what else could have been, and why something is where it is."""
+"""More of the front door: what a change costs, what must move, what else could have been; and which machines there are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .front import Machines, Readable, question_of, searching
 
 if TYPE_CHECKING:
     from .models.answer import Answer
+    from .models.machines.cluster import Cluster
     from .models.placements.moves import Moves
     from .models.placements.plan import Plan
     from .models.problem import Problem
@@ -96,3 +97,23 @@ def alternatives(
     if best.plan is None:
         raise UnusableInput(best.findings)
     return found(question.problem, best.plan, count, search)
+
+
+def discover(
+    address: str | None = None, *, slurm: bool = False, nvidia_smi: Sequence[str | Path] = (), topo: Sequence[str | Path] = ()
+) -> Cluster:
+    """The machines that there are: of the Ray cluster at HOST:PORT, of this Slurm job, or of files with what nvidia-smi printed.
+
+    Raises ValueError unless it is one of these (`nvidia_smi` may tell more of a Slurm job), UnusableInput for texts that cannot be
+    read, LaunchFailed where no Ray cluster answers or its nodes contradict each other.
+
+    Parameters
+    ----------
+    nvidia_smi : files with the output of ``nvidia-smi -L``.
+    topo : files with that of ``nvidia-smi topo -m``, one for each machine or one for all.
+    """
+    from .runtime.world.discover import at_address, from_files
+
+    if (address is not None) + (slurm or bool(nvidia_smi)) != 1:
+        raise ValueError("name what is to be discovered: an address, Slurm's job, or files with what nvidia-smi printed")
+    return (from_files(slurm, nvidia_smi, topo) if address is None else at_address(address)).cluster

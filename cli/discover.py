@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -43,6 +42,8 @@ def discover(
     placewright discover --address 10.0.0.1:6379 -o cluster.yaml
     placewright discover --nvidia-smi gpu-a.txt gpu-b.txt --topo topo.txt
     """
+    from ..runtime.world.discover import from_files
+
     if more and not texts:
         raise click.UsageError(f"unexpected `{more[0]}`; texts of nvidia-smi stand after --nvidia-smi")
     if (address is not None) + (slurm or bool(texts)) != 1:
@@ -50,7 +51,7 @@ def discover(
     if matrices and not texts:
         raise click.UsageError("--topo belongs to --nvidia-smi")
     try:
-        found = _of_ray(address) if address is not None else _of_texts(slurm, (*texts, *more), matrices)
+        found = _of_ray(address) if address is not None else from_files(slurm, (*texts, *more), matrices)
     except UnusableInput as problem:
         if form != "json":
             raise
@@ -58,31 +59,17 @@ def discover(
     return found if isinstance(found, int) else _shown(found, output, force, form)
 
 
-def _of_texts(slurm: bool, texts: tuple[str, ...], matrices: tuple[str, ...]) -> Discovered:
-    from ..models.text.source import Source
-    from ..runtime.world.discover import from_slurm, from_texts
-
-    devices, links = [Source.read(path) for path in texts], [Source.read(path) for path in matrices]
-    return from_slurm(os.environ, devices, links) if slurm else from_texts(devices, links)
-
-
 def _of_ray(address: str) -> Discovered | int:
     """What is found there; an exit code, its reason printed, if nothing is."""
     from ..runtime.failure import LaunchFailed
-    from ..runtime.port.connection import Connection
-    from ..runtime.port.on_ray import RayPort
-    from ..runtime.world.discover import from_ray
+    from ..runtime.world.discover import at_address
 
-    connection = Connection(address)
     try:
-        connection.open()
-        return from_ray(RayPort())
+        return at_address(address)
     except LaunchFailed as problem:
         echo_findings(problem.findings, err=True)
         click.echo("nothing was discovered", err=True)
         return problem.exit_code
-    finally:
-        connection.close()
 
 
 def _shown(found: Discovered, output: str | None, force: bool, form: str) -> int:

@@ -229,3 +229,11 @@ def test_alternatives_say_why_they_lose(racks: Path) -> None:
     with pytest.raises(pw.UnusableInput) as caught:
         pw.alternatives(racks, lose=[0, 1])
     assert [finding.code for finding in caught.value.findings] == ["PW601"]
+
+
+def test_machines_are_discovered_from_pasted_texts(tmp_path: Path) -> None:
+    (tmp_path / "smi.txt").write_text("GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n")
+    found = pw.discover(nvidia_smi=[tmp_path / "smi.txt"])
+    assert [(node.name, node.accelerator_model) for node in found.nodes] == [("node-0", "H100")]
+    with pytest.raises(ValueError, match="name what is to be discovered"):
+        pw.discover()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Mapping, Sequence
 
 from ...models.findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ...models.machines.cluster import Cluster
 from ...models.text.source import Source
+from ..port.connection import Connection
+from ..port.on_ray import RayPort
 from ..port.port import Port
 from .found import machine_of
 from .inventory import survey
@@ -31,6 +35,16 @@ class Discovered:
     unchecked: tuple[Unchecked, ...] = ()
 
 
+def at_address(address: str) -> Discovered:
+    """The cluster of the Ray at HOST:PORT, which this machine is part of (see `from_ray`). Raises LaunchFailed (PW701, PW708, PW721)."""
+    connection = Connection(address)
+    try:
+        connection.open()
+        return from_ray(RayPort())
+    finally:
+        connection.close()
+
+
 def from_ray(port: Port) -> Discovered:
     """The nodes of a Ray cluster, each looked at by one process on it, and what other jobs hold counted as taken.
 
@@ -45,6 +59,12 @@ def from_ray(port: Port) -> Discovered:
     unchecked = [Unchecked("devices", name_of(node), missing[node.node_id]) for node in nodes if node.node_id in missing]
     unchecked += [Unchecked("taken", name_of(node), unknown[node.node_id]) for node in nodes if node.node_id in unknown]
     return Discovered(cluster, notes, tuple(unchecked))
+
+
+def from_files(slurm: bool, devices: Sequence[str | Path], matrices: Sequence[str | Path] = ()) -> Discovered:
+    """The machines of files, or of the Slurm job that this process is in, of which the files tell more. Raises UnusableInput."""
+    told, links = [Source.read(path) for path in devices], [Source.read(path) for path in matrices]
+    return from_slurm(os.environ, told, links) if slurm else from_texts(told, links)
 
 
 def from_texts(devices: Sequence[Source], matrices: Sequence[Source] = ()) -> Discovered:
