@@ -15,6 +15,7 @@ MACHINES = {
     "faulty.yaml": "2x8xH100",
     "hints.yaml": "4x8xH100",
     "roll/rlvr.yaml": "2x8xH100",
+    "roll/small.yaml": "2x2xH100",
     "verl/ppo.sh": "2x8xH100",
     "rlinf/reasoning.yaml": "x8xH100",
 }
