@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..models.machines.cluster import Cluster
     from ..models.machines.shorthand import AsDeclared
     from ..models.placements.plan import Plan
+    from ..models.problem import Problem
 
 OK, FINDINGS, UNUSABLE, UNDECIDED, SIGNALLED = 0, 1, 2, 3, 128
 SECONDS = click.FloatRange(min=0, min_open=True)
@@ -83,10 +84,11 @@ def launch(
         raise click.UsageError("--keep and --detach exclude each other")
     with _heeding_signals() as heard:
         try:
-            plan = _plan(file, machines, dialect, composer)
-            if isinstance(plan, int):
-                return plan
-            wanted = Wanted(plan, file, address, worker, method, timeout, wait, restarts, trusted_env, progress)
+            found = _plan(file, machines, dialect, composer)
+            if isinstance(found, int):
+                return found
+            plan, problem = found
+            wanted = Wanted(plan, file, address, worker, method, timeout, wait, restarts, trusted_env, progress, problem)
             return launch_here(wanted, keep) if detach is None else launch_detached(wanted, detach)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt but the end of this process
@@ -115,14 +117,14 @@ def _heeding_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer) -> Plan | int:
-    """The plan that the file is or leads to; an exit code, its reason printed, if there is none."""
+def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer) -> tuple[Plan, Problem | None] | int:
+    """The plan that the file is or leads to, and the problem in that case; an exit code, its reason printed, if there is none."""
     if _is_plan(file):
         from ..models.placements.plan_file import read_plan
 
         if composer.settings:
             raise click.UsageError("--set changes a configuration; a plan is made already")
-        return read_plan(file)
+        return read_plan(file), None
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
     from ..models.dialects.load import load
     from ..models.report import UNUSABLE as UNUSABLE_FILE
@@ -135,7 +137,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
     if report.errors or reading.problem is None:
         return _refused(file, report.errors, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if report.plan is not None and not report.pending:
-        return report.plan
+        return report.plan, reading.problem
     from ..solver.sandbox.solve import solve
 
     answer = solve(reading.problem)
@@ -143,7 +145,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
         findings = reading.document.environment.concealed(answer.findings)
         echo_findings(findings, err=True, texts=report.texts)
         return _refused(file, findings, UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS)
-    return answer.plan
+    return answer.plan, reading.problem
 
 
 def _is_plan(file: str) -> bool:

@@ -17,6 +17,7 @@ from .steps import shown_steps
 
 if TYPE_CHECKING:
     from ..models.placements.plan import Plan
+    from ..models.problem import Problem
     from ..runtime.detached.claim import Claim
     from ..runtime.launched import Launch
 
@@ -25,7 +26,7 @@ OK = 0
 
 @dataclass(frozen=True)
 class Wanted:
-    """A plan, made of `file`, and how it is to be launched."""
+    """A plan, made of `file`, and how it is to be launched; `problem` is what `file` asks for if it is not the plan itself."""
 
     plan: Plan
     file: str
@@ -37,6 +38,7 @@ class Wanted:
     restarts: int
     trusted_env: tuple[str, ...]
     progress: str
+    problem: Problem | None = None
 
     @property
     def simulated(self) -> bool:
@@ -70,7 +72,7 @@ def launch_here(wanted: Wanted, kept: bool) -> int:
                 running = stack.enter_context(
                     launch(
                         wanted.plan, address=wanted.address, worker=wanted.worker, timeout=wanted.timeout, trusted_env=wanted.trusted_env,
-                        progress=told, wait=wanted.wait, restarts=wanted.restarts,
+                        progress=told, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem,
                     )
                 )  # fmt: skip
             verdict, workers = FAILED, workers_of(running)
@@ -111,14 +113,14 @@ class _Noted:
 def launch_detached(wanted: Wanted, name: str) -> int:
     """Launches in a keeper, under this name or a fresh one; the exit code when all workers are ready."""
     from ..models.placements.plan_file import plan_to_json
-    from ..runtime.detached.messages import Request
+    from ..runtime.detached.messages import Request, problem_to_text
     from ..runtime.detached.starting import detach
     from ..runtime.failure import LaunchFailed
     from ..runtime.world.matching import used_nodes
 
     request = Request(
         name=name or wanted.fresh_name(), file=wanted.file, plan=plan_to_json(wanted.plan), address=wanted.address, worker=wanted.worker,
-        method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env,
+        method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=problem_to_text(wanted.problem),
     )  # fmt: skip
     try:
         with shown_steps(wanted.progress) as told:

@@ -24,7 +24,7 @@ from ..launched import Launch
 from ..progress import Step
 from .claim import LOG, Claim
 from .keeping import heeding, keep
-from .messages import KEEP, Failure, Message, Progress, Request
+from .messages import KEEP, Failure, Message, Progress, Request, problem_of
 from .record import ENDED, FAILED, STARTING, Record, Trouble, record_of
 
 
@@ -77,7 +77,7 @@ class Keeper:
         plan = plan_of(request.plan.encode(), request.file)
         with launch(
             plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
-            progress=self._step, wait=request.wait, restarts=request.restarts,
+            progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem),
         ) as running:  # fmt: skip
             keep(running, request.method, self._noted)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from ...models.problem import Problem
+from ...solver.searching.search import LIMIT, SEED
 from ..failure import LaunchFailed
 from ..progress import Step
 from .record import Record, Trouble
@@ -17,7 +19,10 @@ class _Plain(BaseModel):
 
 
 class Request(_Plain):
-    """What is to be launched; `plan` is the text of a plan file, `file` what the user named."""
+    """What is to be launched; `plan` is the text of a plan file, `file` what the user named.
+
+    `problem` is what the plan answers (see `problem_to_text`); "" where nothing but the plan is known.
+    """
 
     name: str
     file: str
@@ -29,6 +34,25 @@ class Request(_Plain):
     wait: float
     restarts: int
     trusted_env: tuple[str, ...]
+    problem: str = ""
+
+
+def problem_to_text(problem: Problem | None) -> str:
+    """A problem as text; "" for none."""
+    if problem is None:
+        return ""
+    from ...solver.sandbox.messages import Question, write_question
+
+    return write_question(Question(problem, LIMIT, SEED)).decode()
+
+
+def problem_of(text: str) -> Problem | None:
+    """The problem in a text; None for "". Raises NotOurs for what is none."""
+    if not text:
+        return None
+    from ...solver.sandbox.messages import read_question
+
+    return read_question(text.encode()).problem
 
 
 class Progress(_Plain):
