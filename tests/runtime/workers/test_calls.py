@@ -11,6 +11,8 @@ from placewright.models.placements.placement import Placement
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.errors import NameTaken
 from placewright.runtime.workers.calls import is_light
+from placewright.runtime.workers.group import call_all
+from placewright.runtime.workers.worker import Host
 
 from ..fake import FakePort
 from .groups import prepared, started
@@ -215,9 +217,31 @@ def test_a_name_that_is_taken_is_said_and_the_other_group_lives() -> None:
     assert group.train(1) == [1] * 4
 
 
+def test_a_class_that_the_workers_import_may_have_coroutines_and_says_itself_what_it_lacks() -> None:
+    class Imported:
+        async def ask(self, method: str) -> str:
+            return method
+
+    host = Host([])
+    host._placewright_worker = Imported()
+    assert host._placewright_invoke("ask", method="a keyword of any name") == "a keyword of any name"
+    with pytest.raises(AttributeError, match="'Imported' object has no attribute 'aks'"):
+        host._placewright_invoke("aks")
+
+
+def test_a_call_of_several_groups_is_refused_before_any_is_called() -> None:
+    group = started(Actor)
+    asked = group.port.calls.count("ask")
+    with pytest.raises(AttributeError, match="did you mean `train`"):
+        call_all({"actor": group}, "trian")
+    assert group.port.calls.count("ask") == asked
+    assert call_all({"actor": group}, "train", ([1] * 100,)) == {"actor": [[1] * 100] * 4}
+    assert group.port.calls.count("share") == 1
+
+
 def test_a_no_op_for_eight_workers_costs_this_process_little() -> None:
     group = started(Actor, 8)
-    began = time.perf_counter()
+    began = time.process_time()
     for _ in range(100):
         group.train(1)
-    assert (time.perf_counter() - began) / 100 < 0.005
+    assert (time.process_time() - began) / 100 < 0.005
