@@ -39,11 +39,11 @@ class Model:
 
     def embedding(self) -> Array:
         """[tokens, hidden]."""
-        return self._draw(0, BYTES + 1, self.hidden)
+        return self._draw(0, BYTES + 1, self.hidden) * np.sqrt(BYTES + 1)
 
     def head(self) -> Array:
         """[hidden, tokens]."""
-        return self._draw(1, self.hidden, BYTES + 1) * 8
+        return self._draw(1, self.hidden, BYTES + 1) * 3
 
     def attention(self, layer: int) -> tuple[Array, Array]:
         """What makes queries, keys and values, [hidden, 3, heads, size of a head], and what joins them, [heads, size, hidden]."""

@@ -94,8 +94,18 @@ class ReplicaServer:
         if self.settings.node_rank:
             self._loop.run(self._launch_headless(peers, host_port(master_address, master_port)), JOIN_LIMIT)
             return
-        peers += [self._joined.get(timeout=JOIN_LIMIT) for _ in range(self.settings.nnodes - 1)]
+        peers += self._headless(self.settings.nnodes - 1)
         self._loop.run(self._launch_master(peers), OPEN_LIMIT)
+
+    def _headless(self, wanted: int) -> list[Peer]:
+        """The headless servers, when all have joined."""
+        joined: list[Peer] = []
+        with suppress(queue.Empty):
+            while len(joined) < wanted:
+                joined.append(self._joined.get(timeout=JOIN_LIMIT))
+        if len(joined) < wanted:
+            raise TimeoutError(f"{wanted - len(joined)} of {wanted} headless servers have not joined within {JOIN_LIMIT:g} s")
+        return joined
 
     def _join(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
         """A headless server says where it answers for which ranks."""

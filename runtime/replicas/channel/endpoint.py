@@ -29,6 +29,7 @@ class Endpoint:
     def __init__(self, handler: Handler, host: str, key: str = "") -> None:
         self.key = key or secrets.token_hex(16)
         self._handler = handler
+        self._closing = threading.Lock()
         self._context = zmq.Context()
         made = self._context.socket(zmq.ROUTER)
         for option, value in ((zmq.LINGER, LINGER), (zmq.MAXMSGSIZE, LARGEST), (zmq.IPV6, int(":" in host))):
@@ -43,8 +44,9 @@ class Endpoint:
         self._thread.start()
 
     def close(self) -> None:
-        """Stops answering; what was answered still leaves. May be called twice."""
-        self._context.term()
+        """Stops answering; what was answered still leaves. May be called twice, from any threads."""
+        with self._closing:  # ending a context in two threads at once would wait for ever
+            self._context.term()
         if self._thread is not threading.current_thread():
             self._thread.join()
 

@@ -26,9 +26,11 @@ class Refused(Exception):
 def invalid(problems: Sequence[Any]) -> Refused:
     """What pydantic found wrong, the first of it in full."""
     first = problems[0]
+    if first["type"] == "json_invalid":
+        return Refused(400, f"the body is not JSON: {first['msg']}", INVALID, None, "invalid_json")
     place = [str(part) for part in first["loc"] if part != "body"]
     param = place[0] if place else None
     if first["type"] == "extra_forbidden":
         return Refused(400, f"`{'.'.join(place)}` is not supported here", INVALID, param, "unsupported_parameter")
     where = f"`{'.'.join(place)}`: " if place else ""
-    return Refused(400, f"{where}{first['msg']}", INVALID, param, "invalid_value" if place else "invalid_json")
+    return Refused(400, f"{where}{first['msg']}", INVALID, param, "invalid_value")
