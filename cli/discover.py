@@ -51,7 +51,7 @@ def discover(
     if matrices and not texts:
         raise click.UsageError("--topo belongs to --nvidia-smi")
     try:
-        found = _of_ray(address) if address is not None else from_files(slurm, (*texts, *more), matrices)
+        found = _of_ray(address, form) if address is not None else from_files(slurm, (*texts, *more), matrices)
     except UnusableInput as problem:
         if form != "json":
             raise
@@ -59,7 +59,7 @@ def discover(
     return found if isinstance(found, int) else _shown(found, output, force, form)
 
 
-def _of_ray(address: str) -> Discovered | int:
+def _of_ray(address: str, form: str) -> Discovered | int:
     """What is found there; an exit code, its reason printed, if nothing is."""
     from ..runtime.failure import LaunchFailed
     from ..runtime.world.discover import at_address
@@ -67,8 +67,11 @@ def _of_ray(address: str) -> Discovered | int:
     try:
         return at_address(address)
     except LaunchFailed as problem:
-        echo_findings(problem.findings, err=True)
-        click.echo("nothing was discovered", err=True)
+        if form == "json":
+            said_as_json(UnusableInput(problem.findings))
+        else:
+            echo_findings(problem.findings, err=True)
+            click.echo("nothing was discovered", err=True)
         return problem.exit_code
 
 
