@@ -128,3 +128,14 @@ def test_no_fault_leaves_anything_in_the_cluster_and_each_is_told_by_its_code() 
     assert told["a method raises"] == "PW709"
     assert told["the name is taken"] == "PW717"
     assert told["a node is lost"] == "PW713"
+
+
+def test_workers_start_no_slower_than_plain_ray_actors_and_are_called_no_slower_than_verls() -> None:
+    rows = {(row["what"], str(row["layer"]), row["workers"]): row for row in rows_of("runtime")}
+    ours = [key for key in rows if key[1].startswith("placewright") and key[0] == "start"]
+    assert len({layer for _, layer, _ in ours}) >= 2
+    for what, layer, workers in ours:
+        row, plain = rows[what, layer, workers], rows[what, "Ray actors, same variables", workers]
+        assert all(float(str(row[unit])) <= 1.1 * float(str(plain[unit])) for unit in ("seconds", "cpu_seconds"))
+    verls = float(str(rows["broadcast", "verl RayWorkerGroup", 8]["ms"]))
+    assert float(str(rows["broadcast", "placewright launch", 8]["ms"])) <= 1.1 * verls
