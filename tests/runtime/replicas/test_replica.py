@@ -1,0 +1,181 @@
+"""Replicas on a real Ray cluster of simulated nodes: answers over HTTP, over one node and two, and nothing left of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from typing import Any, Iterator
+
+import openai
+import pytest
+from placewright.runtime.engines.engine import Sampling
+from placewright.runtime.engines.shape import Shape
+from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.replicas.engine_replica import EchoReplica, TransformerReplica
+from placewright.runtime.replicas.launching import launch_replicas
+from placewright.runtime.replicas.replica import Replica, RolloutMode
+from placewright.runtime.replicas.worker import ServesReplica
+from placewright.runtime.verl.groups.ray_class import RayClassWithInitArgs
+from placewright.runtime.verl.groups.worker_group import RayWorkerGroup
+from placewright.runtime.verl.pools.pool import RayResourcePool
+from placewright.runtime.verl.pools.split import split_resource_pool
+
+from ..engines.local import generated
+
+pytestmark = pytest.mark.ray
+PROMPT = "Which process runs where?"
+TWO = {"tensor_model_parallel_size": 2}
+
+
+@pytest.fixture
+def half_free(address: str) -> Iterator[str]:
+    """The cluster, with two accelerators free on each of its nodes: another job holds the others."""
+    import ray
+
+    labels = [{"placewright.node-rank": str(rank)} for rank in range(2)]
+    other = ray.util.placement_group([{"GPU": 2}] * 2, bundle_label_selector=labels)
+    try:
+        assert other.wait(10)
+        yield address
+    finally:
+        ray.util.remove_placement_group(other)
+
+
+@pytest.fixture(scope="module")
+def expected() -> str:
+    """What one worker in this process answers."""
+    tokens = generated("transformer", {}, Shape(), list(PROMPT.encode()), Sampling(16))
+    return bytes(token for token in tokens if token < 256).decode()
+
+
+def client(replica: Replica) -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(base_url=f"http://{replica.server_address}/v1", api_key="any", max_retries=0, timeout=20)
+
+
+async def completed(replica: Replica) -> str:
+    got = await client(replica).completions.create(model="transformer", prompt=PROMPT, max_tokens=16, temperature=0)
+    return got.choices[0].text
+
+
+def test_a_replica_over_two_nodes_has_a_master_and_a_headless_server_and_answers_as_one_worker_does(half_free: str, expected: str) -> None:
+    async def run() -> None:
+        async with TransformerReplica(0, {"tensor_model_parallel_size": 4}, {}, gpus_per_node=2) as replica:
+            await replica.init_standalone()
+            assert replica.rollout_mode is RolloutMode.STANDALONE
+            assert (len(replica.workers), len(replica.servers)) == (4, 2)
+            nodes = [seats[0].node.node_id for seats in replica.node_seats]
+            assert len(set(nodes)) == 2
+            reports = [await server._placewright_report.remote() for server in replica.servers]
+            assert [report["node"] for report in reports] == nodes
+            assert all(len(report["environment"]["CUDA_VISIBLE_DEVICES"].split(",")) == 2 for report in reports)
+            assert await completed(replica) == expected
+            assert await replica.servers[1].get_server_address.remote() == ("", 0)
+            tokens = await replica.server_handle.generate.remote(list(PROMPT.encode()), {"max_tokens": 16})
+            assert bytes(token for token in tokens if token < 256).decode() == expected
+            await replica.sleep()
+            with pytest.raises(openai.InternalServerError, match="asleep"):
+                await completed(replica)
+            await replica.wake_up()
+            assert await completed(replica) == expected
+            (worker,) = [await worker._placewright_report.remote() for worker in replica.workers[3:]]
+            os.kill(worker["pid"], signal.SIGKILL)
+            began = time.monotonic()
+            with pytest.raises(openai.InternalServerError, match="died, or cannot be reached"):
+                await completed(replica)
+            assert time.monotonic() - began < 2
+        await replica.close()
+
+    asyncio.run(run())
+
+
+def test_more_replicas_than_fit_are_refused_at_once_with_the_arithmetic(address: str) -> None:
+    async def run() -> LaunchFailed:
+        replicas = [EchoReplica(rank, TWO, {}, gpus_per_node=4) for rank in range(5)]
+        with pytest.raises(LaunchFailed) as caught:
+            async with launch_replicas(replicas):
+                pytest.fail("they were launched")
+        return caught.value
+
+    began = time.monotonic()
+    (finding,) = asyncio.run(run()).findings
+    assert time.monotonic() - began < 1
+    assert (finding.code, finding.amount) == ("PW702", 2)
+    assert finding.message.startswith("5 replicas of 2 need 10 accelerators: pool `rollout_pool` needs 10 accelerators, the cluster has 8")
+    assert finding.notes[0] == "8 accelerators // 2 for each = 4 replicas"
+    assert finding.help == "start 4 replicas, or more nodes"
+
+
+def test_replicas_that_start_alone_at_the_same_time_share_what_there_is_and_the_last_is_refused(half_free: str) -> None:
+    async def run() -> list[Any]:
+        replicas = [EchoReplica(rank, TWO, {}, gpus_per_node=2) for rank in range(3)]
+
+        async def refused_after(replica: Replica) -> float:
+            began = time.monotonic()
+            try:
+                await replica.init_standalone()
+            except LaunchFailed as problem:
+                assert problem.findings[0].code == "PW702"
+                return time.monotonic() - began
+            return 0.0
+
+        try:
+            took = await asyncio.gather(*(refused_after(replica) for replica in replicas))
+            served = [replica for replica in replicas if replica.server_address]
+            got = [await client(replica).completions.create(model="echo", prompt="hi") for replica in served]
+            assert [each.choices[0].text for each in got] == ["hi", "hi"]
+            return [seconds for seconds in took if seconds]
+        finally:
+            await asyncio.gather(*(replica.close() for replica in replicas))
+
+    (seconds,) = asyncio.run(run())
+    assert seconds < 1
+
+
+def trainer() -> type:
+    """A class that travels by value: the workers cannot import this module."""
+
+    class Trainer(ServesReplica):
+        """A trainer whose processes serve too."""
+
+        def train(self) -> str:
+            return "trained"
+
+    return Trainer
+
+
+def test_a_trainers_processes_serve_and_stay_when_the_replica_ends(address: str, expected: str) -> None:
+    async def run(group: RayWorkerGroup, pool: RayResourcePool) -> None:
+        async with TransformerReplica(0, TWO, {}, gpus_per_node=1) as hybrid:
+            await hybrid.init_hybrid(group)
+            assert hybrid.workers == group.workers
+            assert await completed(hybrid) == expected
+            async with EchoReplica(1, TWO, {}, gpus_per_node=4) as too_far:
+                with pytest.raises(ValueError, match="replica 1 needs workers 2-3 of a group on a pool; this one has 2"):
+                    await too_far.init_hybrid(group)
+            assert group.execute_all_sync("train") == ["trained"] * 2
+        assert group.execute_all_sync("train") == ["trained"] * 2
+        async with EchoReplica(0, {}, {}, gpus_per_node=4) as colocated:
+            await colocated.init_colocated(split_resource_pool(pool, 1)[1])
+            got = await client(colocated).completions.create(model="echo", prompt="hi")
+            assert got.choices[0].text == "hi"
+            assert group.execute_all_sync("train") == ["trained"] * 2
+
+    with RayResourcePool([1, 1], max_colocate_count=2, name_prefix="trainer") as pool:
+        with RayWorkerGroup(pool, RayClassWithInitArgs(trainer())) as group:
+            asyncio.run(run(group, pool))
+
+
+def test_a_port_in_use_ends_the_start_and_leaves_nothing(address: str) -> None:
+    async def run() -> LaunchFailed:
+        async with EchoReplica(0, {}, {}, gpus_per_node=4) as first:
+            await first.init_standalone()
+            port = int(first.server_address.rpartition(":")[2])
+            second = EchoReplica(1, {"port": port}, {}, gpus_per_node=4)
+            with pytest.raises(LaunchFailed, match="Address already in use") as caught:
+                await second.init_standalone()
+            return caught.value
+
+    (finding,) = asyncio.run(run()).findings
+    assert finding.code == "PW742"
