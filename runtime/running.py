@@ -6,21 +6,21 @@ import os
 import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Mapping, Sequence
 
 from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
 from ..models.placements.reserved import cpus_on_nodes
-from .failure import LaunchFailed
 from .port.node import RayNode
 from .port.port import Port
 from .progress import OnStep, Step
 from .reserving.reservation import Reservation
 from .reserving.wanted import wanted_of
 from .unchecked import unchecked
-from .watching.audit import AuditRow, audit, findings
+from .watching.audit import AuditRow, agreed
 from .watching.monitor import Monitor
-from .workers.gang import Gang, Reports
+from .workers.gang import Gang
 from .workers.group import WorkerGroup
 from .workers.member import members_of
 from .world.differences import NOTHING_SEEN, Seen, compared
@@ -83,12 +83,6 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) 
     for group in groups:
         group.alarm = monitor.check
 
-    def audited(reports: Reports) -> tuple[AuditRow, ...]:
-        rows = audit(plan, matches, reports)
-        different = tuple(findings(rows))
-        if different:
-            raise LaunchFailed(*different)
-        return rows
-
+    audited = partial(agreed, plan, matches)
     rows = audited(gang.start([os.getcwd()], way.timeout, way.progress, audited))  # the constructors may change what is seen
     return Running(plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen))

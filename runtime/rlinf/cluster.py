@@ -6,6 +6,7 @@ import os
 import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Callable, Collection, Mapping
 
 from ...models.machines.node_group import CLUSTER_LABEL, NodeGroup
@@ -19,11 +20,11 @@ from ..reserving.reservation import WAIT_LIMIT, Reservation
 from ..reserving.wanted import wanted_of
 from ..shield import shielded
 from ..simulated.simulate import SimulatedCluster
-from ..watching.audit import AuditRow, audit, findings
+from ..watching.audit import AuditRow, agreed
 from ..watching.monitor import Monitor
 from ..workers import base
 from ..workers import worker as host
-from ..workers.gang import Gang, Reports
+from ..workers.gang import Gang
 from ..workers.group import WorkerGroup
 from ..workers.trust import untrusted
 from ..world.interpreters import check_interpreters
@@ -130,14 +131,7 @@ class Cluster:
         self._stack.callback(gang.kill)
         nodes = {rank: self._matches[rank].ray.node_id for rank in used_nodes(plan)}
         group.alarm = Monitor(self.port, self.reservation.hold, nodes, [group]).check
-
-        def audited(reports: Reports) -> tuple[AuditRow, ...]:
-            rows = audit(plan, self._matches, reports)
-            different = tuple(findings(rows))
-            if different:
-                raise LaunchFailed(*different)
-            return rows
-
+        audited = partial(agreed, plan, self._matches)
         rows = audited(gang.start([os.getcwd()], timeout, settled=audited))
         return Started(group, rows, gang.kill)
 

@@ -8,6 +8,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from ...models.findings.finding import Finding, error
 from ...models.placements.placement import Placement
 from ...models.placements.plan import Plan
+from ..failure import LaunchFailed
 from ..world.matching import Match
 from ..world.vendors import VARIABLES, vendor_of
 from .apart import together
@@ -55,6 +56,15 @@ def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequen
             planned = frozenset((placement.node_rank, id) for id in placement.visible_accelerators)
             rows.append(replace(row, devices=identified(row.visible, there, report), planned=planned))
     return tuple(rows)
+
+
+def agreed(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[AuditRow, ...]:
+    """As `audit`. Raises LaunchFailed (PW706, PW712) where anything is not as the plan says."""
+    rows = audit(plan, matches, reports)
+    different = tuple(findings(rows))
+    if different:
+        raise LaunchFailed(*different)
+    return rows
 
 
 def identified(visible: Sequence[str], there: Sequence[str], report: Mapping[str, Any]) -> tuple[str, ...]:
