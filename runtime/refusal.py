@@ -7,7 +7,13 @@ from .failure import LaunchFailed
 
 
 class Refusal(LaunchFailed, ValueError):
-    """Raised before anything is started or sent: what is asked for contradicts itself, or the cluster has not what it needs."""
+    """Raised before anything is started or sent: what is asked for contradicts itself, or the cluster has not what it needs.
+
+    As a text it is all that is known, because it mostly ends a program of the user's: who holds what, and what helps.
+    """
+
+    def __str__(self) -> str:
+        return "\n".join(line for each in self.findings for line in (each.message, *each.notes, f"help: {each.help}"))
 
 
 def refused(

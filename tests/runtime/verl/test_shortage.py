@@ -137,6 +137,11 @@ def test_every_node_is_told_with_who_holds_what() -> None:
         "`host-0`: 0 of 8 accelerators free, 56 of 64 CPUs, held: 8 by `theirsverl_group_8:0`",
         "`host-1`: 4 of 4 accelerators free, 64 of 64 CPUs",
     )
+    assert str(caught.value).splitlines() == [
+        "pool `mine` needs 5 accelerators, 4 of 12 are free",
+        *caught.value.findings[0].notes,
+        "help: wait for what holds them, or end it",
+    ]
 
 
 def test_what_becomes_free_in_time_is_taken() -> None:
