@@ -44,8 +44,11 @@ async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence
         await _all(replica.init_standalone(part) for replica, part in zip(replicas, parts))
         yield replicas
     finally:
-        await asyncio.gather(*(replica.close() for replica in replicas))
+        ends = await asyncio.gather(*(replica.close() for replica in replicas), return_exceptions=True)
         await in_thread(pool.close)
+        for problem in ends:
+            if problem is not None:
+                raise problem
 
 
 async def _all(works: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AsyncExitStack
 from enum import Enum
 from typing import Any, Mapping, Sequence
 
@@ -171,11 +172,12 @@ class Replica(ABC):
 
     async def close(self) -> None:
         """Ends its servers, the workers that it started, and its own pool. May be called twice."""
-        await self.stop_servers()
+        async with AsyncExitStack() as ends:  # each is ended, though the end of another fails
+            for owned in (self._own_pool, self._own_group):
+                if owned is not None:
+                    ends.push_async_callback(in_thread, owned.close)
+            ends.push_async_callback(self.stop_servers)
         self.servers, self.workers, self._server_address, self._server_handle = [], [], "", None
-        for owned in (self._own_group, self._own_pool):
-            if owned is not None:
-                await in_thread(owned.close)
 
     async def __aenter__(self) -> Replica:
         return self
