@@ -8,8 +8,9 @@ from typing import Any, Callable, Mapping, TypeVar
 from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
 from .failure import LaunchFailed
-from .recovery.lifetime import Lifetime, is_lost
+from .recovery.lifetime import Lifetime
 from .recovery.recovery import Recovery
+from .recovery.trial import Trial
 from .shield import shielded
 from .watching.audit import AuditRow
 from .watching.monitor import OnFailure
@@ -104,16 +105,11 @@ class Launch:
         for other reasons.
         """
         while True:
-            running = self._lifetime.now
-            try:
-                with self._lifetime.growing(self._elastic):
-                    return self.call_all(what) if isinstance(what, str) else what(self)
-            except Exception as problem:  # whatever the function makes of it, what counts is whether something is lost
-                failure = problem if isinstance(problem, LaunchFailed) and is_lost(problem) else running.monitor.step()
-                if failure is None and not self._lifetime.must_grow:
-                    raise
-            if failure is not None:
-                self.recover(failure)
+            trial = Trial(self._lifetime)
+            with trial, self._lifetime.growing(self._elastic):
+                return self.call_all(what) if isinstance(what, str) else what(self)
+            if trial.failure is not None:
+                self.recover(trial.failure)
             else:
                 self.grow()
 

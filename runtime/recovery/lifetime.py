@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Collection, Iterator
 
 from ...models.machines.cluster import Cluster
@@ -16,6 +17,7 @@ from ..running import Running, Way, start
 from ..shield import shielded
 from ..watching.monitor import REACH_LIMIT, OnFailure
 from ..watching.watch import Watch
+from ..world.differences import NOTHING_SEEN
 from ..world.inventory import inventory
 from ..world.matching import used_nodes
 from .given_up import NOT_RECOVERED, given_up
@@ -203,7 +205,10 @@ class Lifetime:
 
     def _start(self, plan: Plan, unknown: bool = False) -> Running:
         available = inventory(self.way.port, self.way.seen.reports)
-        running = start(self._stack, plan, available if unknown else self.roll.ranked(plan.cluster, available), self.way)
+        if unknown:
+            running = start(self._stack, plan, available, self.way)
+        else:  # what was seen before the first start need not be so any more
+            running = start(self._stack, plan, self.roll.ranked(plan.cluster, available), replace(self.way, seen=NOTHING_SEEN))
         running.monitor.on_failure = self.listeners
         self.plan, self.running, self._started = plan, running, self.way.port.now()
         if self.listeners:
