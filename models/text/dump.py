@@ -6,6 +6,8 @@ from typing import Any
 
 import yaml
 
+from .yaml_reader import EXPONENT
+
 WIDTH = 120
 
 
@@ -17,6 +19,9 @@ class _Dumper(yaml.SafeDumper):
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
+
+
+_Dumper.add_implicit_resolver(*EXPONENT)
 
 
 def to_yaml(data: dict[str, Any]) -> str:

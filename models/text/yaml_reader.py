@@ -25,9 +25,9 @@ class _Resolver(yaml.resolver.Resolver):
     """YAML 1.1 with one difference: `1e-6` is a number, as OmegaConf reads it (omegaconf/_utils.py, get_yaml_loader)."""
 
 
-_Resolver.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
-)
+EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
+"""That difference, as an implicit resolver: whoever writes text that is read here must quote what it takes for a number."""
+_Resolver.add_implicit_resolver(*EXPONENT)
 _RESOLVER: Any = _Resolver()
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}

@@ -46,9 +46,12 @@ def env_ranks(nodes: Sequence[RayNode], reports: Mapping[str, Report]) -> dict[s
     """Ray's node id -> the rank that the node's own environment gives it; empty if none of the variables is set anywhere.
 
     Slurm's variable counts only where all nodes have it and no two the same: Ray may run on some of a job's nodes, and may
-    have been started by hand on others. Raises LaunchFailed (PW721).
+    have been started by hand on others. So do the others where the nodes are no longer those that were looked at: one was lost,
+    or joined. Raises LaunchFailed (PW721).
     """
-    told = {node.node_id: reports.get(node.node_id, {}).get("environment", {}) for node in nodes}
+    told = {node.node_id: reports[node.node_id]["environment"] for node in nodes if node.node_id in reports}
+    if set(reports) != {node.node_id for node in nodes}:
+        return next((found for name in (VARIABLE, NODE_RANK, SLURM) if (found := _distinct(told, name))), {})
     if any(VARIABLE in its for its in told.values()):
         return _of_rlinf(nodes, told)
     if any(NODE_RANK in its for its in told.values()):
@@ -56,10 +59,14 @@ def env_ranks(nodes: Sequence[RayNode], reports: Mapping[str, Report]) -> dict[s
         if faults:
             raise LaunchFailed(*faults)
         return {node_id: int(its[NODE_RANK]) for node_id, its in told.items()}
-    given = [its.get(SLURM, "") for its in told.values()]
-    if given and all(text.isdecimal() for text in given) and len(set(given)) == len(given):
-        return {node_id: int(its[SLURM]) for node_id, its in told.items()}
-    return {}
+    return _distinct(told, SLURM)
+
+
+def _distinct(told: Mapping[str, Mapping[str, str]], name: str) -> dict[str, int]:
+    """The ranks that a variable gives, if it gives one to each of these nodes and no two the same."""
+    given = [its.get(name, "") for its in told.values()]
+    fitting = all(text.isdecimal() for text in given) and len(set(given)) == len(given)
+    return {node_id: int(its[name]) for node_id, its in told.items()} if fitting else {}
 
 
 def _of_rlinf(nodes: Sequence[RayNode], told: Mapping[str, Mapping[str, str]]) -> dict[str, int]:

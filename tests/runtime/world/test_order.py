@@ -11,7 +11,8 @@ from .machines import ray_node, report
 
 
 def names(*nodes: RayNode, **environments: dict[str, str]) -> list[str]:
-    return [node.name for node in ordered(nodes, {f"id-{name}": report(**its) for name, its in environments.items()})]
+    """The names in order; every node is looked at, and has the environment of its name, if one is given."""
+    return [node.name for node in ordered(nodes, {node.node_id: report(**environments.get(node.name, {})) for node in nodes})]
 
 
 def failure(*nodes: RayNode, **environments: dict[str, str]) -> list[str]:
@@ -73,3 +74,9 @@ def test_neighbours_in_the_network_stand_together() -> None:
 def test_numbers_in_names_are_numbers() -> None:
     assert names(*(ray_node(f"gpu-{n}") for n in (10, 9, 100))) == ["gpu-9", "gpu-10", "gpu-100"]
     assert sorted(["b", "a10", "a9", "10", "9"], key=natural) == ["9", "10", "a9", "a10", "b"]
+
+
+def test_where_a_node_was_lost_or_joined_since_the_look_the_ranks_of_the_others_still_order_them() -> None:
+    looked = {f"id-{name}": report(RLINF_NODE_RANK=rank) for name, rank in (("a", "3"), ("b", "1"), ("lost", "0"))}
+    left = ray_node("a", address="10.0.0.1"), ray_node("b", address="10.0.0.2"), ray_node("new", address="10.0.0.0")
+    assert [node.name for node in ordered(left, looked)] == ["b", "a", "new"]
