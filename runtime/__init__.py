@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from .dispatch.table import register_dispatch_mode as register_dispatch_mode
     from .dispatch.table import update_dispatch_mode as update_dispatch_mode
     from .failure import LaunchFailed as LaunchFailed
+    from .replicas.arithmetic import num_replicas as num_replicas
+    from .replicas.engine_replica import EchoReplica as EchoReplica
+    from .replicas.engine_replica import EngineReplica as EngineReplica
+    from .replicas.engine_replica import TransformerReplica as TransformerReplica
+    from .replicas.engine_replica import get_replica_class as get_replica_class
+    from .replicas.launching import launch_replicas as launch_replicas
+    from .replicas.replica import Replica as Replica
+    from .replicas.replica import RolloutMode as RolloutMode
     from .rlinf.cluster import Cluster as Cluster
     from .verl.groups.colocated import create_colocated_worker_cls as create_colocated_worker_cls
     from .verl.groups.fused import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
@@ -39,6 +47,8 @@ _WHERE = {
     "Cluster": ".rlinf.cluster",
     "DataProtoFuture": ".dispatch.batches",
     "Dispatch": ".dispatch.modes",
+    "EchoReplica": ".replicas.engine_replica",
+    "EngineReplica": ".replicas.engine_replica",
     "Execute": ".dispatch.modes",
     "FlexiblePlacementStrategy": "..models.strategies",
     "LaunchFailed": ".failure",
@@ -47,16 +57,22 @@ _WHERE = {
     "RayClassWithInitArgs": ".verl.groups.ray_class",
     "RayResourcePool": ".verl.pools.pool",
     "RayWorkerGroup": ".verl.groups.worker_group",
+    "Replica": ".replicas.replica",
     "ResourcePool": ".verl.pools.resource_pool",
     "ResourcePoolManager": ".verl.pools.manager",
+    "RolloutMode": ".replicas.replica",
     "SubRayResourcePool": ".verl.pools.split",
+    "TransformerReplica": ".replicas.engine_replica",
     "Worker": ".workers.base",
     "collect_all_to_all": ".dispatch.table",
     "create_colocated_worker_cls": ".verl.groups.colocated",
     "create_colocated_worker_cls_fused": ".verl.groups.fused",
     "create_colocated_worker_raw_cls": ".verl.groups.fused",
+    "get_replica_class": ".replicas.engine_replica",
+    "launch_replicas": ".replicas.launching",
     "make_nd_compute_dataproto_dispatch_fn": ".dispatch.mesh",
     "merge_resource_pool": ".verl.pools.split",
+    "num_replicas": ".replicas.arithmetic",
     "register": ".dispatch.register",
     "register_dispatch_mode": ".dispatch.table",
     "split_resource_pool": ".verl.pools.split",

@@ -155,7 +155,7 @@ class Channel:
     def close(self) -> None:
         """Ends all connections. May be called twice."""
         if self.failure is None:
-            self._fail(ChannelFailed(range(self.world_size), "are not called any more: the channel is closed", True))
+            self._fail(ChannelFailed(range(self.world_size), "cannot be called any more: the channel is closed", True))
         for task in self._tasks:
             task.cancel()
         self._context.destroy(0)

@@ -28,7 +28,11 @@ SIZES = st.fixed_dictionaries(
 SHAPES = st.sampled_from([Shape(2), Shape(4), Shape(1, 1, 2), Shape(2, 1, 2), Shape(2, 2, 1), Shape(1, 2, 2)])
 PROMPTS = st.lists(st.integers(0, 256), min_size=1, max_size=12)
 SAMPLINGS = st.builds(
-    Sampling, max_tokens=st.integers(1, 8), temperature=st.sampled_from([0.0, 0.7]), top_p=st.sampled_from([0.5, 1.0]), seed=st.integers(0, 9)
+    Sampling,
+    max_tokens=st.integers(1, 8),
+    temperature=st.sampled_from([0.0, 0.7]),
+    top_p=st.sampled_from([0.5, 1.0]),
+    seed=st.integers(0, 9),
 )
 
 
@@ -67,14 +71,12 @@ def test_a_cache_gives_what_the_whole_prompt_gives_and_nobody_looks_ahead(sizes:
 
 
 def test_no_worker_alone_knows_the_answer() -> None:
-    async def run() -> tuple[Any, list[Any]]:
-        engine, workers = await opened("transformer", {}, Shape(2))
+    async def run() -> list[Any]:
+        _, workers = await opened("transformer", {}, Shape(2))
         x = await workers.collective_rpc("embed", [[72, 200]])
-        total = x[0] + x[1]
-        parts = await workers.collective_rpc("attend", [0, 0, total, 0])
-        return total, parts
+        return await workers.collective_rpc("attend", [0, 0, x[0] + x[1], 0])
 
-    _, parts = asyncio.run(run())
+    parts = asyncio.run(run())
     assert np.abs(parts[0]).max() > 0
     assert np.abs(parts[1]).max() > 0
     assert not np.allclose(parts[0], parts[1])
@@ -98,7 +100,14 @@ def test_only_the_workers_of_one_copy_and_stage_are_asked() -> None:
         await engine.logits(0, [1], 0)  # type: ignore[attr-defined]
         return set(workers.calls)
 
-    assert asyncio.run(run()) == {("embed", (0, 1)), ("attend", (0, 1)), ("attend", (2, 3)), ("transform", (0, 1)), ("transform", (2, 3)), ("score", (2, 3))}
+    assert asyncio.run(run()) == {
+        ("embed", (0, 1)),
+        ("attend", (0, 1)),
+        ("attend", (2, 3)),
+        ("transform", (0, 1)),
+        ("transform", (2, 3)),
+        ("score", (2, 3)),
+    }
 
 
 @pytest.mark.parametrize(

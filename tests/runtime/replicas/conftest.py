@@ -49,7 +49,9 @@ def replica() -> Iterator[Maker]:
     """Starts a replica of an engine over nodes that are all this machine; `processes`: workers are processes of their own."""
     with ExitStack() as stack:
 
-        def make(engine: str = "echo", tensor: int = 2, nnodes: int = 1, processes: bool = False, model: Any = None, **more: Any) -> Replica:
+        def make(
+            engine: str = "echo", tensor: int = 2, nnodes: int = 1, processes: bool = False, model: Any = None, **more: Any
+        ) -> Replica:
             workers: list[Any] = []
             accesses = []
             for _ in range(tensor):

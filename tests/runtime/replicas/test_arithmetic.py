@@ -33,7 +33,7 @@ def test_the_arithmetic_in_words() -> None:
 
 @pytest.mark.parametrize("degrees", [(0, 1, 1), (1, -1, 1)])
 def test_a_degree_below_one_is_refused(degrees: tuple[int, int, int]) -> None:
-    with pytest.raises(ValueError, match="degrees|dealt"):
+    with pytest.raises(ValueError, match="cannot be dealt to replicas of tp"):
         num_replicas(8, *degrees)
 
 
@@ -57,7 +57,9 @@ def test_configurations_are_mappings_or_objects(config: Any) -> None:
     assert (replica.server_address, replica.server_handle, replica.rollout_mode) == ("", None, None)
 
 
-@pytest.mark.parametrize(("model", "name"), [({}, "echo"), ("org/model/", "model"), ({"served_model_name": "x", "path": "y"}, "x"), (None, "echo")])
+@pytest.mark.parametrize(
+    ("model", "name"), [({}, "echo"), ("org/model/", "model"), ({"served_model_name": "x", "path": "y"}, "x"), (None, "echo")]
+)
 def test_the_name_under_which_a_model_is_served(model: Any, name: str) -> None:
     assert EchoReplica(0, {}, model).model_name == name
 

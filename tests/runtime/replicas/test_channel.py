@@ -183,7 +183,7 @@ def test_a_closed_channel_says_so(serve: Serve) -> None:
 
     async def work(channel: Channel) -> None:
         channel.close()
-        with pytest.raises(ChannelFailed, match="rank 0 are not called any more|rank 0"):
+        with pytest.raises(ChannelFailed, match="rank 0 cannot be called any more: the channel is closed"):
             await channel.collective_rpc("step")
         channel.tell("step")
 

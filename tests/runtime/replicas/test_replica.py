@@ -162,9 +162,9 @@ def test_a_trainers_processes_serve_and_stay_when_the_replica_ends(address: str,
             assert got.choices[0].text == "hi"
             assert group.execute_all_sync("train") == ["trained"] * 2
 
-    with RayResourcePool([1, 1], max_colocate_count=2, name_prefix="trainer") as pool:
-        with RayWorkerGroup(pool, RayClassWithInitArgs(trainer())) as group:
-            asyncio.run(run(group, pool))
+    pool = RayResourcePool([1, 1], max_colocate_count=2, name_prefix="trainer")
+    with pool, RayWorkerGroup(pool, RayClassWithInitArgs(trainer())) as group:
+        asyncio.run(run(group, pool))
 
 
 def test_a_port_in_use_ends_the_start_and_leaves_nothing(address: str) -> None:

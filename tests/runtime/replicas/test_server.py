@@ -143,7 +143,7 @@ def test_a_master_that_nobody_joins_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("placewright.runtime.replicas.server.JOIN_LIMIT", 0.2)
     server = ReplicaServer(ServerSettings("echo", {}, MODEL, (2, 1, 1), 0, 2, (0,), (), KEY))
     try:
-        with pytest.raises(TimeoutError, match="1 of 1 headless servers have not joined within 0.2 s"):
+        with pytest.raises(TimeoutError, match="1 of 1 headless servers have not joined"):
             server.launch_server(*server.get_master_address())
     finally:
         server.shutdown()

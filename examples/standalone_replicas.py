@@ -1,0 +1,37 @@
+"""Two replicas, each a server with two workers, asked by OpenAI's client; with `vllm` and `ray.init` on a real cluster, real ones."""
+
+import asyncio
+
+import ray
+from openai import AsyncOpenAI
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.runtime import get_replica_class, num_replicas
+from placewright.runtime.simulated.simulate import SimulatedCluster
+
+CONFIG = {"tensor_model_parallel_size": 2}
+ASK = {"model": "tiny", "messages": [{"role": "user", "content": "Hello!"}], "max_tokens": 12, "temperature": 0}
+
+
+async def main() -> None:
+    """As many replicas as four accelerators allow, started at once, each asked, for a whole answer and for a stream."""
+    replicas = [get_replica_class("transformer")(rank, CONFIG, {"path": "random/tiny"}, 4) for rank in range(num_replicas(4, tp=2))]
+    try:
+        await asyncio.gather(*[replica.init_standalone() for replica in replicas])
+        for replica in replicas:
+            async with AsyncOpenAI(base_url=f"http://{replica.server_address}/v1", api_key="none") as client:
+                answer = await client.chat.completions.create(**ASK)
+                print(f"replica {replica.replica_rank}: {answer.choices[0].message.content!r}, {answer.usage.completion_tokens} tokens")
+                chunks = await client.chat.completions.create(**ASK, stream=True)
+                print(" as a stream:", "|".join([chunk.choices[0].delta.content or "" async for chunk in chunks]))
+    finally:
+        await asyncio.gather(*[replica.close() for replica in replicas])
+
+
+if __name__ == "__main__":
+    cluster = SimulatedCluster()
+    try:
+        ray.init(cluster.start(read_shorthand("1x4xH100").nodes, {0: 4}), log_to_driver=False, logging_level="ERROR")
+        asyncio.run(main())
+    finally:
+        ray.shutdown()
+        cluster.stop()
