@@ -24,7 +24,7 @@ class LaunchFailed(Exception):
 
     @property
     def exit_code(self) -> int:
-        """2 where what was to be started cannot be used (PW011, PW112, PW707, PW708, PW711), else 4: the world differs from the plan."""
+        """2 where what was named or was to be started cannot be used (such as PW707 or PW730), else 4: the world differs from the plan."""
         return UNUSABLE if all(finding.code in _OF_THE_INPUT for finding in self.findings) else DIFFERENT
 
 

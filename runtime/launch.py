@@ -84,7 +84,7 @@ def _started(
     if address is None:
         must_be_unconnected()
         ranks = range(len(plan.cluster.nodes)) if again.restarts or again.elastic else used  # a spare node takes what another loses
-        progress(Step(f"starting {len(ranks)} simulated nodes"))
+        progress(Step(f"starting {len(ranks)} simulated node{'s' if len(ranks) > 1 else ''}"))
         simulated = SimulatedCluster()
         stack.callback(simulated.stop)
         cpus = cpus_on_nodes(plan)

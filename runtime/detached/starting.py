@@ -16,6 +16,7 @@ from ..failure import LaunchFailed, failed
 from ..progress import OnStep, silent
 from ..shield import shielded
 from ..simulated.simulate import PER_NODE, START_LIMIT
+from .directory import directory_of
 from .messages import KEEP, Message, Request
 from .record import Record
 
@@ -28,9 +29,10 @@ def detach(request: Request, nodes: int, progress: OnStep = silent) -> Record:
     """Starts a keeper for this launch and returns its record when all its workers are ready; the keeper lives on.
 
     `nodes` is how many the plan uses, which decides how long a simulated cluster may take to start.
-    Raises LaunchFailed: what `launch` raises, PW731 if the name is taken, PW733 if the keeper itself ends. Nothing is left then,
+    Raises LaunchFailed: what `launch` raises, PW730 for what cannot be a name, PW731 if the name is taken, PW733 if the keeper itself ends. Nothing is left then,
     nor if this is interrupted.
     """
+    directory_of(request.name)  # what cannot be a name starts no process
     with tempfile.TemporaryFile() as errors:
         with shielded():
             keeper = subprocess.Popen(

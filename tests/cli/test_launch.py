@@ -63,3 +63,31 @@ def test_a_configuration_with_errors_is_not_launched(tmp_path: Path, capsys: pyt
     errors = capsys.readouterr().err
     assert "error[PW102]" in errors
     assert errors.endswith("train.yaml: not launched, 1 error\n")
+
+
+def test_workers_are_kept_here_or_detached_not_both(plan_file: Path) -> None:
+    result = called(str(plan_file), "--keep", "--detach")
+    assert result.exit_code == 2
+    assert "exclude each other" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["../up", "a b", "x" * 65])
+@pytest.mark.parametrize("arguments", [["launch", "PLAN", "--detach"], ["status"], ["stop"]])
+def test_what_cannot_be_the_name_of_a_launch_is_unusable_input(
+    arguments: list[str], name: str, plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert run([str(plan_file) if word == "PLAN" else word for word in arguments] + [name]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "error[PW730]" in captured.err
+
+
+def test_without_any_launch_there_is_no_status_to_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert run(["status"]) == 0
+    assert capsys.readouterr().out == "no launches\n"
+    assert run(["status", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"schema": 1, "launches": []}
