@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..models.findings.finding import Finding, error
 
 UNUSABLE, DIFFERENT = 2, 4
@@ -22,10 +24,18 @@ class LaunchFailed(Exception):
         self.traceback = traceback
         super().__init__("; ".join(finding.message for finding in findings))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """It travels between processes with all that it says."""
+        return _again, (type(self), self.findings, self.traceback)
+
     @property
     def exit_code(self) -> int:
         """2 where what was named or was to be started cannot be used (such as PW707 or PW730), else 4: the world differs from the plan."""
         return UNUSABLE if all(finding.code in _OF_THE_INPUT for finding in self.findings) else DIFFERENT
+
+
+def _again(cls: type[LaunchFailed], findings: tuple[Finding, ...], traceback: str) -> LaunchFailed:
+    return cls(*findings, traceback=traceback)
 
 
 def failed(code: str, subject: str, message: str, help: str, *witnesses: int | str, traceback: str = "") -> LaunchFailed:
