@@ -9,7 +9,7 @@ import click
 from ..models.dialects.load import DIALECTS, load
 from ..report.conversion import render_json, summary
 from .options import cluster_option, composing_options, dialect_option
-from .show import echo_findings
+from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
     from ..models.composition import Composer

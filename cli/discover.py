@@ -9,7 +9,7 @@ import click
 
 from ..models.findings.finding import UnusableInput
 from .options import said_as_json
-from .show import echo_findings
+from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
     from ..runtime.world.discover import Discovered

@@ -12,10 +12,12 @@ import click
 
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
-from .launching import Wanted, launch_detached, launch_here
+from .launching.detached import launch_detached
+from .launching.here import launch_here
+from .launching.wanted import Wanted
 from .options import cluster_option, composing_options, dialect_option
-from .progress import AUTO, WAYS
-from .show import echo_findings
+from .showing.findings import echo_findings
+from .showing.line import AUTO, WAYS
 
 if TYPE_CHECKING:
     from ..models.composition import Composer

@@ -126,7 +126,7 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 def _unusable(problem: UnusableInput) -> int:
     from ..report.text import count_findings
-    from .show import echo_findings
+    from .showing.findings import echo_findings
 
     echo_findings(problem.findings, err=True)
     click.echo(f"unusable, {count_findings(problem.findings)}", err=True)

@@ -9,7 +9,7 @@ import click
 from ..models.findings.finding import error
 from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..report.terminal import escape
-from .show import echo_findings
+from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
     from ..models.reading import Reading

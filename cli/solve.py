@@ -15,8 +15,9 @@ from ..report.terminal import escape, wants_colour
 from .further import Further, further_options, solver
 from .options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
 from .previous import Previous, previous_options
-from .progress import AUTO, WAYS, shown
-from .show import echo_findings
+from .showing.findings import echo_findings
+from .showing.line import AUTO, WAYS
+from .showing.search import shown
 from .solvable import solvable
 from .written import edits_of, save, write_edits
 

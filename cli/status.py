@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..report.terminal import escape
-from .launched import failed, sizes, workers_table
-from .show import echo_findings
+from .launching.outcome import failed, sizes, workers_table
+from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
     from ..runtime.detached.asking import Seen

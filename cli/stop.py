@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .launched import failed
+from .launching.outcome import failed
 
 OK = 0
 

@@ -18,9 +18,9 @@ from .progress import OnStep, Step, silent
 from .recovery.again import NEVER, Again
 from .recovery.lifetime import Lifetime
 from .reserving.reservation import WAIT_LIMIT
-from .running import Way
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
+from .starting.start import Way
 from .workers import base
 from .workers import worker as host
 from .workers.trust import untrusted

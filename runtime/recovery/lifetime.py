@@ -13,8 +13,9 @@ from ...models.problem import Problem
 from ..failure import LaunchFailed
 from ..port.node import RayNode
 from ..progress import Step
-from ..running import Running, Way, start
 from ..shield import shielded
+from ..starting.running import Running
+from ..starting.start import Way, start
 from ..watching.monitor import REACH_LIMIT, OnFailure
 from ..watching.watch import Watch
 from ..world.differences import NOTHING_SEEN

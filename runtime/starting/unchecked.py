@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Iterator, Mapping, Sequence
 
-from ..models.findings.finding import Unchecked
-from ..models.machines.node_group import ACCELERATOR, NODE
-from ..models.placements.plan import Plan
-from .port.node import RayNode
-from .world.differences import NOTHING_SEEN, Seen, hardware_there
-from .world.labels import is_simulated
-from .world.matching import Match
+from ...models.findings.finding import Unchecked
+from ...models.machines.node_group import ACCELERATOR, NODE
+from ...models.placements.plan import Plan
+from ..port.node import RayNode
+from ..world.differences import NOTHING_SEEN, Seen, hardware_there
+from ..world.labels import is_simulated
+from ..world.matching import Match
 
 
 def unchecked(plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Seen = NOTHING_SEEN) -> tuple[Unchecked, ...]:

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Sequence
 
 import click
 
-from ..report.terminal import escape, paint, wants_colour
-from .show import echo_findings
+from ...report.terminal import escape, paint, wants_colour
+from ..showing.findings import echo_findings
 
 if TYPE_CHECKING:
-    from ..runtime.detached.record import Record, Worker
-    from ..runtime.failure import LaunchFailed
+    from ...runtime.detached.record import Record, Worker
+    from ...runtime.failure import LaunchFailed
 
+OK = 0
 NOT_LAUNCHED, FAILED = "not launched: nothing is left running", "failed: nothing is left running"
 
 
 def workers_table(workers: Sequence[Worker]) -> str:
     """One row a worker: where it is and what it sees, as it said itself."""
-    from ..report.table import table
+    from ...report.table import table
 
     rows = [["component", "rank", "node", "name", "Ray node", "pid", "local", "sees", "audit"]]
     for its in workers:
@@ -30,7 +31,7 @@ def workers_table(workers: Sequence[Worker]) -> str:
 
 def sizes(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:
     """("14 workers of 4 components", "2 simulated nodes")."""
-    from ..report.text import plural
+    from ...report.text import plural
 
     components = len({its.component for its in workers})
     nodes = len({its.node_rank for its in workers})

@@ -7,10 +7,10 @@ from typing import Iterable, Mapping
 
 import click
 
-from ..models.findings.finding import Finding, UnusableInput
-from ..models.text.source import Source
-from ..report.terminal import wants_colour
-from ..report.text import more_about, render_findings
+from ...models.findings.finding import Finding, UnusableInput
+from ...models.text.source import Source
+from ...report.terminal import wants_colour
+from ...report.text import more_about, render_findings
 
 
 def text_of(path: str) -> str:

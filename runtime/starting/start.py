@@ -1,4 +1,4 @@
-"""The workers of a plan in one reservation: how they are started, and what they are then."""
+"""The start of a plan's workers in one reservation: compared, reserved, started, audited."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Mapping, Sequence
+from typing import Sequence
 
-from ..models.findings.finding import Unchecked
-from ..models.placements.plan import Plan
-from ..models.placements.reserved import cpus_on_nodes
-from .port.node import RayNode
-from .port.port import Port
-from .progress import OnStep, Step
-from .reserving.reservation import Reservation
-from .reserving.wanted import wanted_of
+from ...models.placements.plan import Plan
+from ...models.placements.reserved import cpus_on_nodes
+from ..port.node import RayNode
+from ..port.port import Port
+from ..progress import OnStep, Step
+from ..reserving.reservation import Reservation
+from ..reserving.wanted import wanted_of
+from ..watching.audit import agreed
+from ..watching.monitor import Monitor
+from ..workers.gang import Gang
+from ..workers.group import WorkerGroup
+from ..workers.member import members_of
+from ..world.differences import NOTHING_SEEN, Seen, compared
+from ..world.interpreters import check_interpreters
+from .running import Running
 from .unchecked import unchecked
-from .watching.audit import AuditRow, agreed
-from .watching.monitor import Monitor
-from .workers.gang import Gang
-from .workers.group import WorkerGroup
-from .workers.member import members_of
-from .world.differences import NOTHING_SEEN, Seen, compared
-from .world.interpreters import check_interpreters
 
 
 @dataclass(frozen=True)
@@ -40,26 +40,6 @@ class Way:
     wait: float
     progress: OnStep
     seen: Seen = NOTHING_SEEN
-
-
-@dataclass(frozen=True)
-class Running:
-    """The workers of a plan, started and audited.
-
-    Attributes
-    ----------
-    plan : what runs.
-    groups : component -> its workers.
-    audit : where each worker really is, one row a process.
-    monitor : sees what of it is lost.
-    unchecked : what the plan asks of its nodes that nobody could see.
-    """
-
-    plan: Plan
-    groups: Mapping[str, WorkerGroup]
-    audit: tuple[AuditRow, ...]
-    monitor: Monitor
-    unchecked: tuple[Unchecked, ...]
 
 
 def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) -> Running:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress as Live
 
+AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
+"""How work is seen: as suits where it is seen, as lines, or not at all."""
+
 
 class Line:
     """A line with a running clock, on standard error."""

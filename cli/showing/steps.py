@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Iterator
 
 import click
 
-from ..report.terminal import escape
-from .line import Line
-from .progress import NONE, PLAIN
+from ...report.terminal import escape
+from .line import NONE, PLAIN, Line
 
 if TYPE_CHECKING:
-    from ..runtime.progress import OnStep, Step
+    from ...runtime.progress import OnStep, Step
 
 PATIENCE = 10.0
 """Seconds after which a line says again how many workers are ready."""

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import Plan
-from placewright.runtime.unchecked import unchecked
+from placewright.runtime.starting.unchecked import unchecked
 from placewright.runtime.world.differences import NOTHING_SEEN, Seen
 from placewright.runtime.world.matching import match
 
-from .conftest import Planner
-from .world.machines import ray_node, report
+from ..conftest import Planner
+from ..world.machines import ray_node, report
 
 
 def rules(plan: Plan, seen: Seen = NOTHING_SEEN, **resources: float) -> list[tuple[str, str]]:

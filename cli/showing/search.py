@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Iterator
 
 import click
 
-from ..report.progress import standing
-from .line import Line
+from ...report.progress import standing
+from .line import NONE, PLAIN, Line
 
 if TYPE_CHECKING:
-    from ..solver.searching.progress import OnProgress, Progress
-
-AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
+    from ...solver.searching.progress import OnProgress, Progress
 
 
 @contextmanager

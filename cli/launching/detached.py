@@ -1,0 +1,32 @@
+"""A launch in a keeper, which lives on when the command has ended."""
+
+from __future__ import annotations
+
+import click
+
+from ..showing.steps import shown_steps
+from .outcome import OK, failed, runs, workers_table
+from .wanted import Wanted
+
+
+def launch_detached(wanted: Wanted, name: str) -> int:
+    """Launches in a keeper, under this name or a fresh one; the exit code when all workers are ready."""
+    from ...models.placements.plan_file import plan_to_json
+    from ...runtime.detached.detach import detach
+    from ...runtime.detached.messages import Request, problem_to_text
+    from ...runtime.failure import LaunchFailed
+    from ...runtime.world.matching import used_nodes
+
+    request = Request(
+        name=name or wanted.fresh_name(), file=wanted.file, plan=plan_to_json(wanted.plan), address=wanted.address, worker=wanted.worker,
+        method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=problem_to_text(wanted.problem),
+    )  # fmt: skip
+    try:
+        with shown_steps(wanted.progress) as told:
+            record = detach(request, len(used_nodes(wanted.plan)), told)
+    except LaunchFailed as problem:
+        return failed(problem)
+    click.echo(workers_table(record.workers))
+    until = f"`{wanted.method}` has returned on every worker, or " if wanted.method else ""
+    click.echo("\n" + runs(record, f"{until}`placewright stop {record.name}`"), color=True)
+    return OK

@@ -1,0 +1,40 @@
+"""What is to be launched, and how, as the command line says it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...models.placements.plan import Plan
+    from ...models.problem import Problem
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A plan, made of `file`, and how it is to be launched; `problem` is what `file` asks for if it is not the plan itself."""
+
+    plan: Plan
+    file: str
+    address: str | None
+    worker: str | None
+    method: str | None
+    timeout: float
+    wait: float
+    restarts: int
+    trusted_env: tuple[str, ...]
+    progress: str
+    problem: Problem | None = None
+
+    @property
+    def simulated(self) -> bool:
+        """Is it for a simulated cluster?"""
+        return self.address is None
+
+    def fresh_name(self) -> str:
+        """A name for this launch that no other has."""
+        stem = re.sub(r"[^A-Za-z0-9_.-]", "-", Path(self.file).stem)[:32].strip(".-")
+        return f"{stem or 'launch'}-{secrets.token_hex(2)}"

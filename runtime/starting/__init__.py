@@ -1,0 +1,1 @@
+"""A plan becomes running workers, once: compared, reserved, started, audited."""

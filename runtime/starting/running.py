@@ -1,0 +1,32 @@
+"""What a start comes to: the workers of a plan, each where it shall be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Mapping
+
+from ...models.findings.finding import Unchecked
+from ...models.placements.plan import Plan
+from ..watching.audit import AuditRow
+from ..watching.monitor import Monitor
+from ..workers.group import WorkerGroup
+
+
+@dataclass(frozen=True)
+class Running:
+    """The workers of a plan, started and audited.
+
+    Attributes
+    ----------
+    plan : what runs.
+    groups : component -> its workers.
+    audit : where each worker really is, one row a process.
+    monitor : sees what of it is lost.
+    unchecked : what the plan asks of its nodes that nobody could see.
+    """
+
+    plan: Plan
+    groups: Mapping[str, WorkerGroup]
+    audit: tuple[AuditRow, ...]
+    monitor: Monitor
+    unchecked: tuple[Unchecked, ...]
