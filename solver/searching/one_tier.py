@@ -21,7 +21,8 @@ from .thinned import refutable, thinned
 class Round:
     """What is done by turns: so many relaxations, then answers for so long with indicators fixed, then so long the whole model.
 
-    `plain` are those in which the relaxation is taken as it is: what is easy is over before it was made tighter. `excess` is what an indicator that is fixed must cost beyond its advice. Times are deterministic seconds.
+    `plain` are those in which the relaxation is taken as it is: what is easy is over before it was made tighter. `excess` is what an
+    indicator that is fixed must cost beyond its advice. Times are deterministic seconds.
     """
 
     relaxations: int
@@ -32,7 +33,7 @@ class Round:
 
 
 ROUNDS = (
-    Round(3, 0.03, 0.0, plain=True),
+    Round(3, 0.03, 0.0, whole=0.2, plain=True),
     Round(12, 0.1, 0.3),
     Round(30, 0.15, 0.3),
     Round(60, 0.2, 0.6, 1.2),
