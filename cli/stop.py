@@ -7,6 +7,7 @@ import click
 from .launching.outcome import failed
 
 OK = 0
+_BEFORE = {"ended": "had ended", "failed": "had failed", "lost": "was lost"}
 
 
 @click.command()
@@ -27,6 +28,6 @@ def stop(name: str) -> int:
     except LaunchFailed as problem:
         return failed(problem, "not stopped")
     click.echo(
-        f"`{name}` has ended: nothing is left running" if seen.alive else f"`{name}` was {seen.state} already; its record is removed"
+        f"`{name}` has ended: nothing is left running" if seen.alive else f"`{name}` {_BEFORE[seen.state]} before; its record is removed"
     )
     return OK

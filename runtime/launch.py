@@ -35,7 +35,7 @@ TIMEOUT = 300.0
 def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
     trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT, restarts: int = 0, elastic: bool = False,
-    problem: Problem | None = None,
+    problem: Problem | None = None, methods: Collection[str] = (),
 ) -> Iterator[Launch]:  # fmt: skip
     """The workers of a plan, started all or none, each at its place, and ended with the block.
 
@@ -53,6 +53,7 @@ def launch(
     restarts : how often everything is started again after a node or a worker was lost: while it starts, in `Launch.run` and
         `Launch.recover`. What was on lost nodes is placed anew, with the fewest moves.
     elastic : whether `Launch.run` also starts again where nodes that join change the plan.
+    methods : what will be called, which the class of the workers must have.
     problem : the question that the plan answers, by which it is placed anew; without it every component keeps its size.
 
     Nothing is left when the block has ended, or was never entered: no actor, no placement group, no process.
@@ -68,7 +69,7 @@ def launch(
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
-        yield _started(stack, plan, address, check_worker(worker), timeout, progress, wait, Again(restarts, elastic, problem))
+        yield _started(stack, plan, address, check_worker(worker, methods), timeout, progress, wait, Again(restarts, elastic, problem))
     finally:
         with shielded():
             stack.close()

@@ -39,7 +39,7 @@ def launch_here(wanted: Wanted, kept: bool) -> int:
                 running = stack.enter_context(
                     launch(
                         wanted.plan, address=wanted.address, worker=wanted.worker, timeout=wanted.timeout, trusted_env=wanted.trusted_env,
-                        progress=told, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem,
+                        progress=told, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, methods=wanted.methods,
                     )
                 )  # fmt: skip
             verdict, workers = FAILED, workers_of(running)

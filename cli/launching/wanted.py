@@ -34,6 +34,11 @@ class Wanted:
         """Is it for a simulated cluster?"""
         return self.address is None
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """What will be called."""
+        return (self.method,) if self.method else ()
+
     def fresh_name(self) -> str:
         """A name for this launch that no other has."""
         stem = re.sub(r"[^A-Za-z0-9_.-]", "-", Path(self.file).stem)[:32].strip(".-")

@@ -77,7 +77,7 @@ class Keeper:
         plan = plan_of(request.plan.encode(), request.file)
         with launch(
             plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
-            progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem),
+            progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem), methods=(request.method,) if request.method else (),
         ) as running:  # fmt: skip
             keep(running, request.method, self._noted)
 

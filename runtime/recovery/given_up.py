@@ -8,9 +8,10 @@ from ...models.findings.finding import Finding, error
 from ..failure import LaunchFailed
 
 NOT_RECOVERED = "PW714"
-HELP = "give ranges such as `8-16` where fewer do as well, keep a node free, or allow more restarts"
+NO_ROOM_HELP = "give ranges such as `8-16` where fewer do as well, or keep a node free"
+SPENT_HELP = "mend what was lost, or allow more restarts (`--restarts`)"
 
 
-def given_up(failure: LaunchFailed, why: str, reasons: Sequence[Finding] = ()) -> LaunchFailed:
+def given_up(failure: LaunchFailed, why: str, help: str, reasons: Sequence[Finding] = ()) -> LaunchFailed:
     """What was lost, why it cannot be replaced, and that it is the end (PW714)."""
-    return LaunchFailed(*failure.findings, *reasons, error(NOT_RECOVERED, "", f"the launch is not recovered: {why}", help=HELP))
+    return LaunchFailed(*failure.findings, *reasons, error(NOT_RECOVERED, "", f"the launch is not recovered: {why}", help=help))

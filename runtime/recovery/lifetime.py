@@ -21,7 +21,7 @@ from ..watching.watch import Watch
 from ..world.differences import NOTHING_SEEN
 from ..world.inventory import inventory
 from ..world.matching import used_nodes
-from .given_up import NOT_RECOVERED, given_up
+from .given_up import NOT_RECOVERED, SPENT_HELP, given_up
 from .joined import with_joined
 from .question import loosened, question_of
 from .recovery import Recovery
@@ -114,7 +114,7 @@ class Lifetime:
         while True:
             self.stop()
             if self._attempts >= self.restarts:
-                raise given_up(failure, _spent(self.restarts))
+                raise given_up(failure, _spent(self.restarts), SPENT_HELP)
             self.way.port.pause(pause_before(self._in_a_row))
             self._attempts += 1
             self._in_a_row += 1
@@ -258,7 +258,8 @@ def pause_before(in_a_row: int) -> float:
 
 
 def _spent(restarts: int) -> str:
-    return f"it was restarted {restarts} times, as often as it may be" if restarts else "it may not be restarted"
+    often = "once" if restarts == 1 else f"{restarts} times"
+    return f"it was restarted {often}, as often as it may be" if restarts else "it may not be restarted"
 
 
 def _names(cluster: Cluster) -> set[str]:

@@ -11,7 +11,7 @@ from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..failure import LaunchFailed
-from .given_up import given_up
+from .given_up import NO_ROOM_HELP, given_up
 
 Search = Callable[[Problem], Answer]
 
@@ -33,15 +33,15 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
 
     gone = [node.name for node in problem.cluster.nodes if node.name not in there]
     if not there:
-        raise given_up(failure, "no node of its cluster is left")
+        raise given_up(failure, "no node of its cluster is left", NO_ROOM_HELP)
     try:
         question = near(problem, before, gone)
     except UnusableInput as problem_of_input:
-        raise given_up(failure, _nothing_fits(problem.cluster, there), problem_of_input.findings) from None
+        raise given_up(failure, _nothing_fits(problem.cluster, there), NO_ROOM_HELP, problem_of_input.findings) from None
     answer = search(question)
     if answer.plan is None:
         words = _nothing_fits(problem.cluster, there) if answer.verdict == IMPOSSIBLE else "no placement was found in time"
-        raise given_up(failure, words, answer.findings)
+        raise given_up(failure, words, NO_ROOM_HELP, answer.findings)
     return answer.plan, moves(question, before, answer.plan)
 
 

@@ -5,30 +5,40 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from typing import Collection
 
-from ..failure import failed
+from ..failure import LaunchFailed, failed
 from .worker import Reporter
 
 IMPORT_LIMIT = 120.0
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 # Only the interpreter's own words are here; the names come in as arguments and are looked up, never run as text.
-_TRY = "import importlib, sys; sys.path.insert(0, ''); sys.exit(not isinstance(getattr(importlib.import_module(sys.argv[1]), sys.argv[2]), type))"
+_TRY = """\
+import importlib, sys
+sys.path.insert(0, '')
+its = getattr(importlib.import_module(sys.argv[1]), sys.argv[2])
+missing = [name for name in sys.argv[3:] if not callable(getattr(its, name, None))]
+sys.exit(91 if not isinstance(its, type) else 92 if missing else 0)
+"""
+_NO_CLASS, _NO_METHOD = 91, 92
 
 
-def check_worker(worker: str | type | None) -> str | type:
-    """The class to construct in each process; ours if none is named.
+def check_worker(worker: str | type | None, methods: Collection[str] = ()) -> str | type:
+    """The class to construct in each process; ours if none is named. `methods` are those that will be called.
 
     A name is imported in a process of its own, from the current directory, so that nothing of the user's module stays in
-    this one. Raises LaunchFailed (PW707) if that fails.
+    this one. Raises LaunchFailed (PW707) if that fails, or if the class has not those methods.
     """
-    if worker is None:
-        return Reporter
     if isinstance(worker, str):
-        _try(worker)
-    return worker
+        _try(worker, methods)
+        return worker
+    cls = Reporter if worker is None else worker
+    if not all(callable(getattr(cls, method, None)) for method in methods):
+        raise _without(cls.__name__, methods)
+    return cls
 
 
-def _try(worker: str) -> None:
+def _try(worker: str, methods: Collection[str]) -> None:
     if not _NAME.fullmatch(worker):
         raise failed(
             "PW707", "", f"`{worker}` is not the name of a class", "write it as `module:Class`, such as `train.workers:Actor`", worker
@@ -36,16 +46,24 @@ def _try(worker: str) -> None:
     module, _, name = worker.partition(":")
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _TRY, module, name], capture_output=True, text=True, errors="replace", timeout=IMPORT_LIMIT
+            [sys.executable, "-c", _TRY, module, name, *methods], capture_output=True, text=True, errors="replace", timeout=IMPORT_LIMIT
         )
     except subprocess.TimeoutExpired:
         raise failed(
             "PW707", "", f"importing `{module}` took longer than {IMPORT_LIMIT:g} s", "look for work done at import", worker
         ) from None
+    if done.returncode == _NO_METHOD:
+        raise _without(worker, methods)
+    if done.returncode == _NO_CLASS:
+        raise failed("PW707", "", f"`{name}` of `{module}` is not a class", "name a class, as `module:Class`", worker)
     if done.returncode:
         said = [line for line in done.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
-        lines = said or [f"`{name}` is not a class"]
-        message = f"the worker class `{worker}` cannot be imported: {lines[-1][:200]}"
-        raise failed(
-            "PW707", "", message, f"start from the directory that holds `{module}`, or install it", worker, traceback="\n".join(lines[-8:])
-        )
+        why = said[-1][:200] if said else f"importing `{module}` ends the process with {done.returncode}"
+        help = f"start from the directory that holds `{module}`, or install it"
+        raise failed("PW707", "", f"the worker class `{worker}` cannot be imported: {why}", help, worker, traceback="\n".join(said[-8:]))
+
+
+def _without(name: str, methods: Collection[str]) -> LaunchFailed:
+    """The failure of a class that has not all methods which will be called."""
+    said = " and ".join(f"`{method}`" for method in methods)
+    return failed("PW707", "", f"the worker class `{name}` has no method {said}", "name a method of that class, or another class", name)

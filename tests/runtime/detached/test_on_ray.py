@@ -78,7 +78,7 @@ def test_a_worker_that_dies_ends_the_launch_which_says_so(verb: Verb, address: s
     wait_until(lambda: verb("status", "trial").returncode == 4)
     done = verb("status", "trial")
     assert "error[PW704]: rank 1 of `actor` on `node-0` died" in done.stderr
-    assert verb("stop", "trial").stdout == "`trial` was failed already; its record is removed\n"
+    assert verb("stop", "trial").stdout == "`trial` had failed before; its record is removed\n"
 
 
 def test_a_keeper_that_is_killed_takes_all_with_it(verb: Verb, mark: str, directory: Path) -> None:

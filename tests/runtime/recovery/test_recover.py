@@ -89,7 +89,7 @@ def test_restarts_that_are_spent_end_it_with_what_was_lost() -> None:
             if not running.recoveries:
                 running.recover(caught.value)
         assert codes(caught.value)[-1] == "PW714"
-        assert "it was restarted 1 times, as often as it may be" in str(caught.value)
+        assert "it was restarted once, as often as it may be" in str(caught.value)
         assert port.left_over() == {}
 
 

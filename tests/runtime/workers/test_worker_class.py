@@ -40,11 +40,36 @@ def test_a_class_beside_the_user_is_found_and_stays_out_of_this_process() -> Non
     [
         ("nowhere:Counter", "ModuleNotFoundError: No module named 'nowhere'"),
         ("workers:Missing", "AttributeError: module 'workers' has no attribute 'Missing'"),
-        ("workers:NotAClass", "`NotAClass` is not a class"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_with_the_reason(worker: str, why: str) -> None:
     assert refusal(worker) == f"the worker class `{worker}` cannot be imported: {why}"
+
+
+@pytest.mark.usefixtures("worker_classes")
+def test_what_is_no_class_is_refused() -> None:
+    assert refusal("workers:NotAClass") == "`NotAClass` of `workers` is not a class"
+
+
+@pytest.mark.usefixtures("worker_classes")
+@pytest.mark.parametrize("worker", ["workers:Counter", Path, None])
+def test_a_method_that_the_class_has_not_is_refused_before_anything_starts(worker: str | type | None) -> None:
+    with pytest.raises(LaunchFailed, match="has no method `fly`") as caught:
+        check_worker(worker, ["fly"])
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.usefixtures("worker_classes")
+def test_methods_that_the_class_has_are_called_later() -> None:
+    assert check_worker(Path, ["exists"]) is Path
+    assert check_worker("workers:Counter", ["add"]) == "workers:Counter"
+    assert check_worker(None, ["environment"]) is Reporter
+
+
+def test_a_module_that_ends_its_process_is_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "leaves.py").write_text("import os\nos._exit(3)\n")
+    monkeypatch.chdir(tmp_path)
+    assert refusal("leaves:Worker") == "the worker class `leaves:Worker` cannot be imported: importing `leaves` ends the process with 3"
 
 
 @pytest.mark.parametrize(
