@@ -36,13 +36,16 @@ def collect_all_to_all(group: Any, output: Any) -> Any:
 
 
 def dispatch_dp_compute(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
-    """Every argument is a list or a tuple with one element for each worker. Raises a ValueError for another."""
+    """Every argument is a list or a tuple with one element for each worker. Raises a ValueError for another.
+
+    They are passed on as they are, as verl does it: by the rule of sharding a tuple goes whole to every worker.
+    """
     for name, each in [*enumerate(arguments), *named.items()]:
         if not isinstance(each, (list, tuple)) or len(each) != group.world_size:
             has = f"has {len(each)}" if isinstance(each, (list, tuple)) else f"is a {type(each).__name__}"
             message = f"argument {name} must have one element for each of {group.world_size} workers, it {has}"
             raise refused("PW718", "", message, "give a list with one element for each worker")
-    return tuple(list(each) for each in arguments), {name: list(each) for name, each in named.items()}
+    return arguments, named
 
 
 def collect_dp_compute(group: Any, output: Any) -> Any:

@@ -18,7 +18,7 @@ def fit(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> list[int]
 
     Larger parts choose first. A part takes a node that it fills, else one of which something is taken already, else the one with
     least left of `lead`, the first of equal ones; where that leaves none for a later part, another is tried. Equal parts then
-    stand in the order of their nodes.
+    stand in the order of their nodes, and so do all parts among nodes that nothing tells apart.
     """
     order = sorted(range(len(needs)), key=lambda which: (-needs[which].get(lead, 0.0), -needs[which].get("CPU", 0.0), which))
     for name in (lead, "CPU"):
@@ -27,6 +27,7 @@ def fit(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> list[int]
     chosen = _place(nodes, needs, lead, order)
     if chosen is None:
         return None
+    chosen = _in_order(nodes, needs, lead, chosen)
     for alike in _alike(needs):
         for which, node in zip(alike, sorted(chosen[which] for which in alike)):
             chosen[which] = node
@@ -75,6 +76,18 @@ def _candidates(nodes: Sequence[RayNode], left: Sequence[Mapping[str, float]], n
 def _move(node: dict[str, float], need: Need, sign: int) -> None:
     for name, amount in need.items():
         node[name] = node.get(name, 0.0) + sign * amount
+
+
+def _in_order(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, chosen: Mapping[int, int]) -> dict[int, int]:
+    """Of nodes with the same left to give, earlier ones for earlier parts, so that ranks follow the nodes."""
+    names = sorted({name for need in needs for name in need})
+    used: dict[object, dict[int, None]] = {}
+    for which in sorted(chosen):
+        node = nodes[chosen[which]]
+        alike = node.total.get(lead, 0.0), tuple(node.free.get(name, 0.0) for name in names)
+        used.setdefault(alike, {})[chosen[which]] = None
+    instead = {node: other for its in used.values() for node, other in zip(its, sorted(its))}
+    return {which: instead[node] for which, node in chosen.items()}
 
 
 def _alike(needs: Sequence[Need]) -> list[list[int]]:

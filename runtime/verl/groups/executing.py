@@ -39,19 +39,19 @@ class Executing:
         """How many workers there are."""
         return self.group.world_size
 
-    def execute_rank_zero_async(self, method_name: str, /, *args: Any, **kwargs: Any) -> Ticket:
+    def execute_rank_zero_async(self, method_name: str, *args: Any, **kwargs: Any) -> Ticket:
         """A reference to what the method answers in rank 0."""
         return self._asked(0, method_name, args, kwargs)
 
-    def execute_rank_zero(self, method_name: str, /, *args: Any, **kwargs: Any) -> Ticket:
+    def execute_rank_zero(self, method_name: str, *args: Any, **kwargs: Any) -> Ticket:
         """As execute_rank_zero_async."""
         return self.execute_rank_zero_async(method_name, *args, **kwargs)
 
-    def execute_rank_zero_sync(self, method_name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def execute_rank_zero_sync(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
         """What the method answers in rank 0."""
         return self.fetch([0], [self.execute_rank_zero_async(method_name, *args, **kwargs)], method_name)[0]
 
-    def execute_all_async(self, method_name: str, /, *args: Any, **kwargs: Any) -> list[Ticket]:
+    def execute_all_async(self, method_name: str, *args: Any, **kwargs: Any) -> list[Ticket]:
         """References to what the method answers, in rank order.
 
         If every argument is a list of as many elements as there are workers, each worker gets its element of each; else every
@@ -60,11 +60,11 @@ class Executing:
         each = shares(args, kwargs, self.world_size)
         return [self._asked(rank, method_name, its, named) for rank, (its, named) in enumerate(each)]
 
-    def execute_all(self, method_name: str, /, *args: Any, **kwargs: Any) -> list[Ticket]:
+    def execute_all(self, method_name: str, *args: Any, **kwargs: Any) -> list[Ticket]:
         """As execute_all_async."""
         return self.execute_all_async(method_name, *args, **kwargs)
 
-    def execute_all_sync(self, method_name: str, /, *args: Any, **kwargs: Any) -> list[Any]:
+    def execute_all_sync(self, method_name: str, *args: Any, **kwargs: Any) -> list[Any]:
         """What the method answers, in rank order; arguments as for execute_all_async."""
         return self.fetch(range(self.world_size), self.execute_all_async(method_name, *args, **kwargs), method_name)
 

@@ -99,7 +99,7 @@ def members_on(
     """A Member for each seat, with its environment. Raises a ValueError (PW718) where `worker_env` contradicts that.
 
     Source of the names WG_PREFIX, WG_BACKEND and RAY_LOCAL_WORLD_SIZE, and of the actors' names: verl,
-    single_controller/ray/base.py, `_create_worker`.
+    single_controller/ray/base.py, `_create_worker`; of REDIS_STORE_SERVER_HOST: base/worker.py.
     """
     given = cia.options.get("runtime_env") or {}
     variables = {**(given.get("env_vars") or {}), **worker_env}
@@ -107,6 +107,7 @@ def members_on(
     for placement, seat in zip(placements_on(seats, use_gpu), seats):
         environment = rank_environment(component, placement, len(seats), address) | {
             "WG_PREFIX": prefix, "WG_BACKEND": "ray", "RAY_LOCAL_WORLD_SIZE": str(seat.local_world_size),
+            "REDIS_STORE_SERVER_HOST": address.strip("[]"),
         }  # fmt: skip
         conflict = sorted({*environment, "MASTER_PORT"} & set(variables))
         if conflict:

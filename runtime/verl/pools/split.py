@@ -15,7 +15,8 @@ from .seat import Seat
 class SubRayResourcePool(RayResourcePool):
     """Some consecutive places of another pool; `store` is that pool's own, `world_size` how many of them these are.
 
-    It is held by that pool: closing it closes nothing.
+    `start_bundle_index` counts the places before it in the pool that was split first. It is held by that pool: closing it
+    closes nothing.
     """
 
     def __init__(self, parent: RayResourcePool, start_bundle_index: int, subgroup_world_size: int, name_prefix: str | None = None) -> None:
@@ -23,7 +24,8 @@ class SubRayResourcePool(RayResourcePool):
             parent.store, parent.use_gpu, name_prefix, parent.max_colocate_count, parent.detached, parent.accelerator_type, on=parent.on
         )
         self.parent = parent
-        self.start_bundle_index = start_bundle_index
+        self._first = start_bundle_index
+        self.start_bundle_index = getattr(parent, "start_bundle_index", 0) + start_bundle_index
         self.subgroup_world_size = subgroup_world_size
         self.n_gpus_per_node = parent.n_gpus_per_node
 
@@ -39,7 +41,7 @@ class SubRayResourcePool(RayResourcePool):
 
     def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
         """Its places in rank order; see RayResourcePool."""
-        return self.parent.seats(device_name, name)[self.start_bundle_index : self.start_bundle_index + self.subgroup_world_size]
+        return self.parent.seats(device_name, name)[self._first : self._first + self.subgroup_world_size]
 
     def close(self) -> None:
         """Leaves everything to the pool that it is part of."""

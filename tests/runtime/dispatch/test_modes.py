@@ -114,8 +114,8 @@ def test_one_to_all_copies_and_all_to_all_leaves_as_it_is() -> None:
     assert dispatched(Dispatch.ALL_TO_ALL, 1, x=[2]) == ((1,), {"x": [2]})
 
 
-def test_dp_compute_wants_one_element_for_each_worker() -> None:
-    assert dispatched(Dispatch.DP_COMPUTE, (1, 2), x=[3, 4]) == (([1, 2],), {"x": [3, 4]})
+def test_dp_compute_wants_one_element_for_each_worker_and_leaves_the_rest_to_the_rule_of_sharding() -> None:
+    assert dispatched(Dispatch.DP_COMPUTE, (1, 2), x=[3, 4]) == (((1, 2),), {"x": [3, 4]})
     for wrong in ([1], 1, "no"):
         with pytest.raises(ValueError, match=r"argument x must have one element for each of 2 workers, it (has 1|is a int|is a str)"):
             dispatched(Dispatch.DP_COMPUTE, x=wrong)

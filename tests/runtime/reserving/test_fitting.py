@@ -29,6 +29,8 @@ def chosen(nodes: list[RayNode], *sizes: float) -> list[int] | None:
         ([node(0, 8), node(1, 4)], (4,), [1]),
         ([node(0, 8), node(1, 8)], (3,), [0]),
         ([node(0, 2), node(1, 4)], (4, 2), [1, 0]),
+        ([node(0, 4), node(1, 4)], (2, 4), [0, 1]),
+        ([node(0, 8), node(1, 4), node(2, 4)], (2, 8, 4), [1, 0, 2]),
         ([node(0, 7), node(1, 9)], (5, 4, 4, 3), [1, 0, 1, 0]),
         ([node(0, 4), node(1, 4)], (8,), None),
         ([node(0, 4), node(1, 4)], (3, 3, 2), None),

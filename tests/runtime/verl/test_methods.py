@@ -46,6 +46,7 @@ def test_over_a_mesh_ranks_of_one_share_get_one_chunk_and_those_that_count_answe
 
 def test_lists_and_measures_stay_lists(group: RayWorkerGroup) -> None:
     assert group.take([1, 2, 3, 4]) == [1, 3, 5, 7]
+    assert group.execute_all_sync(method_name="foo", y=[1, 2, 3, 4]) == group.execute_all_sync("foo", [1, 2, 3, 4])
     assert group.length(Rows([0.0] * 10, pads=True)) == [3, 3, 3, 3]
 
 

@@ -99,6 +99,7 @@ def test_a_pool_is_split_into_consecutive_places_and_the_parts_again() -> None:
         first, middle, last = split_resource_pool(pool, [2, 4, 2])
         parts = [first, *split_resource_pool(middle, 1), last]
         assert [part.world_size for part in parts] == [2, 1, 1, 1, 1, 2]
+        assert [part.start_bundle_index for part in parts] == [0, 2, 3, 4, 5, 6]
         assert [place for part in parts for place in places(part)] == places(pool)
         assert (first.name_prefix, first.store, first.pgs) == ("p_split_0", [2, 2, 2, 2], pool.pgs)
         first.close()

@@ -12,6 +12,8 @@ from placewright.runtime.failure import LaunchFailed
 from ..fake import FakePort, Fault
 from ..user_code.verl_workers import Actor, Refuses, Rows
 
+NAMES = ("WG_PREFIX", "WG_BACKEND", "MASTER_ADDR", "REDIS_STORE_SERVER_HOST", "CUDA_VISIBLE_DEVICES")
+
 
 def group(port: FakePort, store: list[int], cls: Any = Actor, **named: Any) -> RayWorkerGroup:
     """A group on a pool of its own."""
@@ -33,11 +35,12 @@ def test_an_uneven_pool_has_every_rank_once_and_the_whole_world(store: list[int]
 def test_each_worker_is_told_what_verl_tells_it_and_sees_its_accelerator_alone() -> None:
     port = FakePort(8)
     its = group(port, [2], name_prefix="abc", worker_env={"test_key": "test_value"})
-    told = {name: its.execute_all_sync("getenv", name) for name in ("WG_PREFIX", "WG_BACKEND", "MASTER_ADDR", "CUDA_VISIBLE_DEVICES")}
+    told = {name: its.execute_all_sync("getenv", name) for name in NAMES}
     assert told == {
         "WG_PREFIX": ["abc"] * 2,
         "WG_BACKEND": ["ray"] * 2,
         "MASTER_ADDR": ["10.0.0.1"] * 2,
+        "REDIS_STORE_SERVER_HOST": ["10.0.0.1"] * 2,
         "CUDA_VISIBLE_DEVICES": ["0", "1"],
     }
     assert its.execute_all_sync("getenv", "MASTER_PORT") == [its.master_port] * 2
