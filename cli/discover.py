@@ -47,7 +47,7 @@ def discover(
     if more and not texts:
         raise click.UsageError(f"unexpected `{more[0]}`; texts of nvidia-smi stand after --nvidia-smi")
     if (address is not None) + (slurm or bool(texts)) != 1:
-        raise click.UsageError("name what is to be discovered: --address HOST:PORT, --slurm, or --nvidia-smi FILE")
+        raise click.UsageError("name what is to be discovered, one of --address HOST:PORT, --slurm and --nvidia-smi FILE")
     if matrices and not texts:
         raise click.UsageError("--topo belongs to --nvidia-smi")
     try:

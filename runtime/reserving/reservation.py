@@ -9,7 +9,7 @@ from ..failure import LaunchFailed, failed
 from ..port.errors import NameTaken
 from ..port.port import CREATED, INFEASIBLE, REMOVED, Hold, Port
 from ..shield import shielded
-from .shortage import shortages
+from .shortage import is_hopeless, shortages
 from .wanted import Wanted
 
 WAIT_LIMIT = 0.6
@@ -33,14 +33,16 @@ class Reservation:
         self.hold: Hold = None
 
     def acquire(self, limit: float = WAIT_LIMIT) -> None:
-        """Returns when everything is held. Raises LaunchFailed (PW702) with a finding a node that stays short for `limit` s, and
-        (PW717) if there is a reservation of that name.
+        """Returns when everything is held.
+
+        Raises LaunchFailed: PW702 with a finding for each node that stays short for `limit` s, at once where waiting is in vain;
+        PW717 if there is a reservation of that name.
 
         Nothing is asked of Ray while a node is short, so that this never keeps from others what it cannot use.
         """
         deadline, pause = self.port.now() + limit, FIRST_PAUSE
         while short := list(shortages(self.port, self.wanted, limit)):
-            if self.port.now() > deadline:
+            if self.port.now() > deadline or is_hopeless(self.port, self.wanted):
                 raise LaunchFailed(*short)
             self.port.pause(pause)
             pause = min(2 * pause, LONGEST_PAUSE)

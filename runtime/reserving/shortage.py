@@ -23,7 +23,7 @@ def shortages(port: Port, wanted: Sequence[Wanted], limit: float) -> Iterator[Fi
     for node_id, its in _by_node(wanted).items():
         first, node = its[0], alive.get(node_id)
         if node is None:
-            yield _finding(first, f"{first.where} is gone", "start the node again", 1)
+            yield _finding(first, f"{first.where} is gone", "start the node again, or solve for the cluster that is there", 1)
             continue
         for resource, need in _needs(its).items():
             have = node.free.get(resource, 0.0)
@@ -31,6 +31,15 @@ def shortages(port: Port, wanted: Sequence[Wanted], limit: float) -> Iterator[Fi
                 if holdings is None:
                     holdings = port.holdings()
                 yield _finding(first, *_words(first, node, resource, need, limit, holdings), need - have)
+
+
+def is_hopeless(port: Port, wanted: Sequence[Wanted]) -> bool:
+    """Would waiting be in vain, because a node is gone or has too little even if nobody else held anything?"""
+    alive = {node.node_id: node for node in port.nodes()}
+    return any(
+        node_id not in alive or any(alive[node_id].total.get(resource, 0.0) < need - NOISE for resource, need in _needs(its).items())
+        for node_id, its in _by_node(wanted).items()
+    )
 
 
 def _words(first: Wanted, node: RayNode, resource: str, need: float, limit: float, holdings: Sequence[Holding]) -> tuple[str, str]:
@@ -44,7 +53,7 @@ def _words(first: Wanted, node: RayNode, resource: str, need: float, limit: floa
         if any(bundle.node_id == node.node_id and bundle.resources.get(resource) for bundle in holding.bundles)
     ]
     held = f" ({', '.join(holders)} held)" if holders else ""
-    return f"{first.where} needs {need:g} {what} free, {have:g} are, after waiting {limit:g} s{held}", "wait for the other job, or end it"
+    return f"{first.where} needs {need:g} {what} free, {have:g} are, after waiting {limit:g} s{held}", first.help
 
 
 def _by_node(wanted: Sequence[Wanted]) -> dict[str, list[Wanted]]:

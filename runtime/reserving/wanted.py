@@ -9,16 +9,21 @@ from ..world.matching import Match, count, has
 from ..world.vendors import vendor_of
 
 PRESENCE = 0.001
+_HELP = "wait for the other job, end it, or solve around it: `placewright discover` counts what it holds as taken"
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A bundle; `subject` is what a finding about it is about, `where` its node in words, `rank` the node's rank."""
+    """A bundle; `subject` is what a finding about it is about, `where` its node in words, `rank` the node's rank.
+
+    `help` is for where others hold what is wanted.
+    """
 
     bundle: Bundle
     subject: str
     where: str
     rank: int = 0
+    help: str = "wait for the other job, or end it"
 
 
 def wanted_of(match: Match, cpus: float = 0) -> Wanted:
@@ -35,4 +40,4 @@ def wanted_of(match: Match, cpus: float = 0) -> Wanted:
     if cpus:
         resources["CPU"] = cpus
     where = f"node {match.node.rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
-    return Wanted(Bundle(match.ray.node_id, resources), match.node.name, where, match.node.rank)
+    return Wanted(Bundle(match.ray.node_id, resources), match.node.name, where, match.node.rank, _HELP)

@@ -69,6 +69,20 @@ def test_two_parts_of_a_node_that_fit_one_by_one_must_fit_together() -> None:
     assert refused(FakePort(8), wanted(0, GPU=5), wanted(0, GPU=5)) == [("PW702", "node 0 needs 10 accelerators, it has 8", 2)]
 
 
+def test_a_node_that_is_lost_is_not_waited_for() -> None:
+    port = FakePort(8, 8)
+    Reservation(port, "other", [wanted(1, GPU=3)]).acquire()
+    port.later(3, lambda: port.lose_node(1))
+    assert refused(port, wanted(1, GPU=8), limit=60) == [("PW702", "node 1 is gone", 1)]
+    assert port.time < 5
+
+
+def test_what_a_node_never_has_is_not_waited_for() -> None:
+    port = FakePort(8, cpus=16)
+    assert refused(port, wanted(0, GPU=8, CPU=24), limit=60) == [("PW702", "node 0 needs 24 CPUs, it has 16", 8)]
+    assert port.time == 0
+
+
 def test_processors_can_be_short_too() -> None:
     assert refused(FakePort(8, cpus=16), wanted(0, GPU=8, CPU=24)) == [("PW702", "node 0 needs 24 CPUs, it has 16", 8)]
 
