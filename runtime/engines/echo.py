@@ -47,8 +47,8 @@ class EchoEngine(Engine):
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
         """See Engine; the sampling makes no difference but in length."""
         sequence = next(self._sequences)
-        await self.workers.collective_rpc("begin", [sequence, list(prompt)])
-        try:
+        try:  # whoever stops listening may do so before all workers have begun
+            await self.workers.collective_rpc("begin", [sequence, list(prompt)])
             for position in range(min(len(prompt), sampling.max_tokens)):
                 answers = await self.workers.collective_rpc("step", [sequence, position])
                 yield next(token for token in answers if token is not None)

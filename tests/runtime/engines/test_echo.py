@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,23 @@ def test_each_token_comes_from_one_worker() -> None:
         return [await workers.collective_rpc("step", [7, position]) for position in range(3)]
 
     assert asyncio.run(run()) == [[1, None], [None, 2], [3, None]]
+
+
+def test_an_answer_that_is_given_up_while_the_workers_begin_is_forgotten_too() -> None:
+    async def run() -> list[Any]:
+        engine, workers = await opened("echo", {}, Shape(2))
+        answered = workers.collective_rpc
+
+        async def never_answered(*arguments: Any) -> list[Any]:
+            await answered(*arguments)
+            raise asyncio.CancelledError
+
+        workers.collective_rpc = never_answered  # type: ignore[method-assign]
+        with pytest.raises(asyncio.CancelledError):
+            await anext(engine.generate([1, 2], Sampling(2)))
+        return [half._held for half in workers.halves]  # type: ignore[attr-defined]
+
+    assert asyncio.run(run()) == [{}, {}]
 
 
 def test_the_answer_to_a_conversation_is_its_last_turn() -> None:
