@@ -150,10 +150,10 @@ class Cluster:
         if simulate is not None:
             if address is not None:
                 raise ValueError("either an address or simulate, not both")
+            nodes = simulated_machines(simulate).nodes
             must_be_unconnected()
             simulated = SimulatedCluster()
             self._stack.callback(simulated.stop)
-            nodes = simulated_machines(simulate).nodes
             address = simulated.start(nodes, {node.rank: len(node.accelerators) for node in nodes})
         elif address is None:
             if not need_ray().is_initialized():

@@ -35,9 +35,9 @@ def worker_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parent / "user_code")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_cluster() -> Iterator[str]:
-    """HOST:PORT of a cluster of two nodes with four accelerators each, to which this process is connected."""
+    """HOST:PORT of a cluster of two nodes with four accelerators each, to which this process is connected until this room is done."""
     pytest.importorskip("ray")
     cluster = SimulatedCluster()
     try:
