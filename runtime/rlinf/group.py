@@ -122,6 +122,10 @@ class WorkerGroup:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        count = self._started.workers.world_size if self._started else 0
+        return f"<{type(self).__name__} {self._name!r} of {self._worker_cls.__name__}, {count} workers>"
+
     def __getattr__(self, name: str) -> Callable[..., Results]:
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")

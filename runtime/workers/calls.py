@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Callable, Mapping, Protocol, Sequence, Union
 
 from ...models.placements.placement import Placement
+from ...models.placements.ranks import merge, write_ranks
 from ...models.text.nearest import nearest
 from ..port.port import Port, Ticket
 from .member import Member
@@ -82,6 +83,10 @@ class Calls(ABC):
         _, named = shared(self.whole.port, (), named)
         asked = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, each)}
         return self._results(asked, method, timeout)
+
+    def __repr__(self) -> str:
+        ranks = write_ranks(merge(range(rank, rank + 1) for rank in sorted(self.ranks))) or "none"
+        return f"<{type(self).__name__} {self.whole.component!r}, ranks {ranks}>"
 
     def __getattr__(self, name: str) -> Callable[..., list[Any]]:
         if name.startswith("_"):

@@ -255,3 +255,10 @@ def test_whatever_call_fails_nothing_is_left() -> None:
             run_through(port)
         port.fail_at = None
         assert port.left_over() == {}, whole.calls[step - 1]
+
+
+def test_a_group_shows_its_name_its_class_and_how_many_workers_it_has() -> None:
+    _, held = cluster(2)
+    group = Actor.create_group()
+    assert repr(group) == "<WorkerGroup 'worker_group_Actor' of Actor, 0 workers>"
+    assert repr(group.launch(cluster=held, name="actor")) == "<WorkerGroup 'actor' of Actor, 2 workers>"

@@ -44,6 +44,12 @@ class Refuses:
         raise ValueError("no weights")
 
 
+def test_a_group_shows_what_it_is_of() -> None:
+    group = started(Actor)
+    assert repr(group) == "<WorkerGroup 'actor', ranks 0-3>"
+    assert repr(group.on(0, 3)) == "<Selection 'actor', ranks 0,3>"
+
+
 def test_a_method_of_the_class_is_a_method_of_the_group() -> None:
     group = started(Actor)
     assert group.train(2, scale=3) == [6, 6, 6, 6]
