@@ -46,7 +46,7 @@ class Replica(ABC):
     on : HOST:PORT of the cluster, or a cluster object; else that of `ray.init`.
 
     It is ended, with all that it started, by `close`, at the end of an `async with` block, or with this process.
-    Raises a ValueError (PW741) for a size that does not fill nodes evenly.
+    Raises a ValueError (PW741) for a degree that is no whole number above 0, and for a size that does not fill nodes evenly.
     Source of the modes, the names and the flow: verl, workers/rollout/replica.py, `RolloutReplica`.
     """
 
@@ -59,7 +59,7 @@ class Replica(ABC):
         self.gpus_per_node = gpus_per_node
         self.is_reward_model = is_reward_model
         self.on = on
-        self.shape = Shape(*(int(setting(config, name, 1)) for name in DEGREES))
+        self.shape = Shape(*(degree(config, name, self.subject) for name in DEGREES))
         self.nnodes, self.gpus_per_replica_node = nodes_of(self.world_size, gpus_per_node, self.subject)
         self.rollout_mode: RolloutMode | None = None
         self.worker_group: RayWorkerGroup | None = None
@@ -184,6 +184,14 @@ class Replica(ABC):
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+def degree(config: Any, name: str, subject: str) -> int:
+    """A degree of parallelism, 1 if it is not given. Raises a ValueError (PW741) for what is none."""
+    value = setting(config, name, 1)
+    if not str(value).isdecimal() or int(value) < 1:
+        raise refused("PW741", subject, f"`{name}` of {subject} is {value!r}", "give a whole number of at least 1", name)
+    return int(value)
 
 
 def setting(config: Any, name: str, default: Any) -> Any:

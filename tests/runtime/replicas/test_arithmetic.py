@@ -49,6 +49,13 @@ def test_a_replica_that_would_lie_across_the_border_of_nodes_is_refused(size: in
     assert (caught.value.findings[0].code, caught.value.exit_code) == ("PW741", 2)
 
 
+@pytest.mark.parametrize("value", [0, -1, "two", 1.5, True])
+def test_a_degree_that_is_none_is_refused(value: Any) -> None:
+    with pytest.raises(LaunchFailed, match=f"`data_parallel_size` of replica 3 is {value!r}") as caught:
+        EchoReplica(3, {"data_parallel_size": value}, {})
+    assert (caught.value.findings[0].code, caught.value.exit_code) == ("PW741", 2)
+
+
 @pytest.mark.parametrize("config", [{"tensor_model_parallel_size": 2, "name": "echo"}, SimpleNamespace(tensor_model_parallel_size=2)])
 def test_configurations_are_mappings_or_objects(config: Any) -> None:
     replica = EchoReplica(1, config, {"path": "/models/org/small"}, gpus_per_node=4)
