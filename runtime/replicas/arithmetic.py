@@ -28,9 +28,9 @@ def divide(n_accelerators: int, tp: int = 1, dp: int = 1, pp: int = 1) -> Divisi
     Source: verl, experimental/agent_loop/agent_loop.py. Elsewhere verl divides by tp alone, and so starts too many replicas
     where dp or pp is above 1 (trainer/main_generation_server.py).
     """
-    if n_accelerators < 0 or min(tp, dp, pp) < 1:
+    if not all(isinstance(each, int) for each in (n_accelerators, tp, dp, pp)) or n_accelerators < 0 or min(tp, dp, pp) < 1:
         message = f"{n_accelerators} accelerators cannot be dealt to replicas of tp {tp}, dp {dp} and pp {pp}"
-        raise refused("PW741", "", message, "give degrees of at least 1", tp, dp, pp)
+        raise refused("PW741", "", message, "give whole numbers, degrees of at least 1", tp, dp, pp)
     size = Shape(tp, dp, pp).world_size
     return Division(n_accelerators // size, size, n_accelerators % size)
 
@@ -46,7 +46,7 @@ def nodes_of(world_size: int, gpus_per_node: int, subject: str) -> tuple[int, in
     verl checks only that nodes are filled, and takes what lies across the border of two nodes for one node.
     Source: verl, workers/rollout/replica.py, `RolloutReplica.__init__`.
     """
-    if gpus_per_node < 1 or (world_size % gpus_per_node and gpus_per_node % world_size):
+    if not isinstance(gpus_per_node, int) or gpus_per_node < 1 or (world_size % gpus_per_node and gpus_per_node % world_size):
         message = f"a replica of {world_size} accelerators does not fit nodes of {gpus_per_node}: neither divides the other"
         help = "choose degrees whose product divides the accelerators of a node, or is a multiple of them"
         raise refused("PW741", subject, message, help, world_size, gpus_per_node)

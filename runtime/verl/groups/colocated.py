@@ -45,9 +45,13 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
 
 
 def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
-    """The classes. Raises a ValueError (PW718) if there are none: a pool without any role."""
+    """The classes. Raises a ValueError (PW718) if there are none, a pool without any role, and for one without its arguments."""
     if not class_dict:
         raise refused("PW718", "", "there is no class of workers to colocate", "give a class for at least one key, or leave the pool out")
+    for key, cia in class_dict.items():
+        if not isinstance(cia, RayClassWithInitArgs):
+            message = f"`{key}` is {cia!r}, and must be a RayClassWithInitArgs"
+            raise refused("PW718", str(key), message, "give it as RayClassWithInitArgs(cls, ...)")
     return class_dict
 
 

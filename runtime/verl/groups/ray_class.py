@@ -26,9 +26,13 @@ class RayClassWithInitArgs:
     cls : as it was given.
     args, kwargs : for its constructor.
     fused_worker_used : whether it holds several classes, which are called through it.
+
+    Raises a ValueError (PW718) for what is no class.
     """
 
     def __init__(self, cls: Any, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(plain(cls), type):
+            raise refused("PW718", "", f"{cls!r} is not a class of workers", "give the class itself, plain or made by @ray.remote")
         self.cls = cls
         self.args = args
         self.kwargs = kwargs

@@ -19,12 +19,12 @@ from .aliveness import AlivenessCheck
 from .attached import attached
 from .binding import bind, methods_of
 from .executing import Executing
+from .parameters import check_parameters
 from .processes import PoolProcesses, full, intact, members_on, watch_over
 from .ray_class import RayClassWithInitArgs
 
 READY_LIMIT = 300
 """Seconds for all workers to be constructed. verl has the parameter, and does not use it."""
-OTHERS = ("master_addr", "master_port", "use_gpu", "device_name", "profile_steps", "worker_nsight_options", "worker_env", "on")
 
 
 class RayWorkerGroup(Executing):
@@ -52,15 +52,16 @@ class RayWorkerGroup(Executing):
         name_prefix: str | None = None, detached: bool = False, worker_names: Sequence[str] | None = None,
         worker_handles: Sequence[Actor] | None = None, ray_wait_register_center_timeout: float = READY_LIMIT, **others: Any,
     ) -> None:  # fmt: skip
+        prefix = secrets.token_hex(3) if name_prefix is None else str(name_prefix)
+        check_parameters(prefix, resource_pool, ray_cls_with_init, others)
         self.resource_pool = resource_pool
         self.ray_cls_with_init = ray_cls_with_init
-        self.name_prefix = secrets.token_hex(3) if name_prefix is None else name_prefix
+        self.name_prefix = prefix
         self.fused_worker_used = ray_cls_with_init is not None and ray_cls_with_init.fused_worker_used
         self.sub_cls_name = ""
         self.wg_dict: dict[str, RayWorkerGroup] | None = None
         self.method_names: list[str] = []
         self.device_name = str(others.get("device_name", "cuda"))
-        self._check_others(others)
         self._gang: Gang | None = None
         self._master: tuple[str | None, str | None] = None, None
         self._meshes: dict[tuple[str, str], list[Any]] = {}
@@ -151,15 +152,6 @@ class RayWorkerGroup(Executing):
 
         def __getattr__(self, name: str) -> Any:
             """Registered methods, and the groups that `fuse` made, are known when the group is made."""
-
-    def _check_others(self, others: Mapping[str, Any]) -> None:
-        unknown = [name for name in others if name not in OTHERS]
-        if unknown:
-            raise self._refused(f"there is no parameter `{unknown[0]}`", f"the others are {', '.join(OTHERS)}")
-        if others.get("profile_steps") and others.get("worker_nsight_options"):
-            raise self._refused("workers are not started under a profiler here", "leave worker_nsight_options out")
-        if (others.get("master_addr") is None) != (others.get("master_port") is None):
-            raise self._refused("only one of `master_addr` and `master_port` is given", "give both or neither")
 
     def _started(self, pool: RayResourcePool, others: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
         cia, use_gpu = self._class(), others.get("use_gpu", pool.use_gpu)

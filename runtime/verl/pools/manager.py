@@ -31,16 +31,21 @@ class ResourcePoolManager:
     on: Any = None
 
     def create_resource_pool(self) -> None:
-        """Makes the pools; each is reserved when it is first used.
+        """Makes the pools that are not made yet; each is reserved when it is first used.
 
         Raises a ValueError (PW702) within a second if all of them together do not fit what is free, with the sum that
-        shows it and who holds the rest; and (PW718) for an empty pool.
+        shows it and who holds the rest; and (PW718) for an empty pool and for what is none.
         """
+        if not isinstance(self.resource_pool_spec, Mapping):
+            message = f"the pools are given as {self.resource_pool_spec!r}"
+            raise refused("PW718", "", message, "give a dict from names to lists, such as {'global_pool': [8, 8]}")
         made = {
             name: RayResourcePool(sizes, use_gpu=True, max_colocate_count=COLOCATED, name_prefix=name, on=self.on)
             for name, sizes in self.resource_pool_spec.items()
+            if name not in self.resource_pool_dict
         }
-        self._check(made)
+        if made:
+            self._check(made)
         self.resource_pool_dict.update(made)
 
     def get_resource_pool(self, role: Hashable) -> RayResourcePool:
@@ -58,9 +63,10 @@ class ResourcePoolManager:
         return sum(size for sizes in self.resource_pool_spec.values() for size in sizes)
 
     def close(self) -> None:
-        """Gives back all pools and ends every worker in them. May be called twice."""
-        for pool in self.resource_pool_dict.values():
+        """Gives back all pools and ends every worker in them; they can be created anew. May be called twice."""
+        for name, pool in list(self.resource_pool_dict.items()):
             pool.close()
+            del self.resource_pool_dict[name]
 
     def __enter__(self) -> ResourcePoolManager:
         return self

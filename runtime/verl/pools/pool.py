@@ -18,7 +18,7 @@ from ...world.inventory import inventory
 from ...world.labels import name_of
 from .devices import resource_of
 from .on import port_of
-from .resource_pool import ResourcePool
+from .resource_pool import ResourcePool, check_pool
 from .seat import Seat
 from .shortage import hopeless, shortage
 
@@ -96,7 +96,7 @@ class RayResourcePool(ResourcePool):
 
     def needs(self, device_name: str = "cuda") -> list[Need]:
         """What each part needs of its node, by Ray's names. Raises a ValueError (PW718) for an empty pool or an unknown device."""
-        _check(self.name_prefix, self.store, self.max_colocate_count)
+        check_pool(self.name_prefix, self.store, self.max_colocate_count)
         lead = resource_of(device_name) if self.use_gpu else ""
         needs: list[Need] = []
         for size in self.store:
@@ -196,13 +196,3 @@ class RayResourcePool(ResourcePool):
                     )
                 )  # fmt: skip
         return seats
-
-
-def _check(name: str, store: Sequence[int], max_colocate_count: int) -> None:
-    """Raises a ValueError (PW718) for a pool of which nothing could be reserved."""
-    if not store or not all(isinstance(size, int) and size > 0 for size in store):
-        message = f"pool `{name}` is {list(store)}: it has no place for a worker on some node" if store else f"pool `{name}` is empty"
-        raise refused("PW718", name, message, "give a list of how many processes each node shall have, such as [8, 8]")
-    if max_colocate_count < 1:
-        message = f"pool `{name}` lets {max_colocate_count} groups share its places"
-        raise refused("PW718", name, message, "give max_colocate_count at least 1")

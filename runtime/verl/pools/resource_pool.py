@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Iterable, Sequence
+
+from ...refusal import refused
+
+HELP = "give a list of how many processes each node shall have, such as [8, 8]"
 
 
 class ResourcePool:
     """Processes on nodes, in order: ``[8, 8]`` is eight on each of two.
 
-    `max_colocate_count`: how many groups may share each of its places. Source: verl, single_controller/base/worker_group.py.
+    `max_colocate_count`: how many groups may share each of its places. Raises a ValueError (PW718) for what is no list.
+    Source: verl, single_controller/base/worker_group.py.
     """
 
     def __init__(self, process_on_nodes: Sequence[int] | None = None, max_colocate_count: int = 10, n_gpus_per_node: int = 8) -> None:
+        if isinstance(process_on_nodes, str) or not isinstance(process_on_nodes or [], Iterable):
+            raise refused("PW718", "", f"a pool is asked for as {process_on_nodes!r}", HELP)
         self._store = list(process_on_nodes or [])
         self.max_colocate_count = max_colocate_count
         self.n_gpus_per_node = n_gpus_per_node
@@ -41,3 +48,17 @@ class ResourcePool:
     def local_rank_list(self) -> list[int]:
         """For each process, its place on its node."""
         return [rank for size in self._store for rank in range(size)]
+
+
+def check_pool(name: str, store: Sequence[int], max_colocate_count: int) -> None:
+    """Raises a ValueError (PW718) for a pool of which nothing could be reserved."""
+    if not store or not all(_counts(size) for size in store):
+        message = f"pool `{name}` is {list(store)}: it has no place for a worker on some node" if store else f"pool `{name}` is empty"
+        raise refused("PW718", name, message, HELP)
+    if not _counts(max_colocate_count):
+        message = f"pool `{name}` lets {max_colocate_count} groups share its places"
+        raise refused("PW718", name, message, "give max_colocate_count as a whole number of at least 1")
+
+
+def _counts(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any, Sequence
+from typing import Any, Iterable, Sequence
 
 from ...refusal import refused
 from ...reserving.reservation import Reservation
@@ -86,6 +86,8 @@ def split_resource_pool(resource_pool: RayResourcePool, split_size: int | Sequen
     Raises a ValueError (PW718) for sizes that do not sum up, and as RayResourcePool.seats.
     """
     whole = resource_pool.world_size
+    if not isinstance(split_size, int) and (isinstance(split_size, str) or not _are_whole(split_size)):
+        raise _unsplit(resource_pool, f"split_size must be a whole number or a list of them: it is {split_size!r}")
     if isinstance(split_size, int):
         if split_size < 1 or whole % split_size:
             raise _unsplit(resource_pool, f"split_size must be a divisor of world_size: {split_size} does not divide {whole}")
@@ -107,12 +109,18 @@ def merge_resource_pool(rp1: RayResourcePool, rp2: RayResourcePool) -> RayResour
 
     Raises a ValueError (PW718) unless they agree in what every place is, and are on one cluster.
     """
+    if rp1 is rp2:
+        raise refused("PW718", rp1.name_prefix, f"pool `{rp1.name_prefix}` cannot be merged with itself", "give two pools")
     for name in ("use_gpu", "max_colocate_count", "n_gpus_per_node", "detached", "accelerator_type", "on"):
         one, other = getattr(rp1, name), getattr(rp2, name)
         if one != other:
             message = f"pools `{rp1.name_prefix}` and `{rp2.name_prefix}` cannot be merged: {name} is {one} and {other}"
             raise refused("PW718", rp1.name_prefix, message, f"give both the same {name}")
     return MergedRayResourcePool(rp1, rp2)
+
+
+def _are_whole(sizes: object) -> bool:
+    return isinstance(sizes, Iterable) and all(isinstance(size, int) for size in sizes)
 
 
 def _unsplit(pool: RayResourcePool, message: str) -> Any:

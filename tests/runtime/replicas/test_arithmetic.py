@@ -31,8 +31,8 @@ def test_the_arithmetic_in_words() -> None:
     assert str(divide(8, tp=3)) == "8 accelerators // 3 for each = 2 replicas, 2 stay idle"
 
 
-@pytest.mark.parametrize("degrees", [(0, 1, 1), (1, -1, 1)])
-def test_a_degree_below_one_is_refused(degrees: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("degrees", [(0, 1, 1), (1, -1, 1), (2.0, 1, 1), (None, 1, 1), ("2", 1, 1)])
+def test_a_degree_that_is_no_number_above_zero_is_refused(degrees: tuple[Any, int, int]) -> None:
     with pytest.raises(ValueError, match="cannot be dealt to replicas of tp"):
         num_replicas(8, *degrees)
 
@@ -42,8 +42,8 @@ def test_nodes_that_a_replica_fills(size: int, node: int, expected: tuple[int, i
     assert nodes_of(size, node, "replica 0") == expected
 
 
-@pytest.mark.parametrize(("size", "node"), [(6, 8), (12, 8), (3, 2), (1, 0)])
-def test_a_replica_that_would_lie_across_the_border_of_nodes_is_refused(size: int, node: int) -> None:
+@pytest.mark.parametrize(("size", "node"), [(6, 8), (12, 8), (3, 2), (1, 0), (1, "8")])
+def test_a_replica_that_would_lie_across_the_border_of_nodes_is_refused(size: int, node: Any) -> None:
     with pytest.raises(LaunchFailed, match=f"a replica of {size} accelerators does not fit nodes of {node}") as caught:
         EchoReplica(0, {"tensor_model_parallel_size": size}, {}, gpus_per_node=node)
     assert (caught.value.findings[0].code, caught.value.exit_code) == ("PW741", 2)

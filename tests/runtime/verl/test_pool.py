@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from placewright.runtime import RayResourcePool, ResourcePool, ResourcePoolManager, merge_resource_pool, split_resource_pool
 from placewright.runtime.failure import LaunchFailed
@@ -125,6 +127,12 @@ def test_two_pools_are_one_in_the_order_of_their_ranks() -> None:
     assert port.left_over() == {}
 
 
+def test_a_pool_cannot_be_merged_with_itself() -> None:
+    pool = RayResourcePool([1], name_prefix="p", on=FakePort(8))
+    with pytest.raises(ValueError, match="pool `p` cannot be merged with itself"):
+        merge_resource_pool(pool, pool)
+
+
 def test_pools_that_differ_cannot_be_one() -> None:
     port = FakePort(8)
     with pytest.raises(ValueError, match="pools `a` and `b` cannot be merged: max_colocate_count is 10 and 3"):
@@ -144,6 +152,37 @@ def test_a_manager_makes_pools_by_name_and_knows_which_role_is_on_which() -> Non
         manager.get_resource_pool("actor").seats()
         with pytest.raises(ValueError, match="role `critic` is on no pool; these are: `actor`, `rm`"):
             manager.get_resource_pool("critic")
+    assert port.left_over() == {}
+
+
+def test_pools_are_created_once_and_anew_when_they_were_closed() -> None:
+    port = FakePort(8)
+    manager = ResourcePoolManager({"p": [8]}, {"actor": "p"}, on=port)
+    manager.create_resource_pool()
+    pool = manager.get_resource_pool("actor")
+    pool.seats()
+    manager.create_resource_pool()
+    assert manager.get_resource_pool("actor") is pool
+    manager.close()
+    assert port.left_over() == {}
+    manager.create_resource_pool()
+    assert len(manager.get_resource_pool("actor").seats()) == 8
+    manager.close()
+
+
+@pytest.mark.parametrize("wrong", [2, "8", 1.5, [True], ["8"], [2.0]])
+def test_what_is_no_list_of_numbers_is_no_pool(wrong: Any) -> None:
+    port = FakePort(8)
+    for ask in (lambda: RayResourcePool(wrong, on=port).seats(), ResourcePoolManager({"p": wrong}, None, on=port).create_resource_pool):
+        with pytest.raises(LaunchFailed) as caught:
+            ask()
+        assert caught.value.findings[0].code == "PW718"
+    with pytest.raises(LaunchFailed, match=r"lets (1\.5|True) groups share its places"):
+        RayResourcePool([2], max_colocate_count=wrong if isinstance(wrong, float) else True, on=port).seats()
+    with pytest.raises(LaunchFailed, match="the pools are given as"):
+        ResourcePoolManager(wrong, None, on=port).create_resource_pool()
+    with RayResourcePool([2], on=port) as pool, pytest.raises(LaunchFailed, match="split_size must"):
+        split_resource_pool(pool, "2" if wrong == 2 else wrong)
     assert port.left_over() == {}
 
 
