@@ -21,18 +21,14 @@ from ..watching.watch import Watch
 from ..world.differences import NOTHING_SEEN
 from ..world.inventory import inventory
 from ..world.matching import used_nodes
-from .given_up import NOT_RECOVERED, SPENT_HELP, given_up
 from .joined import with_joined
+from .losses import is_lost
 from .question import loosened, question_of
 from .recovery import Recovery
 from .replanner import Search, replanned
+from .restarts import Restarts
 from .roll import Roll
 
-LOST = frozenset({"PW704", "PW713"})
-"""What a restart can mend: a worker that died, a node that is gone."""
-LONGEST_PAUSE = 30.0
-STEADY = 60.0
-"""Seconds after which a launch counts as one that runs: the next restart is the first in a row again."""
 Better = tuple[Plan, Moves, tuple[str, ...]]
 """A plan on more nodes, what would move, and the names of those nodes."""
 
@@ -56,12 +52,10 @@ class Lifetime:
         self.problem = question_of(plan) if problem is None else problem
         self._guessed = problem is None
         self.way = way
-        self.restarts = restarts
+        self.restarts = Restarts(restarts)
         self.recoveries: list[Recovery] = []
         self.running: Running | None = None
         self.listeners: list[OnFailure] = []
-        self._attempts = self._in_a_row = 0
-        self._started = 0.0
         self._search = search
         self._stack = ExitStack()
         self._roll: Roll | None = None
@@ -84,7 +78,7 @@ class Lifetime:
         except LaunchFailed as failure:
             self.stop()
             gone = before - set(self._there())
-            if not self.restarts or not (is_lost(failure) or gone & self._used()):
+            if not self.restarts.allowed or not (is_lost(failure) or gone & self._used()):
                 raise
             self.recover(failure)
             return self.now
@@ -109,15 +103,10 @@ class Lifetime:
         fails otherwise. Then nothing runs and nothing is held.
         """
         began = self.way.port.now()
-        if began - self._started > STEADY:
-            self._in_a_row = 0
+        self.restarts.failed(began)
         while True:
             self.stop()
-            if self._attempts >= self.restarts:
-                raise given_up(failure, _spent(self.restarts), SPENT_HELP)
-            self.way.port.pause(pause_before(self._in_a_row))
-            self._attempts += 1
-            self._in_a_row += 1
+            self.restarts.take(self.way.port, failure)
             try:
                 return self._again(failure, began)
             except LaunchFailed as next_failure:
@@ -193,7 +182,7 @@ class Lifetime:
             plan, moves = self._replanned(there, failure)
             joined = tuple(name for name in _names(plan.cluster) if name not in _names(self.plan.cluster))
         self._start(plan)
-        return self._noted(Recovery(lost, joined, moves, self._attempts, self.way.port.now() - began))
+        return self._noted(Recovery(lost, joined, moves, self.restarts.used, self.way.port.now() - began))
 
     def _replanned(self, there: Collection[str], failure: LaunchFailed) -> tuple[Plan, Moves]:
         """See `replanned`; where that is impossible and only guesses stand in the way, without them."""
@@ -211,7 +200,8 @@ class Lifetime:
         else:  # what was seen before the first start need not be so any more
             running = start(self._stack, plan, self.roll.ranked(plan.cluster, available), replace(self.way, seen=NOTHING_SEEN))
         running.monitor.on_failure = self.listeners
-        self.plan, self.running, self._started = plan, running, self.way.port.now()
+        self.plan, self.running = plan, running
+        self.restarts.started(self.way.port.now())
         if self.listeners:
             self.watch()
         return running
@@ -244,22 +234,6 @@ class Lifetime:
 
     def _used(self) -> set[str]:
         return {self.plan.cluster.name(rank) for rank in used_nodes(self.plan)}
-
-
-def is_lost(failure: LaunchFailed) -> bool:
-    """Is it a failure that a restart can mend, and none that tells that there is none any more?"""
-    codes = {finding.code for finding in failure.findings}
-    return bool(codes & LOST) and NOT_RECOVERED not in codes
-
-
-def pause_before(in_a_row: int) -> float:
-    """Seconds before the next restart after so many in a row: none before the first, then 1, 2, 4, up to half a minute."""
-    return 0.0 if not in_a_row else min(LONGEST_PAUSE, 2.0 ** (in_a_row - 1))
-
-
-def _spent(restarts: int) -> str:
-    often = "once" if restarts == 1 else f"{restarts} times"
-    return f"it was restarted {often}, as often as it may be" if restarts else "it may not be restarted"
 
 
 def _names(cluster: Cluster) -> set[str]:

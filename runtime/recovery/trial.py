@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 
 from ..failure import LaunchFailed
-from .lifetime import Lifetime, is_lost
+from .lifetime import Lifetime
+from .losses import is_lost
 
 
 class Trial:

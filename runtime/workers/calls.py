@@ -85,7 +85,7 @@ class Calls(ABC):
         return self._results(asked, method, timeout)
 
     def __repr__(self) -> str:
-        ranks = write_ranks(merge(range(rank, rank + 1) for rank in sorted(self.ranks))) or "none"
+        ranks = write_ranks(merge([range(rank, rank + 1) for rank in sorted(self.ranks)])) or "none"
         return f"<{type(self).__name__} {self.whole.component!r}, ranks {ranks}>"
 
     def __getattr__(self, name: str) -> Callable[..., list[Any]]:

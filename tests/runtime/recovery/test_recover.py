@@ -13,7 +13,7 @@ from placewright.runtime.launch import bring_up
 from placewright.runtime.launched import Launch
 from placewright.runtime.progress import silent
 from placewright.runtime.recovery.again import Again
-from placewright.runtime.recovery.lifetime import pause_before
+from placewright.runtime.recovery.restarts import pause_before
 from placewright.solver.searching.search import solve
 
 from ..fake import FakePort
