@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import socket
 
 from ..failure import LaunchFailed, failed
@@ -39,6 +40,10 @@ class Connection:
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as problem:
             lines = str(problem).strip().splitlines() or [type(problem).__name__]
             raise _no_ray(self.address, lines[0][:200]) from problem
+        except SystemExit as problem:  # Ray's own handler of SIGTERM, which stands while it connects
+            if problem.code == signal.SIGTERM:
+                signal.raise_signal(signal.SIGTERM)  # is heard by the handler that is there again
+            raise
 
     def close(self) -> None:
         """Disconnects, if this object connected. Everything that this process still has in the cluster ends with it."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
+import sys
 import threading
 from typing import Callable, Iterator
 
@@ -79,3 +82,31 @@ def test_a_machine_is_the_same_under_all_its_names() -> None:
 def test_a_connection_to_another_cluster_is_not_replaced(address: str) -> None:
     with pytest.raises(LaunchFailed, match="this process is already connected to"):
         Connection("192.0.2.1:6379").open()
+
+
+def test_sigterm_while_ray_connects_reaches_the_handler_that_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ray.init` puts a handler of its own in the place of ours, which ends the process with an exit code of its own."""
+    ray = pytest.importorskip("ray")
+    disconnected: list[bool] = []
+
+    def connect(address: str, namespace: str) -> None:
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(number))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr("placewright.runtime.port.connection.connect", connect)
+    monkeypatch.setattr("placewright.runtime.port.connection.disconnect", lambda: disconnected.append(True))
+    monkeypatch.setattr("placewright.runtime.port.connection.probe", lambda address: None)
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        connection = Connection("127.0.0.1:1")
+        with pytest.raises(KeyboardInterrupt):
+            connection.open()
+        connection.close()
+        assert disconnected == [True]
+        assert signal.getsignal(signal.SIGTERM) is interrupt
+    finally:
+        signal.signal(signal.SIGTERM, before)
