@@ -62,8 +62,8 @@ _HOMES = {
 __all__ = [
     "Answer", "Cluster", "Converted", "Finding", "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy",
     "PackedPlacementStrategy", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
-    "alternatives", "attach", "cluster", "convert", "explain", "explanation", "launch", "load", "read_plan", "replan", "solve", "verify",
-    "whatif", "write_plan",
+    "alternatives", "attach", "cluster", "convert", "discover", "explain", "explanation", "launch", "load", "read_plan", "replan", "solve",
+    "verify", "whatif", "write_plan",
 ]  # fmt: skip
 
 
