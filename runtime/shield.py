@@ -11,14 +11,15 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def shielded() -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP wait until the block has ended, then the first of them is delivered as ever.
+def shielded() -> Iterator[list[int]]:
+    """SIGINT, SIGTERM and SIGHUP wait until the block has ended, then the first of them is delivered as ever. The list is of those
+    that came so far.
 
     The handlers are put back as they were, whatever the block did to them: `ray.init` replaces the one of SIGTERM.
     Outside the main thread, where Python never delivers a signal, it does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield []
         return
     caught: list[int] = []
     # a handler that is None was not set from Python and cannot be put back
@@ -26,7 +27,7 @@ def shielded() -> Iterator[None]:
     for number in before:
         signal.signal(number, lambda number, frame: caught.append(number))
     try:
-        yield
+        yield caught
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

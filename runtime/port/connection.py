@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import signal
 import socket
 
 from ..failure import LaunchFailed, failed
 from ..shield import shielded
 from .on_ray import NAMESPACE
-from .ray_compat import connect, connected_address, disconnect, need_ray
+from .ray_compat import connect, connected_address, disarm, disconnect, need_ray
 
 PROBE_LIMIT = 3.0
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d{1,5})")
@@ -35,15 +34,15 @@ class Connection:
         probe(self.address)
         self._mine = True
         try:
-            with shielded():
-                connect(self.address, NAMESPACE)
+            with shielded() as heard:
+                try:
+                    connect(self.address, NAMESPACE)
+                finally:
+                    if heard:
+                        disarm()
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as problem:
             lines = str(problem).strip().splitlines() or [type(problem).__name__]
             raise _no_ray(self.address, lines[0][:200]) from problem
-        except SystemExit as problem:  # Ray's own handler of SIGTERM, which stands while it connects
-            if problem.code == signal.SIGTERM:
-                signal.raise_signal(signal.SIGTERM)  # is heard by the handler that is there again
-            raise
 
     def close(self) -> None:
         """Disconnects, if this object connected. Everything that this process still has in the cluster ends with it."""

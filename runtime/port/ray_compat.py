@@ -5,6 +5,7 @@ Only calls that the head node itself answers are used; Ray's state API needs the
 
 from __future__ import annotations
 
+import signal
 from typing import Any, Mapping
 
 from ..failure import failed
@@ -24,11 +25,29 @@ def need_ray() -> Any:
 def connect(address: str, namespace: str) -> None:
     """Connects this process to a cluster. Ray prints nothing here until `disconnect`: what matters becomes a Finding.
 
-    Ray passes on a cluster's messages to standard output by default, and has no public switch for it.
+    Ray passes on a cluster's messages to standard output by default, and has no public switch for it. Nor has it one for its
+    handler of SIGTERM, which would leave `ray.init` in the middle: what is left then crashes when the process ends.
     """
     ray = need_ray()
     ray._private.worker._worker_logs_enabled = False
-    ray.init(address=address, namespace=namespace, log_to_driver=False, logging_level="CRITICAL")
+    utils = ray._private.utils
+    handle = getattr(utils, "set_sigterm_handler", None)
+    utils.set_sigterm_handler = lambda handler: None
+    try:
+        ray.init(address=address, namespace=namespace, log_to_driver=False, logging_level="CRITICAL")
+    finally:
+        utils.set_sigterm_handler = handle
+
+
+def disarm() -> None:
+    """Takes back what Ray does about a signal that comes while it connects: an alarm that aborts this process 3 s later.
+
+    Its core has a handler below Python's until `ray.init` returns. Source: abseil, debugging/failure_signal_handler.cc.
+    """
+    signal.alarm(0)
+    handler = signal.getsignal(signal.SIGALRM)
+    if handler is not None:
+        signal.signal(signal.SIGALRM, handler)
 
 
 def disconnect() -> None:
