@@ -41,8 +41,8 @@ class EchoEngine(Engine):
     _sequences = itertools.count()
 
     @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape) -> None:
-        """Serves any shape."""
+    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
+        """Serves any shape, over any nodes."""
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
         """See Engine; the sampling makes no difference but in length."""

@@ -88,8 +88,8 @@ class Engine(ABC):
 
     @classmethod
     @abstractmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape) -> None:
-        """Raises LaunchFailed (PW740, PW741) if the engine cannot serve this: it is asked before anything starts."""
+    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
+        """Raises LaunchFailed (PW740, PW741) if the engine cannot serve this on so many nodes: it is asked before anything starts."""
 
     async def open(self, workers: Workers) -> None:
         """Is called once, when every worker has its half. The server's process sees the accelerators of its node's workers."""

@@ -23,9 +23,9 @@ class SglangEngine(Engine):
     _own: HuggingFaceTokenizer
 
     @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape) -> None:
+    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
         """Raises LaunchFailed: PW740 without SGLang, PW741 for a shape that this adapter does not serve, or without a model."""
-        refuse_shape("sglang", settings, shape)
+        refuse_shape("sglang", settings, shape, nodes)
         _sglang()
 
     async def open(self, workers: Workers) -> None:

@@ -40,7 +40,7 @@ class TransformerEngine(Engine):
         self.longest = self.model.longest
 
     @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape) -> None:
+    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
         """Raises LaunchFailed (PW741) where heads or columns or layers cannot be dealt out evenly."""
         model = Model.of(settings)
         parts = (("heads", model.heads, shape.tensor), ("mlp", model.mlp, shape.tensor), ("layers", model.layers, shape.pipeline))

@@ -26,9 +26,9 @@ class VllmEngine(Engine):
     _own: HuggingFaceTokenizer
 
     @classmethod
-    def check(cls, settings: Mapping[str, Any], shape: Shape) -> None:
+    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
         """Raises LaunchFailed: PW740 without vLLM, PW741 for a shape that this adapter does not serve, or without a model."""
-        refuse_shape("vllm", settings, shape)
+        refuse_shape("vllm", settings, shape, nodes)
         _vllm()
 
     async def open(self, workers: Workers) -> None:

@@ -30,7 +30,7 @@ class EngineReplica(Replica):
         need_serving()
         super().__init__(replica_rank, config, model_config, gpus_per_node, is_reward_model, on=on)
         self.model = _plain(model_config)
-        engine_class(self.engine).check(self.model, self.shape)
+        engine_class(self.engine).check(self.model, self.shape, self.nnodes)
         self._servers: Any = None
 
     @property

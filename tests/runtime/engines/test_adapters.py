@@ -13,6 +13,7 @@ from placewright.runtime.engines.needed import need
 from placewright.runtime.engines.registry import engine_class
 from placewright.runtime.engines.shape import Shape
 from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.replicas.engine_replica import EngineReplica, SglangReplica, VllmReplica
 
 MODEL = {"path": "org/model", "max_model_len": 128}
 
@@ -94,6 +95,21 @@ def test_what_is_not_passed_on_is_refused(name: str, model: dict[str, Any], shap
     with pytest.raises(LaunchFailed) as caught:
         engine_class(name).check(model, shape)
     assert caught.value.findings[0].code == "PW741"
+
+
+@pytest.mark.parametrize("replica", [VllmReplica, SglangReplica])
+def test_a_replica_over_several_nodes_is_refused_before_anything_starts(replica: type[EngineReplica]) -> None:
+    with pytest.raises(LaunchFailed) as caught:
+        replica(0, {"tensor_model_parallel_size": 16}, MODEL, gpus_per_node=8)
+    (finding,) = caught.value.findings
+    assert (finding.code, finding.witnesses, caught.value.exit_code) == ("PW741", (16, 2, 8), 2)
+    assert finding.message == (
+        f"the engine `{replica.engine}` is served on one node: tp 16 over 2 nodes of 8 would see 8 of 16 accelerators"
+    )
+    assert finding.help == "set tp to 8: 2 replicas of 8 take the same 16 accelerators, each on a node of its own"
+    with pytest.raises(LaunchFailed) as fits:  # what the help says is refused for want of the library alone
+        replica(0, {"tensor_model_parallel_size": 8}, MODEL, gpus_per_node=8)
+    assert fits.value.findings[0].code == "PW740"
 
 
 def test_an_engine_that_nobody_knows_is_refused() -> None:
