@@ -33,7 +33,9 @@ class SglangEngine(Engine):
         await super().open(workers)
         own = {name: value for name, value in self.settings.items() if name not in _OURS}
         self._engine = _sglang().Engine(model_path=self.settings["path"], tp_size=self.shape.tensor, **own)
-        self.tokenizer = self._own = HuggingFaceTokenizer(self._engine.tokenizer_manager.tokenizer)
+        manager = self._engine.tokenizer_manager
+        self.longest = int(manager.model_config.context_len)
+        self.tokenizer = self._own = HuggingFaceTokenizer(manager.tokenizer)
 
     async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
         """See Engine."""

@@ -38,6 +38,7 @@ class VllmEngine(Engine):
         own = {name: value for name, value in self.settings.items() if name not in _OURS}
         args = vllm.AsyncEngineArgs(model=self.settings["path"], tensor_parallel_size=self.shape.tensor, **own)
         self._engine = vllm.AsyncLLMEngine.from_engine_args(args)
+        self.longest = int(self._engine.model_config.max_model_len)
         got = self._engine.get_tokenizer()
         self.tokenizer = self._own = HuggingFaceTokenizer(await got if hasattr(got, "__await__") else got)
 

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from ..channel.channel import ChannelFailed
 from . import requests
 from .bodies import CHAT, COMPLETION, END, Answer, Body, Kind, event
+from .body_limit import BodyLimit
 from .choices import Piece, Wanted, together
 from .errors import INVALID, NOT_FOUND, SERVER, UNAUTHORIZED, Refused, invalid
 from .requests import ChatRequest, CompletionRequest
@@ -27,6 +28,7 @@ CLOSED = 499
 def build_app(serving: Serving) -> FastAPI:
     """The application that answers for what is served."""
     app = FastAPI(title="placewright", docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(BodyLimit)
     _errors(app)
 
     @app.get("/health")

@@ -67,6 +67,8 @@ class Serving:
         longest = self.engine.longest
         if longest is None:
             return most or MOST_TOKENS
+        if most is not None and most > longest:
+            raise Refused(400, f"a context has at most {longest} tokens; `max_tokens` is {most}", INVALID, "max_tokens", "invalid_value")
         room = longest - prompt
         if room < (most or 1):
             message = f"a context has at most {longest} tokens; {prompt} of the prompt and {most or 1} of the answer are more"

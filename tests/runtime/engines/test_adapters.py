@@ -41,6 +41,7 @@ class Vllm:
 
     def __init__(self, args: Any) -> None:
         self.args = args
+        self.model_config = SimpleNamespace(max_model_len=args.max_model_len)
         self.ended = False
 
     @classmethod
@@ -66,7 +67,7 @@ class Sglang:
 
     def __init__(self, **arguments: Any) -> None:
         self.arguments = arguments
-        self.tokenizer_manager = SimpleNamespace(tokenizer=Tokens())
+        self.tokenizer_manager = SimpleNamespace(tokenizer=Tokens(), model_config=SimpleNamespace(context_len=arguments["context_length"]))
 
     async def async_generate(self, input_ids: list[int], sampling_params: dict[str, Any], stream: bool) -> AsyncIterator[Any]:
         async def outputs() -> AsyncIterator[Any]:
@@ -117,13 +118,14 @@ def test_an_engine_that_nobody_knows_is_refused() -> None:
         engine_class("llama")
 
 
-def answer(name: str) -> tuple[Any, list[int]]:
+def answer(name: str, model: dict[str, Any] = MODEL) -> tuple[Any, list[int]]:
     async def run() -> tuple[Any, list[int]]:
         cls = engine_class(name)
-        cls.check(MODEL, Shape(2))
-        engine = cls(MODEL, Shape(2))
+        cls.check(model, Shape(2))
+        engine = cls(model, Shape(2))
         await engine.open(None)  # type: ignore[arg-type]
         assert engine.tokenizer.size == 10
+        assert engine.longest == 128
         assert engine.chat([{"role": "user", "content": "Hi"}]) == [1, 1]
         return engine, [token async for token in engine.generate([5], Sampling(4))]
 
@@ -146,6 +148,6 @@ def test_sglang_is_given_the_model_by_its_own_words(monkeypatch: pytest.MonkeyPa
     library = ModuleType("sglang")
     library.Engine = Sglang  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sglang", library)
-    engine, tokens = answer("sglang")
+    engine, tokens = answer("sglang", {"path": "org/model", "context_length": 128})
     assert tokens == [5, 4, 9]
-    assert engine._engine.arguments == {"model_path": "org/model", "tp_size": 2, "max_model_len": 128}
+    assert engine._engine.arguments == {"model_path": "org/model", "tp_size": 2, "context_length": 128}

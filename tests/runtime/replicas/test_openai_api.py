@@ -6,11 +6,13 @@ import json
 import socket
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import openai
 import pytest
+from placewright.runtime.replicas.http.body_limit import MOST_BYTES
 
 from .conftest import MODEL, Maker, Replica
 
@@ -179,6 +181,37 @@ def test_a_token_outside_the_vocabulary_and_too_many_answers_are_refused(echo: R
     assert (status, json.loads(text)["error"]["param"]) == (400, "prompt")
     status, text = curl(echo, "/v1/completions", {"model": MODEL, "prompt": ["a"] * 10, "n": 20})
     assert (status, json.loads(text)["error"]["param"]) == (400, "n")
+
+
+def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(echo: Replica) -> None:
+    address = urlsplit(echo.url)
+    head = f"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {MOST_BYTES + 1}\r\n\r\n"
+    with socket.create_connection((address.hostname, address.port), 10) as client:
+        client.sendall(head.encode())
+        said = client.recv(1 << 16)
+    assert said.startswith(b"HTTP/1.1 413")
+    assert b'"type":"invalid_request_error"' in said
+
+
+@pytest.mark.parametrize("how", [[], ["-H", "Transfer-Encoding: chunked"]])
+def test_a_body_that_is_too_large_is_refused_and_the_next_request_is_served(echo: Replica, how: list[str], tmp_path: Path) -> None:
+    large, small = tmp_path / "large.json", {"model": MODEL, "prompt": "ab", "max_tokens": 1 << 40}
+    large.write_text(json.dumps({**small, "prompt": "x" * MOST_BYTES}))
+    status, text = curl(echo, "/v1/completions", f"@{large}", *how)
+    error = json.loads(text)["error"]
+    assert (status, error["type"]) == (413, "invalid_request_error")
+    assert f"larger than {MOST_BYTES} bytes" in error["message"]
+    assert curl(echo, "/v1/completions", small, *how)[0] == 200
+
+
+@pytest.mark.parametrize(("path", "body"), [("completions", {"prompt": "a"}), ("chat/completions", {"messages": HELLO})])
+def test_an_answer_longer_than_the_context_is_refused(replica: Maker, path: str, body: dict[str, Any]) -> None:
+    made = replica("transformer", model={"longest": 64})
+    status, text = curl(made, f"/v1/{path}", {"model": MODEL, "max_tokens": 65, **body})
+    error = json.loads(text)["error"]
+    assert (status, error["param"], error["code"]) == (400, "max_tokens", "invalid_value")
+    assert error["message"] == "a context has at most 64 tokens; `max_tokens` is 65"
+    assert curl(made, f"/v1/{path}", {"model": MODEL, "max_tokens": 2, **body})[0] == 200
 
 
 def test_more_than_the_context_holds_is_refused(replica: Maker) -> None:
