@@ -6,15 +6,20 @@ from functools import partial
 from typing import Any, Callable, Sequence
 
 from ...dispatch.sharding import shares
+from ...failure import LaunchFailed
 from ...port.port import Actor, Port, Ticket
 from ...workers.group import WorkerGroup
 from ...workers.waiting import CALL_HELP, as_done
+from .raised import as_raised
 
 
 class Executing:
     """A group that calls its workers by the names of their methods.
 
-    What waits raises LaunchFailed at the first worker that raises (PW709) or dies (PW704), however long others would take.
+    What waits raises LaunchFailed at the first worker that raises (PW709) or dies (PW704), however long others would take. If it
+    raised, the failure is also of the type of what it raised: `except KeyError` catches a KeyError of a worker, as with verl.
+    There it is a `ray.exceptions.RayTaskError` besides, here a LaunchFailed; see RaisedByUser.
+
     What does not wait returns references, as Ray's own calls do. `group` is the same workers with our own ways to call them,
     such as ``group.on(0, 1).call("train")``.
     """
@@ -69,14 +74,17 @@ class Executing:
         return self.fetch(range(self.world_size), self.execute_all_async(method_name, *args, **kwargs), method_name)
 
     def fetch(self, ranks: Sequence[int], tickets: Sequence[Ticket], method_name: str = "") -> list[Any]:
-        """What these references of these ranks stand for. Raises LaunchFailed at the first that fails."""
+        """What these references of these ranks stand for. Raises LaunchFailed at the first that fails, of its own type too if it raised."""
         what = f"`{method_name}`" if method_name else "a call"
         order = {ticket: position for position, ticket in enumerate(tickets)}
         answers: list[Any] = [None] * len(tickets)
         within = "" if self.timeout is None else f" within {self.timeout:g} s"
         pending = {ticket: (self.group, rank) for ticket, rank in zip(tickets, ranks)}
         for group, rank, ticket in as_done(pending, self.timeout, f"have not answered {what}{within}", CALL_HELP):
-            answers[order[ticket]] = group.answer(ticket, rank, f"ran {what}")
+            try:
+                answers[order[ticket]] = group.answer(ticket, rank, f"ran {what}")
+            except LaunchFailed as failure:
+                raise as_raised(failure) from failure.__cause__
         return answers
 
     def is_awaited(self, answer: object) -> bool:

@@ -116,10 +116,14 @@ def test_shortages_take_less_than_a_second_and_leave_nothing() -> None:
         refused("needs 1 accelerator.*|needs 1 CPU.*", [1], max_colocate_count=1)
 
 
-def test_a_constructor_that_raises_ends_its_group_and_a_worker_that_dies_is_named() -> None:
+def test_a_constructor_that_raises_ends_its_group_a_method_raises_its_own_type_and_a_worker_that_dies_is_named() -> None:
     with RayResourcePool([2], max_colocate_count=1) as pool:
         with pytest.raises(LaunchFailed, match=r"rank 1 of `xRefuses` .* could not be constructed: ValueError: no weights for rank 1"):
             RayWorkerGroup(pool, RayClassWithInitArgs(Refuses), name_prefix="x")
         group = RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix="x")
+        with pytest.raises(RuntimeError, match=r"(?s)rank 0 of `xActor` .* raised while .*, in boom\n") as caught:
+            group.execute_rank_zero_sync("boom")
+        assert isinstance(caught.value, LaunchFailed)
+        assert caught.value.args == ("rank 0 has had enough",)
         with pytest.raises(LaunchFailed, match=r"rank 0 of `xActor` .* died while it ran `execute_func_rank_zero`"):
             group.execute_func_rank_zero(os._exit, 1)
