@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import time
 from typing import Any, Iterator
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import openai
 import pytest
@@ -86,6 +89,38 @@ def test_a_replica_over_two_nodes_has_a_master_and_a_headless_server_and_answers
                 await completed(replica)
             assert time.monotonic() - began < 2
         await replica.close()
+
+    asyncio.run(run())
+
+
+def test_a_worker_killed_while_it_streams_ends_the_stream_with_an_error_and_the_health_of_the_replica(half_free: str) -> None:
+    async def run() -> None:
+        long = "x" * 100_000  # what takes the echo very long to say
+        async with EchoReplica(0, TWO, {}, gpus_per_node=1) as replica:  # the worker that dies is behind a headless server
+            await replica.init_standalone()
+            worker = await replica.workers[1]._placewright_report.remote()
+            stream = await client(replica).completions.create(model="echo", prompt=long, max_tokens=len(long), stream=True)
+            said = [(await anext(stream)).choices[0].text]
+
+            async def listen() -> None:
+                async for chunk in stream:
+                    said.append(chunk.choices[0].text)
+
+            os.kill(worker["pid"], signal.SIGKILL)
+            killed = time.monotonic()
+            with pytest.raises(openai.APIError, match="died, or cannot be reached"):
+                await listen()
+            assert time.monotonic() - killed < 2
+            assert 0 < len("".join(said)) < len(long)
+            with pytest.raises(HTTPError) as health:
+                await asyncio.to_thread(urlopen, f"http://{replica.server_address}/health", timeout=2)
+            assert time.monotonic() - killed < 2
+            assert (health.value.code, json.load(health.value)["status"]) == (503, "failed")
+            servers = [await server._placewright_report.remote() for server in replica.servers]
+        left = [each["pid"] for each in servers]
+        while any(os.path.exists(f"/proc/{pid}") for pid in left):
+            assert time.monotonic() - killed < 10
+            await asyncio.sleep(0.05)
 
     asyncio.run(run())
 
