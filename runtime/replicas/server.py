@@ -11,7 +11,7 @@ from typing import Any, Mapping, Sequence
 from ..engines.engine import Engine, Sampling
 from ..engines.registry import engine_class
 from ..engines.shape import Shape
-from .channel.address import host_port, listening, own_address
+from .channel.address import bare, host_port, listening, own_address
 from .channel.channel import Channel, ChannelFailed, Peer
 from .channel.endpoint import Endpoint
 from .channel.relay import Relay
@@ -69,6 +69,7 @@ class ReplicaServer:
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
         self._own = own_address(settings.towards)
+        self._host = bare(settings.host) or self._own
         self._loop = Loop()
         self._joined: queue.SimpleQueue[Peer] = queue.SimpleQueue()
         self._meeting: Endpoint | None = None
@@ -133,10 +134,10 @@ class ReplicaServer:
         await self._channel.collective_rpc(OPEN, [settings.engine, dict(settings.model), list(settings.degrees)], limit=OPEN_LIMIT)
         await engine.open(self._channel)
         self._serving = Serving(settings.name, engine, settings.api_key)
-        bound = listening(settings.host or self._own, settings.port)
+        bound = listening(self._host, settings.port)
         self._listener = Listener(build_app(self._serving), bound)
         await self._listener.start()
-        self._address = (settings.host or self._own, bound.getsockname()[1])
+        self._address = (self._host, bound.getsockname()[1])
         self._loop.begin(self._notice_failure(self._channel, self._serving))
 
     @staticmethod

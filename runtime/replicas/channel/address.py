@@ -6,9 +6,14 @@ import socket
 from typing import Any
 
 
+def bare(host: str) -> str:
+    """A host without the brackets that an IPv6 address has beside a port; Ray and users write both."""
+    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
 def own_address(towards: str) -> str:
     """The address of this machine by which it reaches `towards`, a host name or an IP address. Sends nothing."""
-    family, kind, _, _, target = _resolved(towards)
+    family, kind, _, _, target = _resolved(bare(towards))
     with socket.socket(family, kind) as probe:
         probe.connect(target)
         return str(probe.getsockname()[0])
@@ -20,6 +25,7 @@ def _resolved(host: str) -> Any:
 
 def host_port(host: str, port: int | str) -> str:
     """``ip:port``, with brackets around an IPv6 address."""
+    host = bare(host)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 

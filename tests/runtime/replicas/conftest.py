@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 
 import openai
 import pytest
+from placewright.runtime.replicas.channel.address import host_port
 from placewright.runtime.replicas.server import ReplicaServer, ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
@@ -34,8 +35,7 @@ class Replica:
 
     @property
     def url(self) -> str:
-        host, port = self.servers[0].get_server_address()
-        return f"http://{host}:{port}"
+        return f"http://{host_port(*self.servers[0].get_server_address())}"
 
     def client(self, key: str = "any") -> openai.OpenAI:
         return openai.OpenAI(base_url=f"{self.url}/v1", api_key=key, max_retries=0, timeout=20)
