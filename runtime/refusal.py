@@ -21,3 +21,8 @@ def refused(
 ) -> Refusal:
     """A refusal with one Finding."""
     return Refusal(error(code, subject, message, help=help, witnesses=witnesses, amount=amount, notes=notes))
+
+
+def kind_of(value: object) -> str:
+    """What was given, in words: ``None``, the name of a class, or ``a dict``."""
+    return "None" if value is None else value.__name__ if isinstance(value, type) else f"a {type(value).__name__}"

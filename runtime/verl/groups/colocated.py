@@ -17,6 +17,9 @@ from .ray_class import RayClassWithInitArgs
 BASES = ("MegatronWorker", "Worker")
 """The names of classes of which one is the base of what holds several. Source: verl, single_controller/ray/base.py."""
 
+KEYS = "worker_dict_keys"
+"""The attribute of a class that holds several which has their keys."""
+
 
 def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
     """A class that holds one object of each of these classes in one process, and has their registered methods as ``{key}_{method}``.
@@ -32,7 +35,12 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
         self.worker_dict = {key: constructed(cls, *given[key]) for key, cls in classes.items()}
 
     base = _base(next(iter(classes.values())))
-    body: dict[str, Any] = {"__init__": construct, "__module__": base.__module__, "__doc__": "Holds one worker of each key."}
+    body: dict[str, Any] = {
+        "__init__": construct,
+        "__module__": base.__module__,
+        "__doc__": "Holds one worker of each key.",
+        KEYS: tuple(classes),
+    }
     for key, cls in classes.items():
         for name, how in methods_of(cls):
             direct = how.dispatch_mode is Dispatch.DIRECT_ROLLOUT_METHOD and "rollout" in key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from ...refusal import refused
+from ...refusal import kind_of, refused
 from ..pools.pool import RayResourcePool
 from .ray_class import RayClassWithInitArgs
 
@@ -19,8 +19,7 @@ def check_parameters(name_prefix: str, pool: object, cia: object, others: Mappin
 
     for name, value, kind in (("resource_pool", pool, RayResourcePool), ("ray_cls_with_init", cia, RayClassWithInitArgs)):
         if value is not None and not isinstance(value, kind):
-            given = value.__name__ if isinstance(value, type) else f"a {type(value).__name__}"
-            raise refuse(f"`{name}` is {given}, and must be a {kind.__name__}", f"give it as `{name}={kind.__name__}(...)`")
+            raise refuse(f"`{name}` is {kind_of(value)}, and must be a {kind.__name__}", f"give it as `{name}={kind.__name__}(...)`")
     unknown = [name for name in others if name not in OTHERS]
     if unknown:
         raise refuse(f"there is no parameter `{unknown[0]}`", f"the others are {', '.join(OTHERS)}")

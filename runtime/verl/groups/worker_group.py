@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import secrets
-from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from ...port.port import Actor
 from ...port.ray_compat import actor_named
-from ...refusal import refused
 from ...workers.gang import Gang
 from ...workers.group import WorkerGroup
 from ..pools.on import port_of
@@ -17,17 +15,16 @@ from ..pools.pool import RayResourcePool
 from ..pools.seat import Seat
 from .aliveness import AlivenessCheck
 from .attached import attached
-from .binding import bind, methods_of
-from .executing import Executing
 from .parameters import check_parameters
 from .processes import PoolProcesses, full, intact, members_on, watch_over
 from .ray_class import RayClassWithInitArgs
+from .spawning import Spawning
 
 READY_LIMIT = 300
 """Seconds for all workers to be constructed. verl has the parameter, and does not use it."""
 
 
-class RayWorkerGroup(Executing):
+class RayWorkerGroup(Spawning):
     """Workers of one class, one on each place of a pool, in rank order; methods marked by `register` are methods of the group.
 
     Parameters
@@ -59,18 +56,18 @@ class RayWorkerGroup(Executing):
         self.name_prefix = prefix
         self.fused_worker_used = ray_cls_with_init is not None and ray_cls_with_init.fused_worker_used
         self.sub_cls_name = ""
-        self.wg_dict: dict[str, RayWorkerGroup] | None = None
-        self.method_names: list[str] = []
+        self.wg_dict = None
+        self.method_names = []
         self.device_name = str(others.get("device_name", "cuda"))
         self._gang: Gang | None = None
         self._master: tuple[str | None, str | None] = None, None
-        self._meshes: dict[tuple[str, str], list[Any]] = {}
+        self._meshes = {}
         self._aliveness: AlivenessCheck | None = None
         if resource_pool is None:
             self.group = self._attached(worker_names, worker_handles, others.get("on"))
         else:
             self.group = self._started(resource_pool, others, detached, ray_wait_register_center_timeout)
-        self._bound: list[str] = []
+        self._bound = []
         if ray_cls_with_init is not None:
             self._bind(ray_cls_with_init.worker)
 
@@ -96,31 +93,6 @@ class RayWorkerGroup(Executing):
     def master_port(self) -> str | None:
         """The port there."""
         return self._master[1]
-
-    def spawn(self, prefix_set: Collection[str]) -> dict[str, RayWorkerGroup]:
-        """For each key of colocated classes a group of the same workers, which has the methods of that class under their own names."""
-        found = {}
-        for key in prefix_set:
-            view = self._view()
-            if self.fused_worker_used:
-                view._bind(self._raw(key))
-                view.sub_cls_name = key
-            else:
-                for name, how in methods_of(self._class().worker):
-                    view._named(name, name, how)
-                    if name.startswith(f"{key}_"):
-                        view._named(name.removeprefix(f"{key}_"), name, how)
-                view.sub_cls_name = key
-            found[key] = view
-        return found
-
-    def fuse(self, prefix_set: Collection[str]) -> None:
-        """Gives this group an attribute for each key of fused classes: the group that `spawn` gives for it."""
-        if self.wg_dict is None:
-            self.wg_dict = self.spawn(prefix_set)
-        for key, view in self.wg_dict.items():
-            setattr(self, key, view)
-        self.method_names = self._bind(self._class().worker)
 
     def dispatch_info(self, mesh_name: str) -> list[int]:
         """Which chunk each worker gets of what is dispatched over a mesh; asked once, then known."""
@@ -196,48 +168,9 @@ class RayWorkerGroup(Executing):
         cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
         return attached(port, component, list(names or ()), found, cls)
 
-    def _class(self) -> RayClassWithInitArgs:
-        if self.ray_cls_with_init is None:
-            raise self._refused("no class of workers is given", "give ray_cls_with_init")
-        return self.ray_cls_with_init
-
-    def _raw(self, key: str) -> type:
-        raw: Mapping[str, type] = getattr(self._class().worker, "raw_cls_dict", {})
-        if key not in raw:
-            raise self._refused(f"no class is fused as `{key}`; these are: {', '.join(raw) or 'none'}", "spawn one of these")
-        return raw[key]
-
-    def _view(self) -> RayWorkerGroup:
-        """The same workers again, without the methods that the class gave this group."""
-        view = copy.copy(self)
-        for name in self._bound:
-            delattr(view, name)
-        view._bound, view.method_names, view.wg_dict, view._meshes = [], [], None, {}
-        return view
-
-    def _bind(self, cls: type) -> list[str]:
-        names = []
-        for name, how in methods_of(cls):
-            self._named(name, name, how)
-            names.append(name)
-        return names
-
-    def _named(self, name: str, method: str, how: Any) -> None:
-        bind(self, name, method, how)
-        if name not in self._bound:
-            self._bound.append(name)
-
-    def _addressed(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-        if self.fused_worker_used and method not in self.method_names:
-            return "_fuw_execute", (f"{self.sub_cls_name}_fwmn_{method}", *arguments)
-        return method, arguments
-
     def _asked_once(self, method: str, mesh_name: str) -> list[Any]:
         key = method, mesh_name
         if key not in self._meshes:
             bound = getattr(self, method)
             self._meshes[key] = bound(mesh_name)
         return self._meshes[key]
-
-    def _refused(self, message: str, help: str) -> Exception:
-        return refused("PW718", self.name_prefix, f"group `{self.name_prefix}`: {message}", help)

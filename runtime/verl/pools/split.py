@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Iterable, Sequence
 
-from ...refusal import refused
+from ...refusal import kind_of, refused
 from ...reserving.reservation import Reservation
 from .pool import RayResourcePool
 from .seat import Seat
@@ -83,8 +83,9 @@ class MergedRayResourcePool(RayResourcePool):
 def split_resource_pool(resource_pool: RayResourcePool, split_size: int | Sequence[int]) -> list[SubRayResourcePool]:
     """Consecutive parts of a pool: of one size, or of these sizes. The pool is reserved by it; a part may be split again.
 
-    Raises a ValueError (PW718) for sizes that do not sum up, and as RayResourcePool.seats.
+    Raises a ValueError (PW718) for what is no pool and for sizes that do not sum up, and as RayResourcePool.seats.
     """
+    must_be_pool(resource_pool, "`resource_pool`")
     whole = resource_pool.world_size
     if not isinstance(split_size, int) and (isinstance(split_size, str) or not _are_whole(split_size)):
         raise _unsplit(resource_pool, f"split_size must be a whole number or a list of them: it is {split_size!r}")
@@ -107,8 +108,10 @@ def split_resource_pool(resource_pool: RayResourcePool, split_size: int | Sequen
 def merge_resource_pool(rp1: RayResourcePool, rp2: RayResourcePool) -> RayResourcePool:
     """Two pools as one: the ranks of the first before those of the second.
 
-    Raises a ValueError (PW718) unless they agree in what every place is, and are on one cluster.
+    Raises a ValueError (PW718) unless both are pools, agree in what every place is, and are on one cluster.
     """
+    must_be_pool(rp1, "`rp1`")
+    must_be_pool(rp2, "`rp2`")
     if rp1 is rp2:
         raise refused("PW718", rp1.name_prefix, f"pool `{rp1.name_prefix}` cannot be merged with itself", "give two pools")
     for name in ("use_gpu", "max_colocate_count", "n_gpus_per_node", "detached", "accelerator_type", "on"):
@@ -117,6 +120,13 @@ def merge_resource_pool(rp1: RayResourcePool, rp2: RayResourcePool) -> RayResour
             message = f"pools `{rp1.name_prefix}` and `{rp2.name_prefix}` cannot be merged: {name} is {one} and {other}"
             raise refused("PW718", rp1.name_prefix, message, f"give both the same {name}")
     return MergedRayResourcePool(rp1, rp2)
+
+
+def must_be_pool(pool: object, which: str) -> None:
+    """Raises a ValueError (PW718) for anything but a RayResourcePool; `which` names it."""
+    if not isinstance(pool, RayResourcePool):
+        message = f"{which} is {kind_of(pool)}, and must be a RayResourcePool"
+        raise refused("PW718", "", message, "make it with RayResourcePool(...), or take it from a ResourcePoolManager")
 
 
 def _are_whole(sizes: object) -> bool:

@@ -64,6 +64,25 @@ def test_a_fused_group_has_the_groups_of_its_keys_as_attributes(pool: RayResourc
         fused.spawn({"ref"})
 
 
+def test_a_key_that_no_class_has_is_refused_with_those_that_there_are(pool: RayResourcePool) -> None:
+    with pytest.raises(ValueError, match="group `x`: no class is colocated as `ref`; these are: actor, critic"):
+        RayWorkerGroup(pool, create_colocated_worker_cls(KEYS), name_prefix="x").spawn({"ref"})
+    with pytest.raises(ValueError, match="group `y`: no class is colocated as `actor`; these are: none"):
+        RayWorkerGroup(pool, ACTOR, name_prefix="y").spawn({"actor"})
+
+
+def test_a_class_that_was_put_together_by_hand_tells_its_keys_by_its_methods(pool: RayResourcePool) -> None:
+    class Both(Worker):
+        @register(dispatch_mode=Dispatch.ONE_TO_ALL)
+        def actor_train(self, y: float) -> float:
+            return y + 1
+
+    group = RayWorkerGroup(pool, RayClassWithInitArgs(cls=Both))
+    assert group.spawn({"actor"})["actor"].train(1.0) == [2.0, 2.0]
+    with pytest.raises(ValueError, match="no class is colocated as `critic`"):
+        group.spawn({"critic"})
+
+
 def test_the_class_of_several_is_named_after_them(pool: RayResourcePool) -> None:
     made = create_colocated_worker_cls_fused(KEYS)
     assert (made.fused_worker_used, made.worker.__name__) == (True, "FusedWorker_actor_critic")

@@ -133,6 +133,17 @@ def test_a_pool_cannot_be_merged_with_itself() -> None:
         merge_resource_pool(pool, pool)
 
 
+@pytest.mark.parametrize(("other", "words"), [(None, "None"), ([2], "a list"), (RayResourcePool, "RayResourcePool")])
+def test_what_is_no_pool_is_neither_merged_nor_split(other: Any, words: str) -> None:
+    pool = RayResourcePool([2], on=FakePort(4))
+    with pytest.raises(ValueError, match=f"`rp2` is {words}, and must be a RayResourcePool"):
+        merge_resource_pool(pool, other)
+    with pytest.raises(ValueError, match=f"`rp1` is {words}, and must be a RayResourcePool"):
+        merge_resource_pool(other, pool)
+    with pytest.raises(LaunchFailed, match=f"`resource_pool` is {words}, and must be a RayResourcePool"):
+        split_resource_pool(other, 1)
+
+
 def test_pools_that_differ_cannot_be_one() -> None:
     port = FakePort(8)
     with pytest.raises(ValueError, match="pools `a` and `b` cannot be merged: max_colocate_count is 10 and 3"):
