@@ -206,7 +206,7 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
     """Running workers, exactly where the plan says: a context manager that leaves nothing behind.
 
     A configuration is solved first. Options are those of `load`, and of `placewright.runtime.launch.launch`: `address`,
-    `simulate`, `worker`, `timeout`, `trusted_env`; with `restarts` or `elastic` it is placed anew, by the demands of the
+    `simulate`, `worker`, `timeout`, `trusted_env`, `share_nodes`; with `restarts` or `elastic` it is placed anew, by the demands of the
     configuration, where nodes are lost or join.
     """
     from .models.placements.plan import Plan

@@ -12,7 +12,7 @@ import click
 
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
-from .launching.detached import launch_detached
+from .launching.detached import launch_detached, name_refused
 from .launching.here import launch_here
 from .launching.wanted import Wanted
 from .options import cluster_option, composing_options, dialect_option
@@ -56,6 +56,9 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.option("--wait", type=SECONDS, default=0.6, show_default=True, callback=_finite, help="Seconds to wait for what other jobs hold.")
 @click.option("--restarts", type=click.IntRange(0, 1000), default=0, show_default=True, help="How often to start again what was lost.")
 @click.option(
+    "--share-nodes", is_flag=True, help="Of a node that the plan uses in part, hold only so many accelerators, beside other jobs."
+)
+@click.option(
     "--trust-env", "trusted_env", multiple=True, metavar="NAME", help="Let node groups set this variable, which can run other code."
 )
 @click.option(
@@ -66,7 +69,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @composing_options
 def launch(
     file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, keep: bool, detach: str | None,
-    timeout: float, wait: float, restarts: int, trusted_env: tuple[str, ...], progress: str, machines: Cluster | AsDeclared | None, dialect: str,
+    timeout: float, wait: float, restarts: int, share_nodes: bool, trusted_env: tuple[str, ...], progress: str, machines: Cluster | AsDeclared | None, dialect: str,
     composer: Composer,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
@@ -86,11 +89,13 @@ def launch(
         raise click.UsageError("--keep and --detach exclude each other")
     with _heeding_signals() as heard:
         try:
+            if detach and (code := name_refused(detach)):
+                return code
             found = _plan(file, machines, dialect, composer)
             if isinstance(found, int):
                 return found
             plan, problem = found
-            wanted = Wanted(plan, file, address, worker, method, timeout, wait, restarts, trusted_env, progress, problem)
+            wanted = Wanted(plan, file, address, worker, method, timeout, wait, restarts, share_nodes, trusted_env, progress, problem)
             return launch_here(wanted, keep) if detach is None else launch_detached(wanted, detach)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt but the end of this process

@@ -12,6 +12,7 @@ from .recovery.lifetime import Lifetime
 from .recovery.recovery import Recovery
 from .recovery.trial import Trial
 from .shield import shielded
+from .starting.sharing import Given
 from .watching.audit import AuditRow
 from .watching.monitor import OnFailure
 from .watching.watch import PERIOD
@@ -36,8 +37,8 @@ class Launch:
 
     @property
     def plan(self) -> Plan:
-        """What runs, or ran last."""
-        return self._lifetime.plan
+        """What runs, or ran last: where nodes are shared, with the accelerators that it was given (see `given`)."""
+        return self._lifetime.ran
 
     @property
     def groups(self) -> Mapping[str, WorkerGroup]:
@@ -53,6 +54,11 @@ class Launch:
     def unchecked(self) -> tuple[Unchecked, ...]:
         """What the plan asks of its nodes that a launch neither brings about nor can see. Raises RuntimeError when it has ended."""
         return self._lifetime.now.unchecked
+
+    @property
+    def given(self) -> tuple[Given, ...]:
+        """Where others stand for the accelerators that the plan named, because nodes are shared. Raises RuntimeError when it has ended."""
+        return self._lifetime.now.given
 
     @property
     def recoveries(self) -> tuple[Recovery, ...]:

@@ -9,6 +9,18 @@ from .outcome import OK, failed, runs, workers_table
 from .wanted import Wanted
 
 
+def name_refused(name: str) -> int:
+    """The exit code, its reason printed, where no launch can take this name now; 0 where one may. Asked before a long search."""
+    from ...runtime.detached.claim import refuse_taken
+    from ...runtime.failure import LaunchFailed
+
+    try:
+        refuse_taken(name)
+    except LaunchFailed as problem:
+        return failed(problem)
+    return OK
+
+
 def launch_detached(wanted: Wanted, name: str) -> int:
     """Launches in a keeper, under this name or a fresh one; the exit code when all workers are ready."""
     from ...models.placements.plan_file import plan_to_json
@@ -20,6 +32,7 @@ def launch_detached(wanted: Wanted, name: str) -> int:
     request = Request(
         name=name or wanted.fresh_name(), file=wanted.file, plan=plan_to_json(wanted.plan), address=wanted.address, worker=wanted.worker,
         method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=problem_to_text(wanted.problem),
+        share_nodes=wanted.share_nodes,
     )  # fmt: skip
     try:
         with shown_steps(wanted.progress) as told:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...report.terminal import escape
 from ..showing.steps import shown_steps
 from .outcome import FAILED, NOT_LAUNCHED, OK, failed, ran, runs, workers_table
 from .wanted import Wanted
@@ -40,10 +41,13 @@ def launch_here(wanted: Wanted, kept: bool) -> int:
                     launch(
                         wanted.plan, address=wanted.address, worker=wanted.worker, timeout=wanted.timeout, trusted_env=wanted.trusted_env,
                         progress=told, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, methods=wanted.methods,
+                        share_nodes=wanted.share_nodes,
                     )
                 )  # fmt: skip
             verdict, workers = FAILED, workers_of(running)
             click.echo(workers_table(workers))
+            if running.given:
+                click.echo("\n" + "\n".join(escape(str(each)) for each in running.given))
             if running.unchecked:
                 click.echo("\n" + render_unchecked(running.unchecked))
             if claim is not None:

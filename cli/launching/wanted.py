@@ -25,6 +25,7 @@ class Wanted:
     timeout: float
     wait: float
     restarts: int
+    share_nodes: bool
     trusted_env: tuple[str, ...]
     progress: str
     problem: Problem | None = None

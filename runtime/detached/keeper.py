@@ -78,6 +78,7 @@ class Keeper:
         with launch(
             plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
             progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem), methods=(request.method,) if request.method else (),
+            share_nodes=request.share_nodes,
         ) as running:  # fmt: skip
             keep(running, request.method, self._noted)
 

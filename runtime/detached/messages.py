@@ -35,6 +35,7 @@ class Request(_Plain):
     restarts: int
     trusted_env: tuple[str, ...]
     problem: str = ""
+    share_nodes: bool = False
 
 
 def problem_to_text(problem: Problem | None) -> str:

@@ -45,10 +45,12 @@ class Lifetime:
     problem : of which the plan is an answer, and every later plan too; what the plan alone tells if it is None.
     restarts : how often, in all its life, it is started again after something was lost.
     search : how problems are solved.
+
+    `plan` is what was asked for last, `ran` the same with the accelerators that it was given where nodes are shared.
     """
 
     def __init__(self, plan: Plan, problem: Problem | None, way: Way, restarts: int, search: Search) -> None:
-        self.plan = plan
+        self.plan = self.ran = plan
         self.problem = question_of(plan) if problem is None else problem
         self._guessed = problem is None
         self.way = way
@@ -200,7 +202,7 @@ class Lifetime:
         else:  # what was seen before the first start need not be so any more
             running = start(self._stack, plan, self.roll.ranked(plan.cluster, available), replace(self.way, seen=NOTHING_SEEN))
         running.monitor.on_failure = self.listeners
-        self.plan, self.running = plan, running
+        self.plan, self.ran, self.running = plan, running.plan, running
         self.restarts.started(self.way.port.now())
         if self.listeners:
             self.watch()

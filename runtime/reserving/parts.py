@@ -19,13 +19,13 @@ PROBE_LIMIT = 60.0
 def accelerators_given(
     port: Port, hold: Hold, wanted: Sequence[Wanted], resource: str, nodes: Mapping[str, RayNode]
 ) -> list[tuple[str, ...]]:
-    """The physical ids of each bundle's accelerators, ascending; `nodes` are the nodes by Ray's id.
+    """The physical ids of each bundle's accelerators, ascending; `nodes` are the nodes by Ray's id, others are not asked about.
 
     Of a simulated node that is held whole all ids are known. Of every other one process a bundle is asked, all at once: Ray
     may have been started there with some accelerators of the machine alone. What is held of one node is dealt out to its
     bundles in ascending order, whichever of them Ray had put where: they are held and given back together. Raises LaunchFailed (PW704, PW705) if a part does not tell what it is in time.
     """
-    counts = [round(each.bundle.resources.get(resource, 0.0)) for each in wanted]
+    counts = [round(each.bundle.resources.get(resource, 0.0)) if each.bundle.node_id in nodes else 0 for each in wanted]
     held: dict[str, list[int]] = {}
     for which, each in enumerate(wanted):
         if counts[which]:

@@ -53,7 +53,9 @@ def _words(first: Wanted, node: RayNode, resource: str, need: float, limit: floa
         if any(bundle.node_id == node.node_id and bundle.resources.get(resource) for bundle in holding.bundles)
     ]
     held = f" ({', '.join(holders)} held)" if holders else ""
-    return f"{first.where} needs {need:g} {what} free, {have:g} are, after waiting {limit:g} s{held}", first.help
+    shared = resource in RESOURCES and 0 < first.least <= have + NOISE
+    help = f"{first.help}; or hold only the {first.least} that the plan uses there: `--share-nodes`" if shared else first.help
+    return f"{first.where} needs {need:g} {what} free, {have:g} are, after waiting {limit:g} s{held}", help
 
 
 def _by_node(wanted: Sequence[Wanted]) -> dict[str, list[Wanted]]:

@@ -10,6 +10,7 @@ from ...models.placements.plan import Plan
 from ..watching.audit import AuditRow
 from ..watching.monitor import Monitor
 from ..workers.group import WorkerGroup
+from .sharing import Given
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Running:
     audit : where each worker really is, one row a process.
     monitor : sees what of it is lost.
     unchecked : what the plan asks of its nodes that nobody could see.
+    given : of nodes that are shared, where others stand for the accelerators that the plan names.
     """
 
     plan: Plan
@@ -30,3 +32,4 @@ class Running:
     audit: tuple[AuditRow, ...]
     monitor: Monitor
     unchecked: tuple[Unchecked, ...]
+    given: tuple[Given, ...] = ()

@@ -24,6 +24,7 @@ from ..workers.member import members_of
 from ..world.differences import NOTHING_SEEN, Seen, compared
 from ..world.interpreters import check_interpreters
 from .running import Running
+from .sharing import given, parts_of, with_given
 from .unchecked import unchecked
 
 
@@ -31,7 +32,8 @@ from .unchecked import unchecked
 class Way:
     """How workers are started, whatever the plan: of which class, within how many seconds, after how long a wait for others.
 
-    `seen`: what was found by looking at the nodes, with which plans are compared.
+    `seen`: what was found by looking at the nodes, with which plans are compared. `share_nodes`: of a node that the plan uses in
+    part, is only so much held, and any accelerators of it taken for those that the plan names?
     """
 
     port: Port
@@ -40,19 +42,31 @@ class Way:
     wait: float
     progress: OnStep
     seen: Seen = NOTHING_SEEN
+    share_nodes: bool = False
 
 
 def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) -> Running:
-    """Compares, reserves, starts and audits; the stack undoes what was done. `available`: the nodes that are there, in their order."""
+    """Compares, reserves, starts and audits; the stack undoes what was done. `available`: the nodes that are there, in their order.
+
+    What runs is the plan with the accelerators that it was given (see sharing.py).
+    """
     port = way.port
     way.progress(Step("reserving"))
-    matches = compared(plan, available, way.seen)
+    matches = compared(plan, available, way.seen, way.share_nodes)
     check_interpreters(port, plan, matches)
     job = f"placewright-{uuid.uuid4().hex[:8]}"
     cpus = cpus_on_nodes(plan)
-    reservation = Reservation(port, job, [wanted_of(each, cpus.get(rank, 0)) for rank, each in matches.items()])
+    parts = parts_of(plan, matches)
+    wanted = [wanted_of(each, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, each in matches.items()]
+    reservation = Reservation(port, job, wanted)
     stack.callback(reservation.release)
     reservation.acquire(way.wait)
+    others = given(reservation, matches, parts) if way.share_nodes and parts else ()
+    for each in others:
+        way.progress(Step(str(each)))
+    plan = with_given(plan, others)
+    if way.share_nodes and parts:
+        compared(plan, available, way.seen)  # now it is known which accelerators are meant
     groups = []
     for component in plan.components:
         first = plan.placements(component)[0].node_rank
@@ -65,4 +79,4 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) 
 
     audited = partial(agreed, plan, matches)
     rows = audited(gang.start([os.getcwd()], way.timeout, way.progress, audited))  # the constructors may change what is seen
-    return Running(plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen))
+    return Running(plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen), others)

@@ -15,7 +15,7 @@ from .found import Report, hardware_of, machine_of
 from .inventory import survey
 from .labels import is_simulated
 from .machine import Device, Machine
-from .matching import Match, pair_up
+from .matching import Match, held_masks, in_part, pair_up
 from .sources.model_names import SLACK, same_model
 
 _HELP = "discover the cluster as it is (`placewright discover`) and solve for that"
@@ -38,18 +38,21 @@ def look_at(port: Port) -> Seen:
     return Seen(*survey(port, real)) if real else NOTHING_SEEN
 
 
-def compared(plan: Plan, available: Sequence[RayNode], seen: Seen = NOTHING_SEEN) -> dict[int, Match]:
+def compared(plan: Plan, available: Sequence[RayNode], seen: Seen = NOTHING_SEEN, share_nodes: bool = False) -> dict[int, Match]:
     """node rank -> the Match, for every node that carries a process of the plan.
 
     Raises LaunchFailed (PW702) with everything that is less than, or other than, the plan says: nodes, numbers of
     accelerators and other hardware, models, memory, ids, and accelerators that are in use though the plan counts them as free.
-    What neither Ray nor a look at the node tells is not compared.
+    What neither Ray nor a look at the node tells is not compared; nor are the ids of nodes of which only a part is to be held
+    (`share_nodes`), because others may stand for them.
     """
     matches, faults = pair_up(plan, available)
-    kinds = hardware_there(available)
+    kinds, masks = hardware_there(available), held_masks(plan)
     for rank, match in matches.items():
         report = None if is_simulated(match.ray) else seen.reports.get(match.ray.node_id)
-        for message, help, amount in _differences(plan, match, report, kinds):
+        mask = masks.get(rank, 0)
+        held = 0 if share_nodes and in_part(plan, match, mask) else mask
+        for message, help, amount in _differences(plan, match, report, kinds, held):
             where = f"node {rank} (`{match.node.name}`, Ray node `{match.ray.name}`)"
             faults.append(error("PW702", match.node.name, f"{where} {message}", help=help, witnesses=(rank,), amount=amount))
     if faults:
@@ -67,8 +70,10 @@ def hardware_there(available: Sequence[RayNode]) -> dict[str, dict[str, int]]:
     return found
 
 
-def _differences(plan: Plan, match: Match, report: Report | None, kinds: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, str, int]]:
-    """(what differs, help, how much) of one node."""
+def _differences(
+    plan: Plan, match: Match, report: Report | None, kinds: Mapping[str, Mapping[str, int]], held: int
+) -> Iterator[tuple[str, str, int]]:
+    """(what differs, help, how much) of one node, of which the accelerators in the mask `held` are meant by their ids."""
     node, machine = match.node, machine_of(match.ray, report)
     models = sorted({device.model for device in machine.devices if not same_model(node.accelerator_model, device.model)})
     if node.accelerators and models:
@@ -79,7 +84,7 @@ def _differences(plan: Plan, match: Match, report: Report | None, kinds: Mapping
         yield message, _HELP, node.accelerator_memory - least
     yield from _other_hardware(plan, match, kinds)
     if report is not None:
-        yield from _ids(plan, match, machine, report)
+        yield from _ids(match, machine, report, held)
 
 
 def _other_hardware(plan: Plan, match: Match, kinds: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, str, int]]:
@@ -91,13 +96,12 @@ def _other_hardware(plan: Plan, match: Match, kinds: Mapping[str, Mapping[str, i
             yield f"needs {need} `{kind}`, it has {has}", f"start Ray there with `--resources` that names its `{kind}`", need - has
 
 
-def _ids(plan: Plan, match: Match, machine: Machine, report: Report) -> Iterator[tuple[str, str, int]]:
+def _ids(match: Match, machine: Machine, report: Report, held: int) -> Iterator[tuple[str, str, int]]:
     """Accelerators that processes hold there and that do not exist, or that somebody else uses."""
     all_there = [Device(str(position), uuid=each["uuid"]) for position, each in enumerate(report.get("devices", ()))]
     known = {_identity(device.id, all_there): device for device in machine.devices}
     absent, busy = [], []
-    for index in _held_on(plan, match.node.rank):
-        id = match.node.accelerators[index].physical_id
+    for id in (each.physical_id for each in match.node.accelerators if held >> each.index & 1):
         device = known.get(_identity(id, all_there))
         if device is None:
             absent.append(id)
@@ -114,13 +118,3 @@ def _ids(plan: Plan, match: Match, machine: Machine, report: Report) -> Iterator
 def _identity(id: str, all_there: Sequence[Device]) -> str:
     """The UUID of an accelerator, however it is named; the name itself where that is not known."""
     return next((device.uuid for device in all_there if id == device.id or ("-" in id and device.uuid.startswith(id))), id)
-
-
-def _held_on(plan: Plan, rank: int) -> list[int]:
-    """The local indices of the accelerators that processes of the plan hold on a node, ascending."""
-    mask = 0
-    for runs in plan.assignment.runs.values():
-        for run in runs:
-            if run.node == rank and run.kind == ACCELERATOR and run.each:
-                mask |= run.mask
-    return [index for index in range(mask.bit_length()) if mask >> index & 1]

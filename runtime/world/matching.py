@@ -34,9 +34,25 @@ def used_nodes(plan: Plan) -> dict[int, int]:
     return dict(sorted(ranks.items()))
 
 
-def held_nodes(plan: Plan) -> set[int]:
-    """The ranks of the nodes where a process holds accelerators; one that is placed on the node itself only sees them."""
-    return {run.node for runs in plan.assignment.runs.values() for run in runs if run.kind == ACCELERATOR and run.each}
+def held_masks(plan: Plan) -> dict[int, int]:
+    """node rank -> the accelerators that processes hold there, as a bit mask; one that is placed on the node itself only sees them."""
+    masks: dict[int, int] = {}
+    for runs in plan.assignment.runs.values():
+        for run in runs:
+            if run.kind == ACCELERATOR and run.each:
+                masks[run.node] = masks.get(run.node, 0) | run.mask
+    return masks
+
+
+def in_part(plan: Plan, match: Match, mask: int) -> bool:
+    """Could any other accelerators of this node stand for those that the plan holds there, which are this mask?
+
+    Not where it holds all or none, where its processes see the whole node, where the node has ids of its own, or is another than
+    the plan says.
+    """
+    node = match.node
+    numbered = all(accelerator.physical_id == str(accelerator.index) for accelerator in node.accelerators)
+    return 0 < mask.bit_count() < count(node) == has(node, match.ray) and plan.isolate_accelerator and numbered
 
 
 def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
@@ -56,7 +72,7 @@ def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match],
     If any Ray node has a rank label, labels decide alone; else the nodes' stable names, if the plan's nodes all bear one; else
     each node of the plan, in rank order, takes the first Ray node left that has just its number of accelerators, or more.
     """
-    used, held = used_nodes(plan), held_nodes(plan)
+    used, held = used_nodes(plan), held_masks(plan)
     standing = paired(plan.cluster.nodes, available)
     found: dict[int, Match] = {}
     short: list[Finding] = []
