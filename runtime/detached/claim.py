@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 from ...models.placements.plan_file import write_whole
-from ..failure import failed
+from ..failure import LaunchFailed, failed
 from ..shield import shielded
 from .directory import directory_of, must_be_private, unusable
-from .record import Record
+from .record import RUNNING, STARTING, Record, read_record
 
 LOCK, STOP, LOG, PLAN = "lock", "stop", "keeper.log", "plan.json"
 PATIENCE = 0.5
@@ -33,8 +33,7 @@ class Claim:
             deadline = time.monotonic() + PATIENCE
             while (lock := self._try()) is None:
                 if time.monotonic() > deadline:
-                    help = f"take another name, or end that one with `placewright stop {self.name}`"
-                    raise failed("PW731", "", f"a launch named `{self.name}` is there already", help, self.name)
+                    raise _taken(self.name)
                 time.sleep(0.02)
             self._lock = lock
             for entry in os.scandir(self.path):
@@ -106,6 +105,30 @@ class Look:
             return True
         fcntl.flock(self._lock, fcntl.LOCK_UN)
         return False
+
+
+def refuse_taken(name: str) -> None:
+    """Raises LaunchFailed, PW731 if a launch of this name lives, or PW730 for what cannot be a name. Takes nothing and waits for nobody.
+
+    Where it passes, `Claim.take` still decides: a lock without a living keeper's record is of somebody who is about to give it up.
+    """
+    path = directory_of(name)
+    record = read_record(path) if is_held(path) else None
+    if record is not None and record.state in (STARTING, RUNNING) and _lives(record.pid):
+        raise _taken(name)
+
+
+def _taken(name: str) -> LaunchFailed:
+    help = f"take another name, or end that one with `placewright stop {name}`"
+    return failed("PW731", "", f"a launch named `{name}` is there already", help, name)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def is_held(path: Path) -> bool:

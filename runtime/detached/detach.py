@@ -16,7 +16,7 @@ from ..failure import LaunchFailed, failed
 from ..progress import OnStep, silent
 from ..shield import shielded
 from ..simulated.simulate import PER_NODE, START_LIMIT
-from .directory import directory_of
+from .claim import refuse_taken
 from .messages import KEEP, Message, Request
 from .record import Record
 
@@ -32,7 +32,7 @@ def detach(request: Request, nodes: int, progress: OnStep = silent) -> Record:
     Raises LaunchFailed: what `launch` raises, PW730 for what cannot be a name, PW731 if the name is taken, PW733 if the keeper itself ends. Nothing is left then,
     nor if this is interrupted.
     """
-    directory_of(request.name)  # what cannot be a name starts no process
+    refuse_taken(request.name)  # what cannot be a name, or is another launch's, starts no process
     with tempfile.TemporaryFile() as errors:
         with shielded():
             keeper = subprocess.Popen(

@@ -5,14 +5,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
 from typing import Iterator
 
 import pytest
+from placewright.cli.main import run
 from placewright.runtime.detached.asking import LOST, launch_named, launches, stop
-from placewright.runtime.detached.claim import LOCK, LOG, Claim, is_held
+from placewright.runtime.detached.claim import LOCK, LOG, Claim, is_held, refuse_taken
+from placewright.runtime.detached.detach import detach
+from placewright.runtime.detached.messages import Request
 from placewright.runtime.detached.record import FAILED, FILE, RUNNING, Record, State, Trouble
 from placewright.runtime.failure import LaunchFailed
 
@@ -74,6 +78,40 @@ def test_its_name_cannot_be_taken(keepers: Keepers) -> None:
         Claim("one").take()
     assert caught.value.findings[0].code == "PW731"
     assert launch_named("one").alive
+
+
+def test_a_taken_name_is_told_at_once_and_no_keeper_is_started(keepers: Keepers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", lambda *arguments, **more: pytest.fail("a keeper was started"))
+    keepers.start("one")
+    request = Request(
+        name="one", file="job.yaml", plan="", address=None, worker=None, method=None, timeout=1, wait=1, restarts=0, trusted_env=()
+    )  # fmt: skip
+    began = time.monotonic()
+    with pytest.raises(LaunchFailed, match="a launch named `one` is there already") as caught:
+        detach(request, 1)
+    assert time.monotonic() - began < 0.1
+    assert caught.value.findings[0].code == "PW731"
+    assert launch_named("one").alive
+
+
+def test_the_verb_says_so_before_it_reads_the_file(keepers: Keepers, capsys: pytest.CaptureFixture[str]) -> None:
+    keepers.start("one")
+    assert run(["launch", "no-such-file.yaml", "--simulate", "--detach", "one"]) == 2
+    assert "error[PW731]: a launch named `one` is there already" in capsys.readouterr().err
+
+
+def test_a_name_is_not_refused_for_what_is_dead_or_has_ended_or_is_not_there(keepers: Keepers) -> None:
+    os.kill(keepers.start("dead"), signal.SIGKILL)
+    keepers.processes[0].join()
+    over = Claim("over")
+    over.take()
+    over.write(record("over", FAILED))  # its keeper is about to end
+    for name in ("dead", "over", "never"):
+        refuse_taken(name)
+    over.give_up()
+    with pytest.raises(LaunchFailed) as caught:
+        refuse_taken("../one")
+    assert caught.value.findings[0].code == "PW730"
 
 
 def test_it_is_asked_to_end_and_waited_for(keepers: Keepers, directory: Path) -> None:
