@@ -11,6 +11,7 @@ from ..refusal import refused
 from ..verl.pools.on import port_of
 from ..verl.pools.pool import RayResourcePool
 from ..verl.pools.split import split_resource_pool
+from ..world.vendors import RESOURCES
 from .arithmetic import divide
 from .replica import Replica
 from .threads import in_thread
@@ -28,7 +29,9 @@ async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
         await in_thread(pool.seats)
     except LaunchFailed as problem:
         pool.close()
-        raise _with_arithmetic(problem, replicas, sum(int(node.total.get("GPU", 0)) for node in port.nodes())) from problem
+        asked = {name for need in pool.needs() for name in need if name in RESOURCES}
+        total = sum(int(node.total.get(name, 0)) for node in port.nodes() for name in asked)
+        raise _with_arithmetic(problem, replicas, total) from problem
     except BaseException:
         pool.close()
         raise
