@@ -8,8 +8,13 @@ from ..failure import failed
 from .engine import Engine
 from .needed import need
 
-ENGINES = {"echo": "EchoEngine", "transformer": "TransformerEngine", "vllm": "VllmEngine", "sglang": "SglangEngine"}
-"""The name of an engine, which is that of its module here, and its class."""
+ENGINES = {
+    "echo": (".echo", "EchoEngine"),
+    "transformer": (".transformer.engine", "TransformerEngine"),
+    "vllm": (".vllm", "VllmEngine"),
+    "sglang": (".sglang", "SglangEngine"),
+}
+"""The name of an engine, its module here, and its class."""
 _NEEDS = {"transformer": "numpy"}
 
 
@@ -19,5 +24,6 @@ def engine_class(name: str) -> type[Engine]:
         raise failed("PW741", name, f"there is no engine `{name}`", f"use one of {', '.join(ENGINES)}", name)
     if name in _NEEDS:
         need(_NEEDS[name], f"the engine `{name}`")
-    found: type[Engine] = getattr(importlib.import_module(f".{name}", __package__), ENGINES[name])
+    module, cls = ENGINES[name]
+    found: type[Engine] = getattr(importlib.import_module(module, __package__), cls)
     return found

@@ -7,8 +7,8 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from ..failure import failed
-from .bytes_tokenizer import BYTES
+from ...failure import failed
+from ..bytes_tokenizer import BYTES
 
 Array = Any
 """float64, unless it is said to be something else."""

@@ -6,10 +6,10 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from .bytes_tokenizer import BYTES
-from .engine import EngineWorker
-from .shape import Shape
-from .transformer_model import Array, Model, attended, normed, rotated
+from ..bytes_tokenizer import BYTES
+from ..engine import EngineWorker
+from ..shape import Shape
+from .model import Array, Model, attended, normed, rotated
 
 
 class TransformerWorker(EngineWorker):

@@ -13,13 +13,13 @@ from typing import Any, AsyncGenerator, Mapping, Sequence
 
 import numpy as np
 
-from ..failure import failed
-from .bytes_tokenizer import BYTES
-from .engine import Engine, Sampling
+from ...failure import failed
+from ..bytes_tokenizer import BYTES
+from ..engine import Engine, Sampling
+from ..shape import Shape
+from .model import Model
 from .sampling import choose
-from .shape import Shape
-from .transformer_model import Model
-from .transformer_worker import TransformerWorker
+from .worker import TransformerWorker
 
 PRINTABLE = (*range(32, 127), BYTES)
 """What the model may say: an answer of random weights is at least a line of ASCII."""

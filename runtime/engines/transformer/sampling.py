@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .engine import Sampling
+from ..engine import Sampling
 
 
 def choose(logits: Any, sampling: Sampling, draws: Any) -> int:
