@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..report.terminal import escape
-from .launching.outcome import failed, sizes, workers_table
+from .launching.outcome import failed, sizes, workers_and_given
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _print(seen: list[Seen], whole: bool) -> None:
     from ..report.table import table
 
     if whole and seen[0].alive:
-        click.echo(workers_table(seen[0].record.workers) + "\n")
+        click.echo(workers_and_given(seen[0].record.workers, seen[0].record.given) + "\n")
     rows = [["launch", "state", "since", "workers", "on", "Ray", "file"]]
     for each in seen:
         who, where = sizes(each.record.workers, each.record.simulated) if each.record.workers else ("-", "-")

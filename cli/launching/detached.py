@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..showing.steps import shown_steps
-from .outcome import OK, failed, runs, workers_table
+from .outcome import OK, failed, runs, workers_and_given
 from .wanted import Wanted
 
 
@@ -39,7 +39,7 @@ def launch_detached(wanted: Wanted, name: str) -> int:
             record = detach(request, len(used_nodes(wanted.plan)), told)
     except LaunchFailed as problem:
         return failed(problem)
-    click.echo(workers_table(record.workers))
+    click.echo(workers_and_given(record.workers, record.given))
     until = f"`{wanted.method}` has returned on every worker, or " if wanted.method else ""
     click.echo("\n" + runs(record, f"{until}`placewright stop {record.name}`"), color=True)
     return OK

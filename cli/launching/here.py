@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...report.terminal import escape
 from ..showing.steps import shown_steps
-from .outcome import FAILED, NOT_LAUNCHED, OK, failed, ran, runs, workers_table
+from .outcome import FAILED, NOT_LAUNCHED, OK, failed, ran, runs, workers_and_given
 from .wanted import Wanted
 
 if TYPE_CHECKING:
@@ -45,9 +44,7 @@ def launch_here(wanted: Wanted, kept: bool) -> int:
                     )
                 )  # fmt: skip
             verdict, workers = FAILED, workers_of(running)
-            click.echo(workers_table(workers))
-            if running.given:
-                click.echo("\n" + "\n".join(escape(str(each)) for each in running.given))
+            click.echo(workers_and_given(workers, running.given))
             if running.unchecked:
                 click.echo("\n" + render_unchecked(running.unchecked))
             if claim is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Iterable, Sequence
 
 import click
 
@@ -27,6 +27,12 @@ def workers_table(workers: Sequence[Worker]) -> str:
         place = [str(its.node_rank), its.node, its.ray_node[:8], str(its.pid), f"{its.local_rank}/{its.local_world_size}"]
         rows.append([its.component, f"{its.rank}/{its.world_size}", *place, ",".join(its.sees) or "-", "as planned"])
     return table(rows, right=(2, 5))
+
+
+def workers_and_given(workers: Sequence[Worker], given: Iterable[object]) -> str:
+    """The table of workers, and where they have other accelerators than the plan named, because they share nodes."""
+    lines = "\n".join(escape(str(each)) for each in given)
+    return workers_table(workers) + (f"\n\n{lines}" if lines else "")
 
 
 def sizes(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:

@@ -68,7 +68,10 @@ class Worker(_Plain):
 
 
 class Record(_Plain):
-    """A launch: since when (seconds of the epoch) it is in its state, who holds it, where, and all its workers."""
+    """A launch: since when (seconds of the epoch) it is in its state, who holds it, where, and all its workers.
+
+    `given` says where others stand for the accelerators that its plan named, because it shares nodes.
+    """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     name: str
@@ -80,6 +83,7 @@ class Record(_Plain):
     address: str = ""
     digest: str = ""
     workers: tuple[Worker, ...] = ()
+    given: tuple[str, ...] = ()
     findings: tuple[Trouble, ...] = ()
 
     def written(self, directory: Path) -> None:
@@ -122,5 +126,5 @@ def record_of(name: str, file: str, running: Launch, simulated: bool) -> Record:
     """The record of a launch that this process holds and that runs now."""
     return Record(
         name=name, state=RUNNING, since=time.time(), pid=os.getpid(), file=file, simulated=simulated, address=running.address,
-        digest=running.plan.digest, workers=workers_of(running),
+        digest=running.plan.digest, workers=workers_of(running), given=tuple(map(str, running.given)),
     )  # fmt: skip

@@ -204,6 +204,34 @@ def test_a_restart_shares_again_and_may_be_given_others() -> None:
     assert port.left_over() == {}
 
 
+def test_what_a_lost_node_had_is_given_what_another_job_left_of_the_next() -> None:
+    port = FakePort(8, 8)
+    with other_job(port, 4, "ray-0"), launched(port, plan_on(), restarts=1) as running:
+        assert visible(running) == ["0", "1", "2", "3"]
+        port.lose_node(1)
+        recovery = running.recover()
+        assert (recovery.lost, [str(each) for each in running.given]) == (
+            ("node-1",),
+            ["node-0: accelerators 0-3 of the plan are 4-7 there"],
+        )
+        assert ({row.node for row in running.audit}, visible(running)) == ({"node-0"}, ["4", "5", "6", "7"])
+    assert port.left_over() == {}
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_a_node_that_does_not_tell_all_ids_ends_the_launch(count: int) -> None:
+    class Terse(FakePort):
+        def answer(self, ticket: Any) -> Any:
+            its = super().answer(ticket)
+            return its[:count] if isinstance(its, list) else its
+
+    port = Terse(8, 8)
+    assert [(code, message) for code, message, _ in refused(port, plan_on())] == [
+        ("PW702", f"node 1 (`node-1`) gave 4 accelerators and tells the ids of {count}")
+    ]
+    assert port.left_over() == {}
+
+
 @pytest.mark.parametrize("kind", [Fault, KeyboardInterrupt])
 @pytest.mark.parametrize("after", [False, True])
 def test_nothing_is_left_wherever_it_fails(after: bool, kind: type[BaseException]) -> None:
