@@ -8,9 +8,9 @@ from ...models.findings.finding import Finding, error
 from ..port.node import RayNode
 from ..port.port import Holding, Port
 from ..world.vendors import RESOURCES
+from .fitting import NOISE
 from .wanted import Wanted
-
-NOISE = 1e-6
+from .words import amount_of, by_holders, held_on
 
 
 def shortages(port: Port, wanted: Sequence[Wanted], limit: float) -> Iterator[Finding]:
@@ -44,18 +44,13 @@ def is_hopeless(port: Port, wanted: Sequence[Wanted]) -> bool:
 
 def _words(first: Wanted, node: RayNode, resource: str, need: float, limit: float, holdings: Sequence[Holding]) -> tuple[str, str]:
     have, total = node.free.get(resource, 0.0), node.total.get(resource, 0.0)
-    what = "accelerators" if resource in RESOURCES else "CPUs" if resource == "CPU" else f"of `{resource}`"
     if total < need - NOISE:
-        return f"{first.where} needs {need:g} {what}, it has {total:g}", "ask for less of this node, or start it with more"
-    holders = [
-        f"{sum(bundle.resources.get(resource, 0) for bundle in holding.bundles if bundle.node_id == node.node_id):g} by `{holding.name}`"
-        for holding in holdings
-        if any(bundle.node_id == node.node_id and bundle.resources.get(resource) for bundle in holding.bundles)
-    ]
-    held = f" ({', '.join(holders)} held)" if holders else ""
+        return f"{first.where} needs {amount_of(resource, need)}, it has {total:g}", "ask for less of this node, or start it with more"
+    holders = held_on(holdings, resource).get(node.node_id)
+    held = f" ({by_holders(holders)} held)" if holders else ""
     shared = resource in RESOURCES and 0 < first.least <= have + NOISE
     help = f"{first.help}; or hold only the {first.least} that the plan uses there: `--share-nodes`" if shared else first.help
-    return f"{first.where} needs {need:g} {what} free, {have:g} are, after waiting {limit:g} s{held}", help
+    return f"{first.where} needs {amount_of(resource, need)} free, {have:g} are, after waiting {limit:g} s{held}", help
 
 
 def _by_node(wanted: Sequence[Wanted]) -> dict[str, list[Wanted]]:

@@ -8,17 +8,11 @@ from ...port.node import RayNode
 from ...port.port import Port
 from ...refusal import Refusal, refused
 from ...reserving.fitting import NOISE, Need, fit
+from ...reserving.words import amount_of, by_holders, held_on
 from ...world.labels import name_of
-from ...world.vendors import RESOURCES
 
 SHOWN = 8
 """How many nodes are listed one by one."""
-
-
-def words(resource: str, amount: float, plural: bool = True) -> str:
-    """An amount of a resource in words."""
-    kind = "accelerators" if resource in RESOURCES else "CPUs" if resource == "CPU" else f"`{resource}`"
-    return f"{amount:g} {kind[:-1] if amount == 1 and kind[0] != '`' else kind}"
 
 
 def hopeless(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> bool:
@@ -40,14 +34,14 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
         need, has = sum(each.get(resource, 0.0) for each in needs), _sum(nodes, resource, "total")
         if need > has + NOISE:
             return (
-                f"pool `{name}` needs {words(resource, need)}{_each(needs, resource, lead)}, the cluster has {has:g}",
+                f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, the cluster has {has:g}",
                 smaller,
                 need - has,
             )
     for resource in resources:
         largest, most = max(each.get(resource, 0.0) for each in needs), max(node.total.get(resource, 0.0) for node in nodes)
         if largest > most + NOISE:
-            message = f"a part of pool `{name}` needs {words(resource, largest)} on one node{_each(needs, resource, lead)}, no node has more than {most:g}"
+            message = f"a part of pool `{name}` needs {amount_of(resource, largest)} on one node{_each(needs, resource, lead)}, no node has more than {most:g}"
             help = "give the pool parts that fit one node" if resource == lead else "lower max_colocate_count, or start nodes with more"
             return message, help, largest - most
     if hopeless(nodes, needs, lead):
@@ -61,12 +55,12 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
         need, free = sum(each.get(resource, 0.0) for each in needs), _sum(nodes, resource, "free")
         if need > free + NOISE:
             has = _sum(nodes, resource, "total")
-            message = f"pool `{name}` needs {words(resource, need)}{_each(needs, resource, lead)}, {free:g} of {has:g} are free"
+            message = f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, {free:g} of {has:g} are free"
             return message, later, need - free
     largest, most = max(need.get(lead, 0.0) for need in needs), max(node.free.get(lead, 0.0) for node in nodes)
     if largest > most + NOISE:
         return (
-            f"a part of pool `{name}` needs {words(lead, largest)} on one node, no node has more than {most:g} free",
+            f"a part of pool `{name}` needs {amount_of(lead, largest)} on one node, no node has more than {most:g} free",
             later,
             largest - most,
         )
@@ -91,17 +85,12 @@ def _parts(needs: Sequence[Need], lead: str) -> str:
 
 def _nodes(port: Port, nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
     """What each node has, and who holds of it."""
-    held: dict[str, dict[str, float]] = {}
-    for holding in port.holdings():
-        for bundle in holding.bundles:
-            if amount := bundle.resources.get(lead, 0.0):
-                by = held.setdefault(bundle.node_id, {})
-                by[holding.name] = by.get(holding.name, 0.0) + amount
+    held = held_on(port.holdings(), lead)
     notes = [_node(node, held.get(node.node_id, {}), lead) for node in nodes[:SHOWN]]
     return (*notes, f"and {len(nodes) - SHOWN} more nodes") if len(nodes) > SHOWN else tuple(notes)
 
 
 def _node(node: RayNode, held: Mapping[str, float], lead: str) -> str:
-    by = f", held: {', '.join(f'{amount:g} by `{name}`' for name, amount in held.items())}" if held else ""
+    by = f", held: {by_holders(held)}" if held else ""
     cpus = "" if lead == "CPU" else f", {node.free.get('CPU', 0.0):g} of {node.total.get('CPU', 0.0):g} CPUs"
-    return f"`{name_of(node)}`: {node.free.get(lead, 0.0):g} of {words(lead, node.total.get(lead, 0.0))} free{cpus}{by}"
+    return f"`{name_of(node)}`: {node.free.get(lead, 0.0):g} of {amount_of(lead, node.total.get(lead, 0.0))} free{cpus}{by}"
