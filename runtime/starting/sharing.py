@@ -60,7 +60,8 @@ def given(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping
             faults.append(error("PW702", node.name, message, help="launch without `--share-nodes`", witnesses=(rank,), amount=1))
             continue
         if unfit := [id for id in its if id not in indices]:
-            message = f"node {rank} (`{node.name}`) gave accelerators {', '.join(unfit)}, which the plan's machine does not have or counts as taken"
+            why = "which the plan's machine does not have or counts as taken"
+            message = f"node {rank} (`{node.name}`) gave accelerators {', '.join(unfit)}, {why}"
             faults.append(error("PW702", node.name, message, help=_HELP, witnesses=(rank,), amount=len(unfit)))
             continue
         planned = tuple(index for index in range(mask.bit_length()) if mask >> index & 1)
