@@ -13,7 +13,6 @@ from .launched import Launch as Launch
 from .port.connection import Connection, must_be_unconnected
 from .port.on_ray import RayPort
 from .port.port import Port
-from .port.ray_compat import send_by_value
 from .progress import OnStep, Step, silent
 from .recovery.again import NEVER, Again
 from .recovery.lifetime import Lifetime
@@ -21,8 +20,7 @@ from .reserving.reservation import WAIT_LIMIT
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
 from .starting.start import Way
-from .workers import base
-from .workers import worker as host
+from .workers.travelling import send_code
 from .workers.trust import untrusted
 from .workers.worker_class import check_worker
 from .world.differences import NOTHING_SEEN, look_at
@@ -100,8 +98,7 @@ def _started(
     connection = Connection(address)
     stack.callback(connection.close)
     connection.open()
-    send_by_value(host)
-    send_by_value(base)
+    send_code()
     return bring_up(stack, plan, RayPort(), worker, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes)
 
 

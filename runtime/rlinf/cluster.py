@@ -15,17 +15,16 @@ from ..failure import LaunchFailed, failed
 from ..port.connection import Connection, must_be_unconnected
 from ..port.on_ray import RayPort
 from ..port.port import Port
-from ..port.ray_compat import connected_address, need_ray, send_by_value
+from ..port.ray_compat import connected_address, need_ray
 from ..reserving.reservation import WAIT_LIMIT, Reservation
 from ..reserving.wanted import wanted_of
 from ..shield import shielded
 from ..simulated.simulate import SimulatedCluster
 from ..watching.audit import AuditRow, agreed
 from ..watching.monitor import Monitor
-from ..workers import base
-from ..workers import worker as host
 from ..workers.gang import Gang
 from ..workers.group import WorkerGroup
+from ..workers.travelling import send_code
 from ..workers.trust import untrusted
 from ..world.interpreters import check_interpreters
 from ..world.inventory import inventory
@@ -163,8 +162,7 @@ class Cluster:
         connection = Connection(address)
         self._stack.callback(connection.close)
         connection.open()
-        send_by_value(host)
-        send_by_value(base)
+        send_code()
         return RayPort()
 
     def must_fit(self, plan: Plan) -> None:

@@ -1,6 +1,7 @@
 """The base class of workers: who a process is, for whoever writes what it does.
 
-Like worker.py, this file may be sent to nodes that lack placewright: it imports the standard library alone.
+It is sent to the workers by travelling.py, to nodes that lack placewright too: it imports the standard library alone, and what
+is sent with it.
 """
 
 from __future__ import annotations
@@ -8,43 +9,9 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from typing import Any, Callable, Generic, TypeVar, overload
+from typing import Any, Callable
 
-Value = TypeVar("Value")
-
-
-class FromEnvironment(Generic[Value]):
-    """An attribute that reads an environment variable when it is looked at; one that was assigned is what was assigned.
-
-    Raises AttributeError, which names the variable, where it is not set: outside a group of workers.
-    """
-
-    def __init__(self, variable: str, read: Callable[[str], Value]) -> None:
-        self.variable = variable
-        self.read = read
-        self.name = variable.lower()
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> FromEnvironment[Value]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> FromEnvironment[Value] | Value:
-        if instance is None:
-            return self
-        text = os.environ.get(self.variable)
-        if text is None:
-            raise AttributeError(
-                f"`{owner.__name__}.{self.name}` is known only in a process of a worker group, and {self.variable} is not set here; "
-                f"start the class with `{owner.__name__}.create_group().launch(...)`, `RayWorkerGroup` or `launch`"
-            )
-        return self.read(text)
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(part for part in text.split(",") if part)
+from .from_environment import FromEnvironment, texts
 
 
 class Worker:
@@ -82,7 +49,7 @@ class Worker:
     worker_name = FromEnvironment("WORKER_NAME", str)
     master_address = FromEnvironment("MASTER_ADDR", str)
     master_port = FromEnvironment("MASTER_PORT", int)
-    visible_accelerators = FromEnvironment("VISIBLE_DEVICES", _list)
+    visible_accelerators = FromEnvironment("VISIBLE_DEVICES", texts)
 
     _rank = FromEnvironment("RANK", int)
     _world_size = FromEnvironment("WORLD_SIZE", int)

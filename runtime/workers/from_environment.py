@@ -1,0 +1,43 @@
+"""Attributes of workers that the environment of their process tells. Sent with base.py: it imports the standard library alone."""
+
+from __future__ import annotations
+
+import os
+from typing import Callable, Generic, TypeVar, overload
+
+Value = TypeVar("Value")
+
+
+class FromEnvironment(Generic[Value]):
+    """An attribute that reads an environment variable when it is looked at; one that was assigned is what was assigned.
+
+    Raises AttributeError, which names the variable, where it is not set: outside a group of workers.
+    """
+
+    def __init__(self, variable: str, read: Callable[[str], Value]) -> None:
+        self.variable = variable
+        self.read = read
+        self.name = variable.lower()
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> FromEnvironment[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> FromEnvironment[Value] | Value:
+        if instance is None:
+            return self
+        text = os.environ.get(self.variable)
+        if text is None:
+            raise AttributeError(
+                f"`{owner.__name__}.{self.name}` is known only in a process of a worker group, and {self.variable} is not set here; "
+                f"start the class with `{owner.__name__}.create_group().launch(...)`, `RayWorkerGroup` or `launch`"
+            )
+        return self.read(text)
+
+
+def texts(text: str) -> tuple[str, ...]:
+    """The parts of a text between its commas."""
+    return tuple(part for part in text.split(",") if part)
