@@ -1,4 +1,7 @@
-"""The endpoint: `/v1/models`, `/v1/chat/completions`, `/v1/completions` and `/health`, as OpenAI's clients expect them."""
+"""The endpoint: `/v1/models`, `/v1/chat/completions`, `/v1/completions` and `/health`, as OpenAI's clients expect them.
+
+A body larger than MOST_BYTES is refused with 413, an answer longer than the model's context with 400.
+"""
 
 from __future__ import annotations
 

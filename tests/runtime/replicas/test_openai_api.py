@@ -6,6 +6,8 @@ import json
 import socket
 import subprocess
 import time
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -185,12 +187,13 @@ def test_a_token_outside_the_vocabulary_and_too_many_answers_are_refused(echo: R
 
 def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(echo: Replica) -> None:
     address = urlsplit(echo.url)
-    head = f"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {MOST_BYTES + 1}\r\n\r\n"
-    with socket.create_connection((address.hostname, address.port), 10) as client:
-        client.sendall(head.encode())
-        said = client.recv(1 << 16)
-    assert said.startswith(b"HTTP/1.1 413")
-    assert b'"type":"invalid_request_error"' in said
+    with closing(HTTPConnection(address.hostname or "", address.port, timeout=10)) as client:
+        client.putrequest("POST", "/v1/completions")
+        client.putheader("Content-Type", "application/json")
+        client.putheader("Content-Length", str(MOST_BYTES + 1))
+        client.endheaders()
+        answer = client.getresponse()
+        assert (answer.status, json.load(answer)["error"]["type"]) == (413, "invalid_request_error")
 
 
 @pytest.mark.parametrize("how", [[], ["-H", "Transfer-Encoding: chunked"]])
