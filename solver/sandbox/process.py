@@ -7,10 +7,12 @@ import selectors
 import subprocess
 import time
 from types import TracebackType
-from typing import IO, Iterator, Sequence
+from typing import IO, Callable, Iterator, Sequence
 
 MAX_BYTES = 256 << 20
 """More than that of output is no answer."""
+LOOK = 0.5
+"""Seconds after which a waiting parent looks up."""
 _TAIL = 4096
 _CHUNK = 1 << 16
 
@@ -29,11 +31,12 @@ class Child:
     While it waits for a processor its time stands still: that a machine is busy must not change an answer.
     """
 
-    def __init__(self, command: Sequence[str], question: bytes, patience: float) -> None:
-        """Start it; it may take so many seconds. Raises OSError."""
+    def __init__(self, command: Sequence[str], question: bytes, patience: float, look: Callable[[], None] = lambda: None) -> None:
+        """Start it; it may take so many seconds. `look` is called now and then while it is waited for. Raises OSError."""
         self._deadline = time.monotonic() + patience
         self._process = subprocess.Popen(list(command), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._unsent = memoryview(question)
+        self._look = look
         self._errors = b""
 
     def __enter__(self) -> Child:
@@ -85,7 +88,8 @@ class Child:
                 left = self._left
                 if left <= 0:
                     raise TooLate
-                for key, _ in selector.select(left):
+                self._look()
+                for key, _ in selector.select(min(left, LOOK)):
                     if key.fd == asking:
                         if not self._send(asking):
                             selector.unregister(asking)

@@ -19,6 +19,7 @@ from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..unchecked import unchecked
 from .codec import NotOurs
+from .interrupts import heard
 from .messages import Done, Failed, Messages, Question, write_question
 from .process import Child, TooLate, TooMuch
 from .stopped import Stopped, died, interrupted, not_started, out_of_memory, too_late
@@ -98,7 +99,7 @@ def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: i
     patience = _patience(question.limit)
     messages, explains = Messages(question.problem.cluster), False
     try:
-        with Child(child, write_question(question), patience) as process:
+        with heard() as look, Child(child, write_question(question), patience, look) as process:
             for line in process.lines():
                 message = messages.read(line)
                 if isinstance(message, Done):

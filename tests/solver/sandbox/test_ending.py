@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 from placewright.cli.main import run
+from placewright.models.dialects.load import load
+from placewright.models.problem import Problem
 from placewright.solver.sandbox import solve as sandbox
+from placewright.solver.searching.progress import Progress
 
 HERE = Path(__file__).parent
 OPEN = """\
@@ -47,6 +50,12 @@ def started(folder: Path, lie: str, *arguments: str) -> subprocess.Popen[str]:
 def searching(folder: Path) -> int:
     """The number of the process that searches, once it does."""
     return int(waited(lambda: (folder / "pid").exists() and (folder / "pid").read_text()))
+
+
+def read_problem(folder: Path) -> Problem:
+    problem = load(str(folder / "job.yaml"), None, "auto").problem
+    assert problem is not None
+    return problem
 
 
 def waited(found: object) -> str:
@@ -106,6 +115,26 @@ def test_ctrl_c_shows_the_best_verified_answer(folder: Path) -> None:
     assert "warning[PW602]: the search was stopped by Ctrl-C; shown is the best answer that was verified until then\n" in err
     assert "job.yaml: " in out.splitlines()[-1] and json.loads((folder / "plan.json").read_text())["components"]
     assert not is_running(number)
+
+
+def test_ctrl_c_is_heard_even_where_python_loses_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "command", lambda memory: (sys.executable, str(HERE / "liar.py"), "hang later", str(memory)))
+    lost: list[bool] = []
+
+    def losing(progress: Progress) -> None:
+        if progress.plan is not None and not lost:
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:  # as a finaliser does, for which Python prints it and goes on
+                lost.append(True)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        answer = sandbox.solve(read_problem(folder), limit=60.0, on_progress=losing)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert lost and answer.plan is not None
+    assert [finding.code for finding in answer.findings] == ["PW602"]
 
 
 def test_a_second_ctrl_c_ends_at_once(folder: Path) -> None:
