@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..port.ray_compat import send_by_value
-from . import base, from_environment, worker
+from . import base, worker
+from .inside import address, elsewhere, from_environment, information, locks, logs, meshes, timers
 
-MODULES = (worker, base, from_environment)
+MODULES = (worker, base, address, elsewhere, from_environment, information, locks, logs, meshes, timers)
 """Each imports the standard library, Ray and others of these alone."""
 
 

@@ -1,9 +1,9 @@
-"""Attributes of workers that the environment of their process tells. Sent with base.py: it imports the standard library alone."""
+"""Attributes of workers that the environment of their process tells. It imports the standard library alone."""
 
 from __future__ import annotations
 
 import os
-from typing import Callable, Generic, TypeVar, overload
+from typing import Any, Callable, Generic, TypeVar, overload
 
 Value = TypeVar("Value")
 
@@ -38,6 +38,29 @@ class FromEnvironment(Generic[Value]):
         return self.read(text)
 
 
+class Told(Generic[Value]):
+    """A method that is an attribute: what it returns is read as one, until another value is assigned.
+
+    So a class of the user's may have an attribute of this name, which a property would refuse.
+    """
+
+    def __init__(self, told: Callable[[Any], Value]) -> None:
+        self.told = told
+        self.__doc__ = told.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Told[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> Told[Value] | Value:
+        return self if instance is None else self.told(instance)
+
+
 def texts(text: str) -> tuple[str, ...]:
     """The parts of a text between its commas."""
     return tuple(part for part in text.split(",") if part)
+
+
+def numbers(text: str) -> list[int]:
+    """The whole numbers between its commas."""
+    return [int(part) for part in texts(text)]

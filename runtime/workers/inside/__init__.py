@@ -1,0 +1,1 @@
+"""What runs in the workers' processes and travels there: each file imports the standard library, Ray and others of these alone."""
