@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from ...port.port import Actor
 from ...port.ray_compat import actor_named
+from ...workers.attached import attached
 from ...workers.gang import Gang
 from ...workers.group import WorkerGroup
 from ..pools.on import port_of
 from ..pools.pool import RayResourcePool
 from ..pools.seat import Seat
 from .aliveness import AlivenessCheck
-from .attached import attached
 from .parameters import check_parameters
 from .processes import PoolProcesses, full, intact, members_on, watch_over
 from .ray_class import RayClassWithInitArgs

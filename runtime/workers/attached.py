@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ....models.machines.accelerators import NO_ACCELERATOR
-from ....models.machines.node_group import CLUSTER_LABEL
-from ....models.placements.placement import Placement
-from ...port.port import Actor, Port
-from ...workers.group import WorkerGroup
-from ...workers.member import Member
+from ...models.machines.accelerators import NO_ACCELERATOR
+from ...models.machines.node_group import CLUSTER_LABEL
+from ...models.placements.placement import Placement
+from ..port.port import Actor, Port
+from .group import WorkerGroup
+from .member import Member
 
 ELSEWHERE = "a node that others chose"
 
