@@ -33,7 +33,7 @@ TIMEOUT = 300.0
 def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
     trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT, restarts: int = 0, elastic: bool = False,
-    problem: Problem | None = None, methods: Collection[str] = (), share_nodes: bool = False,
+    problem: Problem | None = None, methods: Collection[str] = (), share_nodes: bool = False, name: str = "",
 ) -> Iterator[Launch]:  # fmt: skip
     """The workers of a plan, started all or none, each at its place, and ended with the block.
 
@@ -55,6 +55,7 @@ def launch(
     share_nodes : of a node that the plan uses in part, hold only so many accelerators, beside other jobs. Which they are Ray
         decides: in ascending order they stand for those that the plan names (`Launch.plan`, `Launch.given`). Not for plans whose
         processes see whole nodes, nor for nodes whose accelerators have ids of their own: these are held whole.
+    name : what others read where they are told who holds what they wait for.
     problem : the question that the plan answers, by which it is placed anew; without it every component keeps its size.
 
     Nothing is left when the block has ended, or was never entered: no actor, no placement group, no process.
@@ -71,7 +72,7 @@ def launch(
     try:
         progress(Step("checking the worker class"))
         again = Again(restarts, elastic, problem)
-        yield _started(stack, plan, address, check_worker(worker, methods), timeout, progress, wait, again, share_nodes)
+        yield _started(stack, plan, address, check_worker(worker, methods), timeout, progress, wait, again, share_nodes, name)
     finally:
         with shielded():
             stack.close()
@@ -79,7 +80,7 @@ def launch(
 
 def _started(
     stack: ExitStack, plan: Plan, address: str | None, worker: str | type, timeout: float, progress: OnStep, wait: float, again: Again,
-    share_nodes: bool,
+    share_nodes: bool, name: str,
 ) -> Launch:  # fmt: skip
     """Every step says how it is undone before it is taken, so that an interrupt between two of them undoes both."""
     used = used_nodes(plan)
@@ -99,19 +100,19 @@ def _started(
     stack.callback(connection.close)
     connection.open()
     send_code()
-    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes)
+    return bring_up(stack, plan, RayPort(), worker, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes, name=name)
 
 
 def bring_up(
     stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "",
-    wait: float = WAIT_LIMIT, again: Again = NEVER, look: bool = False, share_nodes: bool = False,
+    wait: float = WAIT_LIMIT, again: Again = NEVER, look: bool = False, share_nodes: bool = False, name: str = "",
 ) -> Launch:  # fmt: skip
     """Compares, reserves, starts and audits, on whatever is behind the port; the stack undoes what was done.
 
     `look`: is every node that is not simulated looked at first, by a process there? Else what Ray tells is compared alone.
     """
     seen = look_at(port) if look else NOTHING_SEEN
-    lifetime = Lifetime(plan, again.problem, Way(port, worker, timeout, wait, progress, seen, share_nodes), again.restarts, again.search)
+    lifetime = Lifetime(plan, again.problem, Way(port, worker, timeout, wait, progress, seen, share_nodes, name), again.restarts, again.search)
     stack.callback(lifetime.stop)
     lifetime.begin()
     return Launch(lifetime, address, stack, again.elastic)

@@ -79,12 +79,19 @@ class Launch:
         if len(self._lifetime.listeners) == 1:
             self._lifetime.watch()
 
+    def on_restart(self, tell: Callable[[LaunchFailed], None]) -> None:
+        """From now on `tell` is called with what was lost whenever everything is about to be started again."""
+        self._lifetime.on_restart.append(tell)
+
     def watch(self, seconds: float | None = None) -> None:
-        """Waits, so many seconds or for ever, and raises LaunchFailed as soon as a worker (PW704) or a node (PW713) is lost."""
+        """Waits, so many seconds or for ever, and raises LaunchFailed as soon as a worker (PW704) or a node (PW713) is lost.
+
+        In `run`, of a launch that is elastic, it also ends as soon as nodes join that change the plan.
+        """
         port = self._lifetime.way.port
         deadline = None if seconds is None else port.now() + seconds
         while deadline is None or port.now() < deadline:
-            self._lifetime.now.monitor.check()
+            self._lifetime.look()
             port.pause(PERIOD if deadline is None else min(PERIOD, max(0.0, deadline - port.now())))
 
     def recover(self, failure: LaunchFailed | None = None) -> Recovery:

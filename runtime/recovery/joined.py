@@ -8,15 +8,17 @@ from ...models.machines.cluster import Cluster
 from ...models.machines.grown import with_nodes
 from ...models.machines.node import Node
 from ..port.node import RayNode
+from ..world.found import machine_of, resource_of
 from ..world.matching import count, has
+from ..world.sources.model_names import same_model
 
 
 def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:
-    """The cluster with one more node, which is the last; None where it has no node with as many accelerators of the same kind.
+    """The cluster with one more node, which is the last; None where it has no node like that (see `unlike`).
 
     It has the physical ids, the memory and the node groups of the first node like it, and a name of its own.
     """
-    like = next((node for node in cluster.nodes if count(node) == has(node, ray) and _alike(node, ray)), None)
+    like = next((node for node in cluster.nodes if not any(_difference(node, ray))), None)
     if like is None:
         return None
     wider = with_nodes(cluster, like, 1)
@@ -24,9 +26,28 @@ def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:
     return replace(wider, nodes=(*wider.nodes[:-1], named))
 
 
-def _alike(node: Node, ray: RayNode) -> bool:
-    """Does the node of Ray have what a worker of such a node may ask for beside accelerators?"""
-    return node.cpus is None or ray.total.get("CPU", 0) >= node.cpus
+def unlike(cluster: Cluster, ray: RayNode) -> str:
+    """Why a node that joined is not used: what it has, and what the node of the cluster that is most like it has."""
+    nearest = min(cluster.nodes, key=lambda node: abs(count(node) - _most(ray)))
+    has_it, has_other = _difference(nearest, ray)
+    return f"node `{_name(cluster, ray)}` joined and is not used: it has {has_it}; `{nearest.name}`, the most like it, has {has_other}"
+
+
+def _difference(node: Node, ray: RayNode) -> tuple[str, str]:
+    """(what a node of Ray has, what a node of the cluster has) where the first cannot stand for the second; empty where it can."""
+    if count(node) != has(node, ray) or _most(ray) != has(node, ray):
+        return f"{_most(ray)} accelerators", str(count(node))
+    model = next((device.model for device in machine_of(ray).devices if not same_model(node.accelerator_model, device.model)), None)
+    if model is not None:
+        return f"{model} accelerators", node.accelerator_model
+    if node.cpus is not None and ray.total.get("CPU", 0) < node.cpus:
+        return f"{ray.total.get('CPU', 0):g} CPUs", str(node.cpus)
+    return "", ""
+
+
+def _most(ray: RayNode) -> int:
+    """How many accelerators the node has, of whatever maker."""
+    return round(ray.total.get(resource_of(ray), 0.0))
 
 
 def _name(cluster: Cluster, ray: RayNode) -> str:

@@ -7,6 +7,8 @@ from .given_up import NOT_RECOVERED
 
 LOST = frozenset({"PW704", "PW713"})
 """A worker that died, a node that is gone."""
+NO_ROOM = "PW702"
+"""The nodes differ from the plan, or others hold what it needs: there may be room elsewhere."""
 
 
 def is_lost(failure: LaunchFailed) -> bool:

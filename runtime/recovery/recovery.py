@@ -18,6 +18,7 @@ class Recovery:
     moves : what became of the groups of the plan before; None where the plan is the same.
     attempt : the how many-th restart of the launch this was; 0 where nothing had failed.
     seconds : from the failure, or the wish to grow, until all workers were audited again.
+    taken : names of the nodes that the plan before used and of which other jobs hold too much by now.
     """
 
     lost: tuple[str, ...]
@@ -25,9 +26,12 @@ class Recovery:
     moves: Moves | None
     attempt: int
     seconds: float
+    taken: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        nodes = [f"without {_listed(self.lost)}"] * bool(self.lost) + [f"with {_listed(self.joined)}"] * bool(self.joined)
+        nodes = [f"without {_listed(self.lost)}"] * bool(self.lost)
+        nodes += [f"beside the jobs that took {_listed(self.taken)}"] * bool(self.taken)
+        nodes += [f"with {_listed(self.joined)}"] * bool(self.joined)
         where = f" {', '.join(nodes)}" if nodes else ""
         return f"running again after {self.seconds:.1f} s{where}: {self.moved}"
 
@@ -40,7 +44,7 @@ class Recovery:
         now, new = sum(part.now for part in parts), sum(max(0, part.now - part.before) for part in parts)
         moved = sum(part.started for part in parts) - new
         words = [f"{moved} of {now} {'group' if now == 1 else 'groups'} moved"]
-        words += [f"{lost} {'was' if lost == 1 else 'were'} on lost nodes"] * bool(lost)
+        words += [f"{lost} {'was' if lost == 1 else 'were'} on {'lost' if not self.taken else 'such'} nodes"] * bool(lost)
         words += [f"{new} {'is' if new == 1 else 'are'} new"] * bool(new)
         words += ["proved to be the fewest"] * self.moves.proved
         return ", ".join(words)

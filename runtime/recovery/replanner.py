@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Callable, Collection
 
 from ...models.answer import IMPOSSIBLE, Answer
@@ -12,6 +13,7 @@ from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..failure import LaunchFailed
 from .given_up import NO_ROOM_HELP, given_up
+from .question import loosened, question_of
 
 Search = Callable[[Problem], Answer]
 
@@ -21,6 +23,42 @@ def searched(problem: Problem) -> Answer:
     from ...solver.sandbox.solve import solve
 
     return solve(problem)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where a launch may be placed anew: the names of the nodes that are `there`, in a cluster that counts as taken what others hold."""
+
+    cluster: Cluster
+    there: Collection[str]
+
+
+class Replanner:
+    """Answers one question again and again, as its nodes come and go; `problem` is the question on all that were ever known.
+
+    Without a problem it is what the plan alone tells, with guesses of what must stay on one node; where only these stand in the
+    way, it is asked without them.
+    """
+
+    def __init__(self, plan: Plan, problem: Problem | None, search: Search) -> None:
+        self.problem = question_of(plan) if problem is None else problem
+        self._guessed = problem is None
+        self._search = search
+
+    def widen(self, cluster: Cluster) -> None:
+        """From now on the question is asked on this cluster."""
+        self.problem = replace(self.problem, cluster=cluster)
+
+    def replanned(self, before: Plan, room: Room, failure: LaunchFailed) -> tuple[Plan, Moves]:
+        """The plan with the fewest moves in this room, and what moved. Raises LaunchFailed as the function `replanned` does."""
+        problem = replace(self.problem, cluster=room.cluster)
+        try:
+            plan, moved = replanned(problem, before, room.there, self._search, failure)
+        except LaunchFailed:
+            if not self._guessed:
+                raise
+            plan, moved = replanned(loosened(problem, before), before, room.there, self._search, failure)
+        return replace(plan, cluster=_as_known(plan.cluster, self.problem.cluster)), moved
 
 
 def replanned(problem: Problem, before: Plan, there: Collection[str], search: Search, failure: LaunchFailed) -> tuple[Plan, Moves]:
@@ -46,5 +84,14 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
 
 
 def _nothing_fits(cluster: Cluster, there: Collection[str]) -> str:
-    left = len(there)
-    return f"its components fit no longer on the {f'{left} nodes that are' if left > 1 else 'node that is'} left of {len(cluster.nodes)}"
+    left, held = len(there), sum(node.name in there and bool(node.taken) for node in cluster.nodes)
+    others = f", {held} of them with accelerators of other jobs" if held else ""
+    return f"its components fit no longer on the {f'{left} nodes that are' if left > 1 else 'node that is'} left of {len(cluster.nodes)}{others}"
+
+
+def _as_known(cluster: Cluster, known: Cluster) -> Cluster:
+    """The cluster with what its own file counts as taken: what others hold today is no part of a plan."""
+    taken = {node.name: node.taken for node in known.nodes}
+    if all(node.taken == taken[node.name] for node in cluster.nodes):
+        return cluster
+    return replace(cluster, nodes=tuple(replace(node, taken=taken[node.name]) for node in cluster.nodes))

@@ -19,6 +19,7 @@ class Running:
 
     Attributes
     ----------
+    name : of its reservation, with which the names of its workers begin.
     plan : what runs.
     groups : component -> its workers.
     audit : where each worker really is, one row a process.
@@ -27,6 +28,7 @@ class Running:
     given : of nodes that are shared, where others stand for the accelerators that the plan names.
     """
 
+    name: str
     plan: Plan
     groups: Mapping[str, WorkerGroup]
     audit: tuple[AuditRow, ...]

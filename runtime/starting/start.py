@@ -32,7 +32,7 @@ from .unchecked import unchecked
 class Way:
     """How workers are started, whatever the plan: of which class, within how many seconds, after how long a wait for others.
 
-    `seen`: what was found by looking at the nodes, with which plans are compared. `share_nodes`: of a node that the plan uses in
+    `name`: how others call the launch, which its reservation is called after. `seen`: what was found by looking at the nodes, with which plans are compared. `share_nodes`: of a node that the plan uses in
     part, is only so much held, and any accelerators of it taken for those that the plan names?
     """
 
@@ -43,6 +43,7 @@ class Way:
     progress: OnStep
     seen: Seen = NOTHING_SEEN
     share_nodes: bool = False
+    name: str = ""
 
 
 def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) -> Running:
@@ -54,7 +55,7 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) 
     way.progress(Step("reserving"))
     matches = compared(plan, available, way.seen, way.share_nodes)
     check_interpreters(port, plan, matches)
-    job = f"placewright-{uuid.uuid4().hex[:8]}"
+    job = "-".join(filter(None, ("placewright", way.name, uuid.uuid4().hex[:8])))
     cpus = cpus_on_nodes(plan)
     parts = parts_of(plan, matches)
     wanted = [wanted_of(each, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), way.share_nodes) for rank, each in matches.items()]
@@ -79,4 +80,4 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], way: Way) 
 
     audited = partial(agreed, plan, matches)
     rows = audited(gang.start([os.getcwd()], way.timeout, way.progress, audited))  # the constructors may change what is seen
-    return Running(plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen), others)
+    return Running(job, plan, gang.groups, rows, monitor, unchecked(plan, matches, available, way.seen), others)

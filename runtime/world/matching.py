@@ -50,9 +50,13 @@ def in_part(plan: Plan, match: Match, mask: int) -> bool:
     Not where it holds all or none, where its processes see the whole node, where the node has ids of its own, or is another than
     the plan says.
     """
-    node = match.node
+    return 0 < mask.bit_count() < count(match.node) and divisible(plan, match.node, match.ray)
+
+
+def divisible(plan: Plan, node: Node, ray: RayNode) -> bool:
+    """Can any accelerators of this node stand for any others of it? See `in_part`, whatever the plan holds there."""
     numbered = all(accelerator.physical_id == str(accelerator.index) for accelerator in node.accelerators)
-    return 0 < mask.bit_count() < count(node) == has(node, match.ray) and plan.isolate_accelerator and numbered
+    return count(node) == has(node, ray) and plan.isolate_accelerator and numbered
 
 
 def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:

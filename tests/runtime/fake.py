@@ -86,12 +86,13 @@ class FakePort:
         for rank, count in enumerate(accelerators):
             self.add_node(rank, count, cpus)
 
-    def add_node(self, rank: int, accelerators: int, cpus: int = 64) -> None:
+    def add_node(self, rank: int, accelerators: int, cpus: int = 64, model: str = "") -> None:
         """A node joins, under a new id if it has been there before."""
         address = f"10.0.0.{rank + 1}"
         self._joined[rank] = self._joined.get(rank, 0) + 1
         node_id = self._id(rank)
         total = {"GPU": float(accelerators), "CPU": float(cpus), f"node:{address}": 1.0}
+        total |= {f"accelerator_type:{model}": 1.0} if model else {}
         self.alive[node_id] = RayNode(node_id, f"host-{rank}", address, {RANK_LABEL: str(rank)}, total, {})
 
     def lose_node(self, rank: int, silently: bool = False) -> None:

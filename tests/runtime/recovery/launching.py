@@ -13,7 +13,7 @@ from placewright.models.problem import Problem
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up
 from placewright.runtime.launched import Launch
-from placewright.runtime.progress import silent
+from placewright.runtime.progress import OnStep, silent
 from placewright.runtime.recovery.again import Again
 from placewright.solver.searching.search import solve
 
@@ -41,9 +41,11 @@ def plan_of(asked: Problem) -> Plan:
 
 
 @contextmanager
-def launched(port: FakePort, asked: Problem, restarts: int = 1, elastic: bool = False, given: Problem | None = None) -> Iterator[Launch]:
+def launched(
+    port: FakePort, asked: Problem, restarts: int = 1, elastic: bool = False, given: Problem | None = None, told: OnStep = silent
+) -> Iterator[Launch]:
     with ExitStack() as stack:
-        yield bring_up(stack, plan_of(asked), port, Trainer, 60, silent, again=Again(restarts, elastic, given or asked, solve))
+        yield bring_up(stack, plan_of(asked), port, Trainer, 60, told, again=Again(restarts, elastic, given or asked, solve))
     assert port.left_over() == {}
 
 

@@ -50,3 +50,21 @@ def test_nodes_that_change_nothing_interrupt_nothing() -> None:
         port.later(5, lambda: port.add_node(2, 4))
         assert running.run(hanging(port)) == ["stepped"] * 8
         assert running.recoveries == ()
+
+
+def test_nodes_like_no_other_are_not_taken_and_it_is_said_once_what_they_lack() -> None:
+    port, told = FakePort(4, 4), list[str]()
+    with launched(port, problem("2x4xH100", 4, 64), told=lambda step: told.append(str(step))) as running:
+        port.add_node(2, 3)
+        port.add_node(3, 4, model="A100")
+        port.add_node(4, 0)
+        port.add_node(5, 4, model="H100")
+        grown = running.grow()
+        assert grown is not None and grown.joined == ("node-5",)
+        assert running.grow() is None
+    said = [line for line in told if "joined and is not used" in line]
+    assert said == [
+        "node `node-2` joined and is not used: it has 3 accelerators; `node-0`, the most like it, has 4",
+        "node `node-3` joined and is not used: it has A100 accelerators; `node-0`, the most like it, has H100",
+        "node `node-4` joined and is not used: it has 0 accelerators; `node-0`, the most like it, has 4",
+    ]
