@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import lcm
-from typing import Mapping, Sequence
+from typing import TYPE_CHECKING, Mapping, Sequence
 
 from .findings.fix import Fix
 from .findings.span import Span
@@ -12,6 +12,9 @@ from .locality import Keep, Pin, Spread
 from .machines.node_group import CLUSTER_LABEL
 from .placements.assignment import Run
 from .placements.run import repeats_of
+
+if TYPE_CHECKING:
+    from .planning.workload import Timed
 
 UNBOUNDED = 1 << 20
 
@@ -61,6 +64,7 @@ class Component:
     host_memory : MiB of its node that one process needs; 0 if not said.
     keep, spread, pins : what of it stays together, in which failure domains it lies, which of its ranks are on which nodes.
     excluded : ranks of nodes that it must not use.
+    timed : what is known of the time that it takes; None if nothing.
     traffic : MiB that its replicas exchange in each step, once for every further domain that they lie in; 0 if not said.
     accelerator_model : the only model it may use, "" for any.
     role : what it does (see roles.py), by which another dialect knows it; "" if that is not known.
@@ -98,6 +102,7 @@ class Component:
     pins: tuple[Pin, ...] = ()
     excluded: tuple[int, ...] = ()
     traffic: int = 0
+    timed: Timed | None = None
 
     @property
     def group_size(self) -> int:

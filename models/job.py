@@ -9,6 +9,7 @@ from .component import Component, Parallel, Relation
 from .link import Link
 from .model_cards.use import ModelUse
 from .placements.ranks import write_range
+from .planning.workload import Workload
 from .pools.pool import Pool
 from .preference import Preference
 from .share import Share
@@ -49,6 +50,7 @@ class Job:
     the component itself carries that one. `pools` are those that the components were laid out from, where the dialect has such.
     `models` says of components which model they run, and what of it they divide. `links` are the traffic between components,
     `preference` is how it is weighed. `estimated` are the components whose traffic the user does not say.
+    `workload` are the times that counts are chosen by, if there are any.
     """
 
     components: tuple[Component, ...]
@@ -61,3 +63,4 @@ class Job:
     links: tuple[Link, ...] = ()
     preference: Preference = field(default_factory=Preference)
     estimated: tuple[str, ...] = ()
+    workload: Workload | None = None

@@ -7,6 +7,7 @@ from typing import Mapping
 
 from .component import Component, Parallel, Relation
 from .link import Link
+from .planning.workload import Workload
 from .preference import Preference
 
 
@@ -14,7 +15,8 @@ from .preference import Preference
 class Said:
     """The components with what hints say of them, and what holds between them.
 
-    `choices` are the parallel degrees that hints leave open; `links` the traffic between components; `preference` how it is weighed.
+    `choices` are the parallel degrees that hints leave open; `links` the traffic between components; `preference` how it is weighed;
+    `workload` the times that counts are chosen by.
     """
 
     components: tuple[Component, ...]
@@ -22,3 +24,4 @@ class Said:
     choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
     links: tuple[Link, ...] = ()
     preference: Preference = field(default_factory=Preference)
+    workload: Workload | None = None

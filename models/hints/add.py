@@ -17,6 +17,7 @@ from ..text.tree import Mapping, Value, kind_of, leaves
 from .amount import amount
 from .consistent import consistent
 from .forms import ComponentForm
+from .timed import countless, timed
 from .where import relations_of, where
 
 MAX_CHOICES = 64
@@ -24,7 +25,7 @@ Relations = tuple[Relation, ...]
 Choices = MappingType[str, tuple[Parallel, ...]]
 _FIELDS = {
     "accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process",
-    "pin": "pins", "exclude": "excluded",
+    "pin": "pins", "exclude": "excluded", "seconds": "timed", "scaling": "timed", "samples": "timed",
 }  # fmt: skip
 
 
@@ -98,6 +99,9 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         if asked and asked[1] >= UNBOUNDED:
             message = f"`{name}` asks for {asked[1]:,}; {UNBOUNDED - 1:,} is the most that is read"
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
+    if countless(form):
+        message = f"nobody says on how many accelerators the seconds of `{name}` were measured"
+        raise UnusableInput([error("PW121", name, message, spans["timed"], label="on how many?", help="write `seconds: {8: 120}`")])
     each, least, most = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     if known and "amount" not in spans:
         least, most = known.least, known.most
@@ -118,6 +122,7 @@ _READ: MappingType[str, Callable[[ComponentForm], Any]] = {
     "cpus": lambda form: form.cpus or 0,
     "phase": lambda form: form.phase,
     "accelerator_model": lambda form: form.accelerator or "",
+    "timed": timed,
     "contiguous": lambda form: form.contiguous,
     "any_order": lambda form: form.any_order,
     "stride": lambda form: form.stride,

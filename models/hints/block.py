@@ -11,12 +11,13 @@ from ..said import Said
 from ..text.nearest import nearest
 from ..text.tree import Mapping, Value
 from .add import add_hints
+from .plan import read_plan
 from .preference import read_preference
 from .relations import read_links, read_relations
 
 NAME = "placewright"
-COMPONENTS, RELATIONS, LINKS, OBJECTIVE = "components", "relations", "links", "objective"
-KEYS = (COMPONENTS, RELATIONS, LINKS, OBJECTIVE, MODEL)
+COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN = "components", "relations", "links", "objective", "plan"
+KEYS = (COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN, MODEL)
 
 
 def add_block(
@@ -48,4 +49,5 @@ def add_block(
             findings.append(error("PW121", component.name, message, component.spans["placement"], help="move them there"))
     there = {component.name for component in known}
     links = tuple(link for link in links if {link.source, link.target} <= there)
-    return Said(known, relations, choices, links, read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}"))
+    preference = read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}")
+    return Said(known, relations, choices, links, preference, read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}"))

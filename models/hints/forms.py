@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, StrictBool, Ta
 
 from ..component import Parallel
 from ..machines.node_group import CLUSTER_LABEL
+from ..planning.measured import POWER, SCALINGS
 from ..roles import ROLES
 from ..text.values import LIST, TEXT, Amount, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, OneOf, RankTexts, Word, text_or_list
 from .locality import KeepForm, Others, Pins, Spreads
+from .seconds import Seconds
 
 _Role = Annotated[str, OneOf("role", ROLES)]
 _OTHERS = "the name of a component such as `actor`, or a list of names"
@@ -121,6 +123,17 @@ class ComponentForm(_Strict):
         default=0,
         title="what its replicas exchange in a step, for every further domain that they lie in",
         description="an amount such as `14GiB`",
+    )
+    seconds: Seconds | None = Field(
+        default=None,
+        title="how long an iteration of it takes, where that was measured",
+        description="a number such as `59.9`, a map such as `{8: 120, 16: 66}`, or one such as `{generate: {8: 95}, train: {8: 60}}`",
+    )
+    scaling: Annotated[str, OneOf("scaling", SCALINGS)] = Field(
+        default=POWER, description="between and beyond the measured counts: one of " + ", ".join(f"`{word}`" for word in SCALINGS)
+    )
+    samples: Count | None = Field(
+        default=None, description="a whole number such as `512`", title="what its data parallel ranks must divide evenly among themselves"
     )
     placement: _Placement | None = Field(
         default=None,

@@ -7,6 +7,7 @@ from typing import Annotated, Union
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 
 from ...hints.forms import ComponentForm
+from ...hints.plan import PlanForm
 from ...hints.preference import Objective
 from ...hints.relations import LinkForm, RelationForm
 from ...machines.cluster_file import ClusterForm
@@ -47,4 +48,5 @@ class NativeForm(_Strict):
         default=None,
         description="`lexicographic` (bytes across the widest level of the topology first), `weighted`, or `{order: weighted, weights: {rack: 10}}`",
     )
+    plan: PlanForm = Field(default=PlanForm(), description="what counts and degrees are chosen by, such as `{workflow: rollout -> actor}`")
     work: tuple[WorkForm, ...] = Field(default=(), description="what is dealt out evenly to the processes of components")

@@ -8,6 +8,7 @@ from ...component import Component
 from ...findings.finding import Finding, UnusableInput, error, warning
 from ...findings.span import Edit
 from ...hints import add_hints
+from ...hints.plan import read_plan
 from ...hints.preference import read_preference
 from ...hints.relations import read_links, read_relations
 from ...job import Job
@@ -79,7 +80,8 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     links = tuple(link for link in links if {link.source, link.target} <= there)
     preference = read_preference(values.get("objective"), findings)
     allowed = read_allowed(values.get("allow"), findings)
-    return Problem(cluster, Job(tuple(kept), relations, allowed, open_, shares, links=links, preference=preference))
+    workload = read_plan(values.get("plan"), kept, findings)
+    return Problem(cluster, Job(tuple(kept), relations, allowed, open_, shares, links=links, preference=preference, workload=workload))
 
 
 def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...text.tree import Mapping
 
 NAME = "native"
-KEYS = ("cluster", "allow", "components", "relations", "links", "objective", "work")
+KEYS = ("cluster", "allow", "components", "relations", "links", "objective", "work", "plan")
 """The keys of a native file; `NativeForm` says what each takes."""
 
 

@@ -117,7 +117,8 @@ def _problem(
     capabilities = replace(CAPABILITIES, packs=mode.packs)
     relations = (*mode.relations, *work.relations)
     job = Job(
-        mode.components, relations, capabilities, open_, tuple(work.shares), models=work.models, links=said.links, preference=said.preference
+        mode.components, relations, capabilities, open_, tuple(work.shares), models=work.models, links=said.links, preference=said.preference,
+        workload=said.workload,
     )  # fmt: skip
     return Problem(cluster, job)
 

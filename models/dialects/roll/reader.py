@@ -92,7 +92,7 @@ class _Reader:
         read_work(setup, self.training)
         job = Job(
             tuple(setup.components.values()), (*said.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
-            models=setup.models, links=said.links, preference=said.preference,
+            models=setup.models, links=said.links, preference=said.preference, workload=said.workload,
         )  # fmt: skip
         return Problem(cluster, job)
 

@@ -64,7 +64,7 @@ def with_hints(settings: Configuration, cluster: Cluster, components: tuple[Comp
     names = {component.name for component in kept}
     its = tuple(each for each in said.relations if set(each.components) <= names)
     links = tuple(link for link in said.links if {link.source, link.target} <= names)
-    return Said(tuple(kept), its, links=links, preference=said.preference)
+    return Said(tuple(kept), its, links=links, preference=said.preference, workload=said.workload)
 
 
 def _with_own_degrees(settings: Configuration, before: Component, component: Component, block: Value) -> Component:

@@ -45,7 +45,7 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     capabilities = replace(CAPABILITIES, shares_accelerators=overlap) if overlap else CAPABILITIES
     job = Job(
         setup.components, tuple(setup.relations), capabilities, shares=tuple(setup.shares), pools=setup.pools, models=setup.models,
-        links=setup.links, preference=setup.preference,
+        links=setup.links, preference=setup.preference, workload=setup.workload,
     )  # fmt: skip
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
@@ -80,7 +80,7 @@ def _setup(
     said = with_hints(settings, cluster, known, tuple(relations_of(declared)))
     setup = Setup(
         notes, settings, entry, sized.pools, said.components, list(said.relations), parts=declared.ranges, links=said.links,
-        preference=said.preference,
+        preference=said.preference, workload=said.workload,
     )  # fmt: skip
     setup.derivations += derived(setup)
     if entry.kind is not Kind.NOTHING:

@@ -10,6 +10,7 @@ from ...configuration.notes import Notes
 from ...derivation import Derivation
 from ...link import Link
 from ...model_cards import ModelUse
+from ...planning.workload import Workload
 from ...pools.pool import Pool
 from ...preference import Preference
 from ...share import Share
@@ -38,6 +39,7 @@ class Setup:
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     links: tuple[Link, ...] = ()
     preference: Preference = field(default_factory=Preference)
+    workload: Workload | None = None
 
     def component(self, name: str) -> Component | None:
         """The component of this name, if the job has one."""

@@ -1,0 +1,96 @@
+"""The key `seconds` of a component: how long an iteration of it takes, where that was measured."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from ..component import Parallel
+from ..planning.measured import SECOND, Measured
+from ..text.values import MAX_DIGITS, MAX_TEXT, NAME_PATTERN, Count, Name, Word, shown, whole_schema
+
+MAX_MEASURED = 4096
+LONGEST = 10**7
+"""Seconds: about four months."""
+
+
+def _duration(value: object) -> object:
+    """Nanoseconds of a number of seconds. Raises ValueError with a sentence for a person."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"{shown(value)} is no number of seconds")
+    try:
+        seconds = Decimal(str(value))
+    except InvalidOperation:
+        raise ValueError(f"{shown(value)} is no number of seconds") from None
+    if not (seconds.is_finite() and 0 < seconds <= LONGEST):
+        raise ValueError(f"{shown(value)} is no number of seconds from 0 to {LONGEST:,}")
+    return max(1, int((seconds * SECOND).to_integral_value()))
+
+
+_NUMBER: dict[str, Any] = {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST}
+Duration = Annotated[int, BeforeValidator(_duration), WithJsonSchema(_NUMBER)]
+"""Nanoseconds of a number of seconds such as ``59.9``."""
+
+
+class MeasuredForm(BaseModel):
+    """One measurement: on so many accelerators an iteration took so many seconds, with nothing else on them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    seconds: Duration = Field(description="a number such as `59.9`")
+    accelerators: Count | None = Field(default=None, description="on how many, such as `8`; as many as the component asks for")
+    phase: Word = Field(default="", description="the phase whose work it was, such as `train`", title="all that the component does")
+    accelerator: Name | None = Field(default=None, description="the model of the accelerators, such as `H100`", title="any model")
+    tp: Count | None = Field(default=None, description="the tensor parallel size that it ran with", title="any degrees")
+    pp: Count | None = Field(default=None, description="the pipeline parallel size that it ran with")
+    cp: Count | None = Field(default=None, description="the context parallel size that it ran with")
+    ep: Count | None = Field(default=None, description="the expert parallel size that it ran with")
+    dp: Count | None = Field(default=None, description="data parallel ranks inside one replica that it ran with")
+
+    def measured(self, amount: int) -> Measured:
+        """What it says; `amount` is how many accelerators the component asks for."""
+        degrees = (self.tp, self.pp, self.cp, self.ep, self.dp)
+        parallel = Parallel(*(degree or 1 for degree in degrees)) if any(degrees) else None
+        return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, self.accelerator or "")
+
+
+def _rows(value: object) -> object:
+    """The rows of the short forms: a number, a map from counts to seconds, a map from phases to either."""
+    if isinstance(value, dict):
+        return [row for key, inner in value.items() for row in _under(str(key), inner)]
+    return value if isinstance(value, (list, tuple)) else [{"seconds": value}]
+
+
+def _under(key: str, value: object) -> list[dict[str, object]]:
+    if key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS:
+        return [{"accelerators": key, "seconds": value}]
+    rows = _rows(value)
+    if isinstance(value, dict) and not all(str(count).isdigit() for count in value):
+        raise ValueError(f"below `{key[:40]}` stand counts of accelerators, such as `{{8: 120}}`")
+    return [{**row, "phase": key} for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+_BY_COUNT: dict[str, Any] = {
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": False,
+    "patternProperties": {"^0{0,8}[1-9][0-9]{0,8}$": _NUMBER},
+}  # fmt: skip
+_BY_PHASE: dict[str, Any] = {
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": "[^0-9]"},
+    "additionalProperties": {"anyOf": [_NUMBER, _BY_COUNT]},
+}  # fmt: skip
+_ROW: dict[str, Any] = {
+    "type": "object", "required": ["seconds"], "additionalProperties": False,
+    "properties": {
+        "seconds": _NUMBER, "phase": {"type": "string", "maxLength": MAX_TEXT}, "accelerator": {"type": "string", "pattern": NAME_PATTERN},
+        **{key: whole_schema(1) for key in ("accelerators", "tp", "pp", "cp", "ep", "dp")},
+    },
+}  # fmt: skip
+Seconds = Annotated[
+    tuple[MeasuredForm, ...],
+    BeforeValidator(_rows),
+    Field(min_length=1, max_length=MAX_MEASURED),
+    WithJsonSchema({"anyOf": [_NUMBER, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": _ROW}]}),
+]
+"""Measurements: a number of seconds, `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or a list of rows in full."""

@@ -1,0 +1,84 @@
+"""What one iteration of the job does, and what may be spent on it: the part of a job that counts are chosen by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Mapping
+
+from ..findings.span import Span
+from .measured import POWER, Measured
+
+STAGES, STREAM, STEADY = MODELS = ("stages", "stream", "steady")
+"""The cost models that a user may name (see solver/planning/costs)."""
+SECONDS, ACCELERATORS = AIMS = ("seconds", "accelerators")
+PHASES = ("generate", "infer", "train")
+"""The usual order of phases: HybridFlow, section 6 (generation, preparation, training)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What an answer may take: at most so many accelerators, at most so many nanoseconds an iteration; None: as many as there are."""
+
+    accelerators: int | None = None
+    nanoseconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """`later` works on what `earlier` makes; both are components, or tasks such as ``critic.train``.
+
+    `whole`: it begins when all of that is there, not batch by batch.
+    """
+
+    earlier: str
+    later: str
+    whole: bool = False
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What is known of the time that one component takes.
+
+    Attributes
+    ----------
+    measured : at least one measurement for each of its phases.
+    scaling : one of `SCALINGS`, for counts between and beyond them.
+    samples : what its data parallel ranks must divide evenly among themselves; 0 if nothing.
+    """
+
+    measured: tuple[Measured, ...]
+    scaling: str = POWER
+    samples: int = 0
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """Its phases, in the written order."""
+        return tuple(dict.fromkeys(each.phase for each in self.measured))
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What the plan is chosen by, besides the times of the components (`Component.timed`); those without times are not planned.
+
+    Attributes
+    ----------
+    after : what works on what.
+    nested : may a component use the accelerators of several others, each of which uses some of them?
+    batches : an iteration is handed on in so many batches, so that components on different accelerators overlap; 1: as a whole.
+    model : the cost model, one of `MODELS` or a dialect's own.
+    phases : the order of the phases (cost model `stages`).
+    aim : what is as small as possible, time or accelerators; the other one comes second.
+    budget : what an answer may take at most.
+    bandwidth : level of the topology -> MiB a second that cross it; with it, traffic counts as time.
+    """
+
+    after: tuple[After, ...] = ()
+    nested: bool = False
+    batches: int = 1
+    model: str = STREAM
+    phases: tuple[str, ...] = PHASES
+    aim: str = SECONDS
+    budget: Budget = Budget()
+    bandwidth: Mapping[str, int] = field(default_factory=dict)
+    span: Span | None = field(default=None, compare=False)

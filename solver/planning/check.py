@@ -1,0 +1,117 @@
+"""Is a design an answer of its question? Plain arithmetic, apart from every search."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Iterator
+
+from ...models.planning.workload import SECONDS
+from .costs.cost_model import CostModel, iteration
+from .design import Block, Design
+from .question import Question
+
+
+def faults(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+    """What is wrong with it, each in a sentence; nothing if it is an answer."""
+    yield from _options(question, design)
+    yield from _kinds(question, design)
+    yield from _relations(question, design)
+    yield from _segments(question, model, design)
+    limit, used = question.budget.accelerators, design.accelerators
+    if limit is not None and used > limit:
+        yield f"{used} accelerators are used, {limit} may be"
+    most, takes = question.budget.nanoseconds, iteration(model, question, design)
+    if most is not None and takes > most:
+        yield f"an iteration takes {takes} ns, {most} ns are allowed"
+
+
+def price(question: Question, model: CostModel, design: Design) -> tuple[int, int]:
+    """What is as small as possible, and what comes second: nanoseconds and accelerators, in the order of the question's aim."""
+    takes = iteration(model, question, design)
+    return (takes, design.accelerators) if question.aim == SECONDS else (design.accelerators, takes)
+
+
+def memory(question: Question, design: Design, block: Block) -> int:
+    """MiB that the components of a block need on each of its accelerators at the worst moment.
+
+    Those that are resident need theirs all the time; of the others one segment's work at a time, and the rest keep what they keep.
+    """
+    its = [(name, design.options[name]) for name in block.components]
+    always = sum(option.memory for name, option in its if name in question.resident)
+    turns = [(name, option) for name, option in its if name not in question.resident]
+    rises: dict[int, int] = {}
+    for name, option in turns:
+        for segment in {design.segments[task] for task in question.tasks_of[name]}:
+            rises[segment] = rises.get(segment, 0) + option.memory - option.kept
+    return always + sum(option.kept for _, option in turns) + max(rises.values(), default=0)
+
+
+def _options(question: Question, design: Design) -> Iterator[str]:
+    for name, options in question.options.items():
+        option = design.options.get(name)
+        if option is None or option not in options:
+            yield f"`{name}` has no option of the question"
+            continue
+        blocks = [design.blocks[index] for index in design.blocks_of(name)]
+        if sum(block.accelerators for block in blocks) != option.accelerators:
+            yield f"the blocks of `{name}` have not {option.accelerators} accelerators"
+        if any(block.kind != option.kind for block in blocks):
+            yield f"a block of `{name}` is of another kind than its option"
+        if len(blocks) > 1 and not question.nested:
+            yield f"`{name}` uses {len(blocks)} blocks, where components share all accelerators or none"
+
+
+def _kinds(question: Question, design: Design) -> Iterator[str]:
+    for index, kind in enumerate(question.kinds):
+        used = sum(block.accelerators for block in design.blocks if block.kind == index)
+        if used > kind.accelerators:
+            yield f"{used} {kind.model or 'accelerators'} are used, there are {kind.accelerators}"
+    for block in design.blocks:
+        if block.accelerators < 1 or not block.components:
+            yield "a block is empty"
+            continue
+        limit, needed = question.kinds[block.kind].memory, memory(question, design, block)
+        if limit is not None and needed > limit:
+            yield f"{', '.join(block.components)} need {needed} MiB together, an accelerator has {limit}"
+    if len({block.components for block in design.blocks}) < len(design.blocks):
+        yield "two blocks have the same components"
+
+
+def _relations(question: Question, design: Design) -> Iterator[str]:
+    uses = {name: set(design.blocks_of(name)) for name in question.components}
+    for one, other in sorted(question.together):
+        if uses[one] != uses[other]:
+            yield f"`{one}` and `{other}` are not on the same accelerators"
+    for one, other in sorted(question.apart):
+        if uses[one] & uses[other]:
+            yield f"`{one}` and `{other}` share accelerators"
+    for one, other in sorted(question.within):
+        if not uses[one] <= uses[other]:
+            yield f"`{one}` is not within `{other}`"
+    related = {frozenset(pair) for pair in (*question.together, *question.within)}
+    for one, other in combinations(question.components, 2):
+        if uses[one] & uses[other] and not question.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:
+            yield f"`{one}` and `{other}` share accelerators, and nothing says that they may"
+
+
+def _segments(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+    segments, used = design.segments, set(design.segments)
+    if len(segments) != len(question.tasks) or (used != set(range(len(used))) and not model.by_phase):
+        yield "the segments are not numbered 0, 1, ... of every task"
+        return
+    for edge in question.edges:
+        if model.by_phase:
+            break
+        early, late = segments[edge.earlier], segments[edge.later]
+        if early > late or (edge.whole and early == late):
+            yield f"{question.tasks[edge.later]} runs before {question.tasks[edge.earlier]} has ended"
+    for index, task in enumerate(question.tasks):
+        if model.by_phase and model.segment(question, index) != segments[index]:
+            yield f"{task} runs in another phase than its own"
+    if not model.turns:
+        for one, other in combinations(range(len(segments)), 2):
+            first, second = question.tasks[one].component, question.tasks[other].component
+            if segments[one] == segments[other] and (first == second or set(design.blocks_of(first)) & set(design.blocks_of(second))):
+                yield f"{question.tasks[one]} and {question.tasks[other]} run at the same time on the same accelerators"
+    if fault := model.refuses(question, design):
+        yield fault

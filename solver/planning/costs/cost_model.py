@@ -1,0 +1,48 @@
+"""What every cost model answers. The time of an iteration is the sum of the times of its segments."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol, Sequence
+
+from ..design import Design
+from ..question import Question
+
+
+class CostModel(Protocol):
+    """How long the tasks of a segment take that run at the same time.
+
+    Attributes
+    ----------
+    name : as it is written and printed.
+    source : where its formulas come from.
+    turns : may tasks of one segment share accelerators, where they take turns? Else they lie on different ones.
+    by_phase : is the segment of a task the place of its phase, or is it chosen?
+    """
+
+    name: ClassVar[str]
+    source: ClassVar[str]
+    turns: ClassVar[bool]
+    by_phase: ClassVar[bool]
+
+    def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
+        """The time of a segment of these tasks, by plain arithmetic."""
+
+    def segment(self, question: Question, task: int) -> int:
+        """The segment of a task, where its phase says it."""
+
+    def refuses(self, question: Question, design: Design) -> str:
+        """Why this model has no time for a structure; "" if it has."""
+
+
+def iteration(model: CostModel, question: Question, design: Design) -> int:
+    """Nanoseconds of one iteration."""
+    return sum(segment_times(model, question, design))
+
+
+def segment_times(model: CostModel, question: Question, design: Design) -> list[int]:
+    """Nanoseconds of each segment, in order."""
+    count = max(design.segments, default=-1) + 1
+    members: list[list[int]] = [[] for _ in range(count)]
+    for task, segment in enumerate(design.segments):
+        members[segment].append(task)
+    return [model.nanoseconds(question, design, tasks) if tasks else 0 for tasks in members]

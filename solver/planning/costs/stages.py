@@ -1,0 +1,41 @@
+"""Phases one after the other, each as long as its slowest set of components; within a set they take turns."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Sequence
+
+from ....models.planning.workload import STAGES
+from ..design import Design
+from ..question import Question
+
+
+class Stages:
+    """A stage takes the greatest, over the sets of components on the same accelerators, of the sum of their times in it.
+
+    What depends on what inside a stage is not looked at, and nothing of a stage begins before the one before it has ended.
+    """
+
+    name: ClassVar[str] = STAGES
+    source: ClassVar[str] = "HybridFlow, arXiv 2409.19256, Algorithm 1 (d_cost)"
+    turns: ClassVar[bool] = True
+    by_phase: ClassVar[bool] = True
+
+    def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
+        """See CostModel."""
+        load = [0] * len(design.blocks)
+        unplaced = 0  # a task without accelerators is in nobody's way
+        for task in tasks:
+            blocks = design.blocks_of(question.tasks[task].component)
+            for block in blocks:
+                load[block] += design.nanoseconds(question, task)
+            if not blocks:
+                unplaced = max(unplaced, design.nanoseconds(question, task))
+        return max(unplaced, *load) if load else unplaced
+
+    def segment(self, question: Question, task: int) -> int:
+        """See CostModel."""
+        return question.phase(task)
+
+    def refuses(self, question: Question, design: Design) -> str:
+        """See CostModel: it has a time for every structure."""
+        return ""

@@ -1,0 +1,51 @@
+"""An answer of planning: who uses how many accelerators with whom, and what runs at the same time. It names no accelerator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Mapping
+
+from .question import Option, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """So many accelerators of one kind that exactly these components use, in the order of the question."""
+
+    kind: int
+    accelerators: int
+    components: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Design:
+    """One answer.
+
+    Attributes
+    ----------
+    blocks : no accelerator is in two of them; a component uses all of every block that names it.
+    options : the option of each component.
+    segments : for each task, the part of the iteration in which it runs: parts 0, 1, ... one after the other.
+    """
+
+    blocks: tuple[Block, ...]
+    options: Mapping[str, Option]
+    segments: tuple[int, ...]
+
+    @property
+    def accelerators(self) -> int:
+        """How many accelerators it uses."""
+        return sum(block.accelerators for block in self.blocks)
+
+    def blocks_of(self, component: str) -> tuple[int, ...]:
+        """Indices of the blocks that a component uses."""
+        return tuple(index for index, block in enumerate(self.blocks) if component in block.components)
+
+    def nanoseconds(self, question: Question, task: int) -> int:
+        """How long a task takes, a whole iteration of it."""
+        component = question.tasks[task].component
+        return self.options[component].nanoseconds[question.tasks_of[component].index(task)]
+
+    def structure(self) -> tuple[frozenset[tuple[str, ...]], tuple[int, ...]]:
+        """What is left when counts and degrees are not told apart: who shares with whom, and what runs at the same time."""
+        return frozenset(block.components for block in self.blocks), self.segments

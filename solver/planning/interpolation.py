@@ -1,0 +1,58 @@
+"""How long a component takes on a count of accelerators that nobody measured, and by which assumption."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Sequence
+
+from ...models.component import Parallel
+from ...models.planning.measured import LINEAR, TABLE, Measured
+from ...models.planning.workload import Timed
+
+GRAIN = 1000
+"""Times that were not measured are whole microseconds, so that the last digit of a logarithm decides nothing."""
+
+
+class Time(NamedTuple):
+    """A time in ns, and whether its count lies outside of those that were measured."""
+
+    nanoseconds: int
+    extrapolated: bool
+
+
+def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, model: str) -> Time | None:
+    """The time of a phase on so many accelerators of a model, with these degrees; None if nothing measured says it.
+
+    Measurements with exactly these degrees and this model count; where there are none, those that hold for any.
+    """
+    points = _points(timed.measured, phase, parallel, model)
+    if not points:
+        return None
+    known = {point.accelerators: point.nanoseconds for point in points}
+    if accelerators in known:
+        return Time(known[accelerators], False)
+    if timed.scaling == TABLE:
+        return None
+    counts = sorted(known)
+    outside = not counts[0] < accelerators < counts[-1]
+    if timed.scaling == LINEAR or len(counts) == 1:
+        nearest = min(counts, key=lambda count: abs(math.log(count / accelerators)))
+        return Time(_grain(known[nearest] * nearest / accelerators), outside)
+    above = next((place for place, count in enumerate(counts) if count > accelerators), len(counts) - 1)
+    low, high = counts[max(above, 1) - 1], counts[max(above, 1)]
+    power = math.log(known[high] / known[low]) / math.log(high / low)
+    return Time(_grain(known[low] * (accelerators / low) ** power), outside)
+
+
+def _points(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> list[Measured]:
+    """The measurements that say most exactly what is asked."""
+    its = [each for each in measured if each.phase == phase and each.model in ("", model) and each.parallel in (None, parallel)]
+    for degrees, kind in ((parallel, model), (parallel, ""), (None, model), (None, "")):
+        found = [each for each in its if each.parallel == degrees and each.model == kind]
+        if found:
+            return found
+    return []
+
+
+def _grain(nanoseconds: float) -> int:
+    return max(1, math.ceil(nanoseconds / GRAIN)) * GRAIN

@@ -1,0 +1,119 @@
+"""What planning is asked: tasks, ways to run them, and how many accelerators there are. It knows no node and no rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Mapping
+
+from ...models.component import Parallel
+from ...models.planning.workload import SECONDS, Budget
+
+NO_KIND = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The work of one component in one phase; "" where a component does all its work at once."""
+
+    component: str
+    phase: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.component}.{self.phase}" if self.phase else self.component
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Accelerators that are as good as each other: their model, how many there are, MiB of each (None: not known)."""
+
+    model: str
+    accelerators: int
+    memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to run a component.
+
+    Attributes
+    ----------
+    kind : index of the kind of accelerators; `NO_KIND` for a component that needs none.
+    amount : accelerators of all its replicas together; robots or processes where it needs no accelerators.
+    nanoseconds : of each of its tasks, a whole iteration of it, rounded up to a multiple of the question's batches.
+    memory : MiB on each accelerator while it works; `kept` of them stay while another phase does.
+    extrapolated : whether a time of it lies outside of what was measured.
+    """
+
+    kind: int
+    amount: int
+    parallel: Parallel
+    nanoseconds: tuple[int, ...]
+    memory: int = 0
+    kept: int = 0
+    extrapolated: bool = False
+
+    @property
+    def accelerators(self) -> int:
+        """How many accelerators it takes."""
+        return 0 if self.kind == NO_KIND else self.amount
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Task `later` works on what task `earlier` makes; `whole`: it begins when all of that is there, not batch by batch."""
+
+    earlier: int
+    later: int
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be chosen: an option for each component, which of them share accelerators, and what runs at the same time.
+
+    Attributes
+    ----------
+    kinds : the accelerators that there are.
+    tasks : no task comes before one that it works on; those of one component are in the order of its options' times.
+    options : component -> the ways to run it. A component without tasks has options too: it takes accelerators and no time.
+    edges : what works on what.
+    resident : components that hold their memory all the time, whatever else runs.
+    together, apart, within : pairs of components on exactly the same accelerators, on none in common, the first inside the second.
+    alone : components that share accelerators with those alone that they are `together` with or `within`.
+    nested : may a component use the accelerators of several others, or only those of one set?
+    phases : the order of the phases, for a cost model that runs one after the other.
+    batches : an iteration is handed on in so many.
+    """
+
+    kinds: tuple[Kind, ...]
+    tasks: tuple[Task, ...]
+    options: Mapping[str, tuple[Option, ...]]
+    edges: tuple[Edge, ...] = ()
+    resident: frozenset[str] = frozenset()
+    together: frozenset[tuple[str, str]] = frozenset()
+    apart: frozenset[tuple[str, str]] = frozenset()
+    within: frozenset[tuple[str, str]] = frozenset()
+    alone: frozenset[str] = frozenset()
+    nested: bool = False
+    phases: tuple[str, ...] = ()
+    batches: int = 1
+    aim: str = SECONDS
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The components in the written order."""
+        return tuple(self.options)
+
+    @cached_property
+    def tasks_of(self) -> Mapping[str, tuple[int, ...]]:
+        """Component -> indices of its tasks, in the order of its options' times."""
+        found: dict[str, list[int]] = {name: [] for name in self.options}
+        for index, task in enumerate(self.tasks):
+            found[task.component].append(index)
+        return {name: tuple(its) for name, its in found.items()}
+
+    def phase(self, task: int) -> int:
+        """The place of a task's phase in the order of phases."""
+        return self.phases.index(self.tasks[task].phase)
