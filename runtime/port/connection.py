@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 
 from ..failure import LaunchFailed, failed
 from ..shield import shielded
 from .on_ray import NAMESPACE
-from .ray_compat import connect, connected_address, disarm, disconnect, need_ray
+from .ray_compat import connect, connected_address, disarm, disconnect, is_another_service, need_ray
 
 PROBE_LIMIT = 3.0
 _ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>\d{1,5})")
@@ -61,14 +62,16 @@ def must_be_unconnected() -> None:
 
 
 def probe(address: str) -> None:
-    """Returns if a gRPC server answers at HOST:PORT. Raises LaunchFailed (PW701) within a few seconds if not.
+    """Returns if the head of a Ray cluster answers at HOST:PORT. Raises LaunchFailed (PW701) within a few seconds if not.
 
-    Ray itself would try for 40 s and print while it does.
+    Ray itself would try for 20 to 40 s and print while it does. Where Ray is told to encrypt, only Ray can tell who answers.
     """
     host, port = parse_address(address)
     answer = b""
     try:
         with socket.create_connection((host, port), timeout=PROBE_LIMIT) as connection:
+            if os.environ.get("RAY_USE_TLS", "").lower() in ("1", "true"):
+                return
             connection.sendall(_OPENING)
             while len(answer) < _FRAME_HEADER and (more := connection.recv(_FRAME_HEADER - len(answer))):
                 answer += more
@@ -77,6 +80,8 @@ def probe(address: str) -> None:
         raise _no_ray(address, reason) from None
     if len(answer) < _FRAME_HEADER or answer[_FRAME_TYPE] != _SETTINGS:
         raise _no_ray(address, "something else than Ray answers")
+    if is_another_service(address, PROBE_LIMIT):
+        raise _no_ray(address, "what answers is not the head of a cluster, whose port is 6379 unless it was given another")
 
 
 def parse_address(address: str) -> tuple[str, int]:

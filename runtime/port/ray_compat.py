@@ -5,6 +5,7 @@ Only calls that the head node itself answers are used; Ray's state API needs the
 
 from __future__ import annotations
 
+import importlib
 import signal
 from typing import Any, Mapping
 
@@ -37,6 +38,23 @@ def connect(address: str, namespace: str) -> None:
         ray.init(address=address, namespace=namespace, log_to_driver=False, logging_level="CRITICAL")
     finally:
         utils.set_sigterm_handler = handle
+
+
+def is_another_service(address: str, limit: float) -> bool:
+    """Does a gRPC server answer there that is not Ray's head, such as the raylet of a node, or Ray's own for remote clients?
+
+    False as well where nobody can tell: what else may be wrong Ray says itself. Source: Ray, protobuf/gcs_service.proto, NodeInfoGcsService.
+    """
+    try:
+        grpc: Any = importlib.import_module("grpc")
+    except ModuleNotFoundError:
+        return False
+    with grpc.insecure_channel(address, options=[("grpc.enable_http_proxy", 0)]) as channel:
+        try:
+            channel.unary_unary("/ray.rpc.NodeInfoGcsService/GetClusterId")(b"", timeout=limit)
+        except grpc.RpcError as problem:
+            return bool(problem.code() == grpc.StatusCode.UNIMPLEMENTED)
+    return False
 
 
 def disarm() -> None:

@@ -6,6 +6,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Callable, Iterator
 
 import pytest
@@ -58,8 +60,36 @@ def test_another_server_is_told_from_ray(server: Callable[[bytes], str], answer:
     assert reason(server(answer)) == "something else than Ray answers"
 
 
-def test_a_server_that_opens_as_ray_does_is_taken_for_it(server: Callable[[bytes], str]) -> None:
+def test_a_server_that_opens_as_ray_does_is_taken_for_it(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("placewright.runtime.port.connection.PROBE_LIMIT", 0.2)
     probe(server(b"\0\0\x06\x04\0\0\0\0\0\0\0\0\0\0\0"))
+
+
+def test_a_grpc_server_that_is_no_head_is_told_at_once() -> None:
+    grpc = pytest.importorskip("grpc")
+    other = grpc.server(ThreadPoolExecutor(1))
+    address = f"127.0.0.1:{other.add_insecure_port('127.0.0.1:0')}"
+    other.start()
+    try:
+        before = time.monotonic()
+        assert reason(address).startswith("what answers is not the head of a cluster")
+        assert time.monotonic() - before < 2
+    finally:
+        other.stop(None).wait()
+
+
+def test_where_ray_encrypts_it_alone_can_tell_who_answers(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_USE_TLS", "1")
+    probe(server(b"\x15\x03\x01"))
+
+
+@pytest.mark.ray
+def test_the_head_of_a_cluster_is_known_and_its_nodes_are_told_from_it(address: str) -> None:
+    import ray
+
+    probe(address)
+    node = ray.nodes()[0]
+    assert reason(f"{node['NodeManagerAddress']}:{node['NodeManagerPort']}").startswith("what answers is not the head of a cluster")
 
 
 @pytest.mark.parametrize("address", ["auto", "ray://10.0.0.1:10001", "10.0.0.1", "10.0.0.1:0", "10.0.0.1:70000", "", "a b:1", "local"])
