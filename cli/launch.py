@@ -58,6 +58,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @click.option(
     "--share-nodes", is_flag=True, help="Of a node that the plan uses in part, hold only so many accelerators, beside other jobs."
 )
+@click.option("--elastic", is_flag=True, help="Start again also where nodes that join the cluster change the plan.")
 @click.option(
     "--trust-env", "trusted_env", multiple=True, metavar="NAME", help="Let node groups set this variable, which can run other code."
 )
@@ -69,7 +70,7 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
 @composing_options
 def launch(
     file: str, simulate: bool, address: str | None, worker: str | None, method: str | None, keep: bool, detach: str | None,
-    timeout: float, wait: float, restarts: int, share_nodes: bool, trusted_env: tuple[str, ...], progress: str, machines: Cluster | AsDeclared | None, dialect: str,
+    timeout: float, wait: float, restarts: int, share_nodes: bool, elastic: bool, trusted_env: tuple[str, ...], progress: str, machines: Cluster | AsDeclared | None, dialect: str,
     composer: Composer,
 ) -> int:  # fmt: skip
     """Start the workers of a plan, or of a configuration, each at its place.
@@ -95,7 +96,9 @@ def launch(
             if isinstance(found, int):
                 return found
             plan, problem = found
-            wanted = Wanted(plan, file, address, worker, method, timeout, wait, restarts, share_nodes, trusted_env, progress, problem)
+            wanted = Wanted(
+                plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, problem
+            )
             return launch_here(wanted, keep) if detach is None else launch_detached(wanted, detach)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to interrupt but the end of this process

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..runtime.detached.asking import Seen
 
 OK, DIFFERENT = 0, 4
+RUNNING = "running"
 
 
 @click.command()
@@ -24,7 +25,8 @@ OK, DIFFERENT = 0, 4
 def status(name: str | None, form: str) -> int:
     """Say which launches run, or where the workers of one are.
 
-    One that has failed says why until `placewright stop NAME` removes it. The exit code is 4 if one has failed.
+    One that has failed says why until `placewright stop NAME` removes it. One that recovers says what it lost; with NAME, also what
+    earlier recoveries came to. The exit code is 4 if one has failed.
 
     \b
     placewright status
@@ -41,21 +43,27 @@ def status(name: str | None, form: str) -> int:
         click.echo(json.dumps({"schema": 1, "launches": [_data(each) for each in seen]}, indent=1))
     else:
         _print(seen, whole=name is not None)
-    return DIFFERENT if any(each.findings for each in seen) else OK
+    return DIFFERENT if any(each.findings and not each.alive for each in seen) else OK
 
 
 def _print(seen: list[Seen], whole: bool) -> None:
     from ..report.table import table
 
-    if whole and seen[0].alive:
+    if whole and seen[0].state == RUNNING:
         click.echo(workers_and_given(seen[0].record.workers, seen[0].record.given) + "\n")
-    rows = [["launch", "state", "since", "workers", "on", "Ray", "file"]]
+        if seen[0].record.recoveries:
+            click.echo("\n".join(map(escape, seen[0].record.recoveries)) + "\n")
+    rows = [["launch", "state", "since", "restarts", "workers", "on", "Ray", "file"]]
     for each in seen:
         who, where = sizes(each.record.workers, each.record.simulated) if each.record.workers else ("-", "-")
-        rows.append([each.record.name, each.state, _since(each), who, where, each.record.address or "-", each.record.file])
+        restarts = f"{each.record.restarts}/{each.record.allowed}" if each.record.allowed else "-"
+        rows.append([each.record.name, each.state, _since(each), restarts, who, where, each.record.address or "-", each.record.file])
     click.echo(table(rows) if seen else "no launches")
     for each in seen:
-        if each.findings:
+        if each.alive:
+            for its in each.findings:
+                click.echo(f"\n{escape(each.record.name)} starts again: {escape(its.message)}")
+        elif each.findings:
             click.echo(f"\n{escape(each.record.name)}:", err=True)
             echo_findings(each.findings, err=True, texts={})
 

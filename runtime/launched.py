@@ -10,6 +10,7 @@ from ..models.placements.plan import Plan
 from .failure import LaunchFailed
 from .recovery.lifetime import Lifetime
 from .recovery.recovery import Recovery
+from .recovery.restarts import Restarts
 from .recovery.trial import Trial
 from .shield import shielded
 from .starting.sharing import Given
@@ -64,6 +65,11 @@ class Launch:
     def recoveries(self) -> tuple[Recovery, ...]:
         """What was lost so far, or has joined, and what moved."""
         return tuple(self._lifetime.recoveries)
+
+    @property
+    def restarts(self) -> Restarts:
+        """How often everything was started again after a loss, and how often it may be."""
+        return self._lifetime.restarts
 
     def call(self, component: str, method: str, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
         """Calls a method on every worker of a component; see WorkerGroup.call."""

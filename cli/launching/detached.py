@@ -32,7 +32,7 @@ def launch_detached(wanted: Wanted, name: str) -> int:
     request = Request(
         name=name or wanted.fresh_name(), file=wanted.file, plan=plan_to_json(wanted.plan), address=wanted.address, worker=wanted.worker,
         method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=problem_to_text(wanted.problem),
-        share_nodes=wanted.share_nodes,
+        share_nodes=wanted.share_nodes, elastic=wanted.elastic,
     )  # fmt: skip
     try:
         with shown_steps(wanted.progress) as told:

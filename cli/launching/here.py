@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from ..showing.steps import shown_steps
+from ...report.terminal import escape
+from ..showing.steps import Shown, shown_steps
 from .outcome import FAILED, NOT_LAUNCHED, OK, failed, ran, runs, workers_and_given
 from .wanted import Wanted
 
 if TYPE_CHECKING:
     from ...runtime.detached.claim import Claim
+    from ...runtime.detached.record import Record, Worker
+    from ...runtime.failure import LaunchFailed
     from ...runtime.launched import Launch
 
 
@@ -35,44 +37,67 @@ def launch_here(wanted: Wanted, kept: bool) -> int:
             if claim is not None:
                 stack.callback(claim.give_up)
                 claim.take()
-            with shown_steps(wanted.progress) as told:
-                running = stack.enter_context(
-                    launch(
-                        wanted.plan, address=wanted.address, worker=wanted.worker, timeout=wanted.timeout, trusted_env=wanted.trusted_env,
-                        progress=told, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, methods=wanted.methods,
-                        share_nodes=wanted.share_nodes,
-                    )
-                )  # fmt: skip
+            told = stack.enter_context(shown_steps(wanted.progress))
+            running = stack.enter_context(
+                launch(
+                    wanted.plan, address=wanted.address, worker=wanted.worker, timeout=wanted.timeout, trusted_env=wanted.trusted_env,
+                    progress=told, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, methods=wanted.methods,
+                    share_nodes=wanted.share_nodes, elastic=wanted.elastic, name=claim.name if claim is not None else wanted.stem,
+                )
+            )  # fmt: skip
+            told.clear()
             verdict, workers = FAILED, workers_of(running)
             click.echo(workers_and_given(workers, running.given))
             if running.unchecked:
                 click.echo("\n" + render_unchecked(running.unchecked))
             if claim is not None:
+                notes = _Notes(wanted, claim, told)
                 with suppress(KeyboardInterrupt), heeding(claim):
-                    keep(running, wanted.method, _Noted(wanted, claim).note, stay=True)
+                    keep(running, wanted.method, notes.runs, notes.lost, stay=True)
+                workers = notes.workers or workers
             elif wanted.method:
-                with shown_steps(wanted.progress) as told:
-                    told(Step(f"calling `{wanted.method}`"))
-                    running.run(wanted.method)
+                told(Step(f"calling `{wanted.method}`"))
+                running.run(wanted.method)
+                workers = workers_of(running)
     except LaunchFailed as problem:
         return failed(problem, verdict)
     click.echo("\n" + ran(workers, wanted.simulated), color=True)
     return OK
 
 
-@dataclass(frozen=True)
-class _Noted:
-    """Writes down, and says, where a launch is that is kept."""
+class _Notes:
+    """Writes down, and says, how a launch is that is kept."""
 
-    wanted: Wanted
-    claim: Claim
+    def __init__(self, wanted: Wanted, claim: Claim, told: Shown) -> None:
+        self._wanted = wanted
+        self._claim = claim
+        self._told = told
+        self._record: Record | None = None
 
-    def note(self, running: Launch) -> None:
+    @property
+    def workers(self) -> tuple[Worker, ...]:
+        """Those that ran last; none before any did."""
+        return self._record.workers if self._record is not None else ()
+
+    def runs(self, running: Launch) -> None:
         """The launch runs, for the first time or again."""
         from ...models.placements.plan_file import plan_to_json
         from ...runtime.detached.record import record_of
 
-        record = record_of(self.claim.name, self.wanted.file, running, self.wanted.simulated)
-        self.claim.keep(record, plan_to_json(running.plan))
+        again, record = self._record is not None, record_of(self._claim.name, self._wanted.file, running, self._wanted.simulated)
+        self._record = record
+        self._claim.keep(record, plan_to_json(running.plan))
+        self._told.clear()
+        if again:
+            click.echo(f"\n{running.recoveries[-1]}\n" + workers_and_given(record.workers, running.given))
         click.echo("\n" + runs(record, f"Ctrl-C, or `placewright stop {record.name}`"), color=True)
         sys.stdout.flush()
+
+    def lost(self, failure: LaunchFailed) -> None:
+        """Something was lost, and is about to be replaced."""
+        self._told.clear()
+        for finding in failure.findings:
+            click.echo(escape(f"{finding.message}; starting again"), err=True)
+        if self._record is not None:
+            self._record = self._record.recovering(failure)
+            self._claim.write(self._record)

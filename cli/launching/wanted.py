@@ -26,6 +26,7 @@ class Wanted:
     wait: float
     restarts: int
     share_nodes: bool
+    elastic: bool
     trusted_env: tuple[str, ...]
     progress: str
     problem: Problem | None = None
@@ -40,7 +41,11 @@ class Wanted:
         """What will be called."""
         return (self.method,) if self.method else ()
 
+    @property
+    def stem(self) -> str:
+        """What it is called after its file."""
+        return re.sub(r"[^A-Za-z0-9_.-]", "-", Path(self.file).stem)[:32].strip(".-") or "launch"
+
     def fresh_name(self) -> str:
         """A name for this launch that no other has."""
-        stem = re.sub(r"[^A-Za-z0-9_.-]", "-", Path(self.file).stem)[:32].strip(".-")
-        return f"{stem or 'launch'}-{secrets.token_hex(2)}"
+        return f"{self.stem}-{secrets.token_hex(2)}"

@@ -13,31 +13,51 @@ from ...report.terminal import escape
 from .line import NONE, PLAIN, Line
 
 if TYPE_CHECKING:
-    from ...runtime.progress import OnStep, Step
+    from ...runtime.progress import Step
 
 PATIENCE = 10.0
 """Seconds after which a line says again how many workers are ready."""
 
 
+class Shown:
+    """What is told every step of a launch, and shows nothing of it."""
+
+    def __call__(self, step: Step) -> None:
+        """A step is taken."""
+
+    def clear(self) -> None:
+        """Something else is about to be printed; what renews itself goes away until the next step."""
+
+
 @contextmanager
-def shown_steps(way: str) -> Iterator[OnStep]:
+def shown_steps(way: str) -> Iterator[Shown]:
     """What is to be told of every step of a launch. All of it goes to standard error.
 
     `auto` is one line that goes away again on a terminal, and lines that stay elsewhere.
     """
-    if way == NONE:
-        yield lambda step: None
-    elif way == PLAIN or not sys.stderr.isatty():
-        yield _Lines().tell
-    else:
-        line = Line()
-        try:
-            yield lambda step: line.tell(escape(str(step)))
-        finally:
-            line.end()
+    shown = Shown() if way == NONE else _Lines() if way == PLAIN or not sys.stderr.isatty() else _OneLine()
+    try:
+        yield shown
+    finally:
+        shown.clear()
 
 
-class _Lines:
+class _OneLine(Shown):
+    """A line that renews itself."""
+
+    def __init__(self) -> None:
+        self._line = Line()
+
+    def __call__(self, step: Step) -> None:
+        """Renews the line."""
+        self._line.tell(escape(str(step)))
+
+    def clear(self) -> None:
+        """Takes the line away."""
+        self._line.end()
+
+
+class _Lines(Shown):
     """A line for each step, for each component whose workers are all ready, and for every so many seconds between."""
 
     def __init__(self) -> None:
@@ -45,7 +65,7 @@ class _Lines:
         self._whole: frozenset[str] = frozenset()
         self._last = 0.0
 
-    def tell(self, step: Step) -> None:
+    def __call__(self, step: Step) -> None:
         """Prints the step if it says something new."""
         whole = frozenset(component for component, (ready, count) in step.up.items() if ready == count)
         if step.words == self._words and whole == self._whole and time.monotonic() - self._last < PATIENCE:

@@ -12,7 +12,7 @@ from ...models.findings.finding import Finding, error
 from ..failure import failed
 from .claim import LOG, STOP, Look, is_held, remove
 from .directory import directory_of, must_be_private, names
-from .record import RUNNING, STARTING, Record, read_record
+from .record import ALIVE, Record, read_record
 
 LOST = "lost"
 STOP_LIMIT, KILL_LIMIT, INTERVAL = 60.0, 10.0, 0.05
@@ -28,8 +28,8 @@ class Seen:
 
     @property
     def alive(self) -> bool:
-        """Do its workers run, or are they about to?"""
-        return self.state in (STARTING, RUNNING)
+        """Do its workers run, or are they about to, for the first time or again?"""
+        return self.state in ALIVE
 
 
 def launches() -> list[Seen]:
@@ -76,7 +76,7 @@ def _seen(name: str) -> Seen | None:
         return None
     held = is_held(path)
     record = read_record(path)
-    if record is None or (not held and record.state in (STARTING, RUNNING)):
+    if record is None or (not held and record.state in ALIVE):
         log = _last_line(path / LOG)
         if not held:
             remove(path)

@@ -30,7 +30,9 @@ def attach(name: str) -> Iterator[Mapping[str, WorkerGroup]]:
     """
     seen = launch_named(name)
     if seen.state != RUNNING:
-        raise LaunchFailed(*seen.findings) if seen.findings else failed("PW733", name, f"`{name}` is {seen.state}", "launch it again", name)
+        if seen.findings and not seen.alive:
+            raise LaunchFailed(*seen.findings)
+        raise failed("PW733", name, f"`{name}` is {seen.state}", "attach when it runs" if seen.alive else "launch it again", name)
     plan = read_plan(directory_of(name) / PLAN)
     connection = Connection(seen.record.address)
     try:

@@ -12,7 +12,7 @@ from ...models.placements.plan_file import write_whole
 from ..failure import LaunchFailed, failed
 from ..shield import shielded
 from .directory import directory_of, must_be_private, unusable
-from .record import RUNNING, STARTING, Record, read_record
+from .record import ALIVE, Record, read_record
 
 LOCK, STOP, LOG, PLAN = "lock", "stop", "keeper.log", "plan.json"
 PATIENCE = 0.5
@@ -114,7 +114,7 @@ def refuse_taken(name: str) -> None:
     """
     path = directory_of(name)
     record = read_record(path) if is_held(path) else None
-    if record is not None and record.state in (STARTING, RUNNING) and _lives(record.pid):
+    if record is not None and record.state in ALIVE and _lives(record.pid):
         raise _taken(name)
 
 

@@ -1,7 +1,7 @@
 """The keeper: a process of its own session that holds a launch. When it ends, in whatever way, everything ends.
 
 It reads one line, the Request; tells each step, and then either that all workers run or why not; and lives on alone once the
-command has answered that. Before that it ends with the command; afterwards when it is asked to (a file in the launch's
+command has answered that; what happens later goes to a log beside the record. Before that it ends with the command; afterwards when it is asked to (a file in the launch's
 directory, or SIGTERM), when the method that was to be called has returned, or when a worker is gone, which it writes down.
 """
 
@@ -47,6 +47,7 @@ class Keeper:
             name=request.name, state=STARTING, since=time.time(), pid=os.getpid(), file=request.file, simulated=request.address is None
         )
         self._kept = threading.Event()
+        self._logged = ""
 
     def run(self) -> None:
         """Returns when the launch has ended and nothing of it is left."""
@@ -78,9 +79,9 @@ class Keeper:
         with launch(
             plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
             progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem), methods=(request.method,) if request.method else (),
-            share_nodes=request.share_nodes,
+            share_nodes=request.share_nodes, elastic=request.elastic, name=request.name,
         ) as running:  # fmt: skip
-            keep(running, request.method, self._noted)
+            keep(running, request.method, self._noted, self._lost)
 
     def _noted(self, running: Launch) -> None:
         """Writes down how it runs; the first time the command is told, and waited for until it has taken note."""
@@ -91,6 +92,11 @@ class Keeper:
             self._kept.wait()
             self._write_to_log()
 
+    def _lost(self, failure: LaunchFailed) -> None:
+        """Writes down what was lost, before it is replaced."""
+        self._record = self._record.recovering(failure)
+        self._claim.write(self._record)
+
     def _left_alone(self) -> bool:
         """Has the command ended without having said KEEP? Told by its pipe, which is looked at only while it matters."""
         if not self._kept.is_set() and select.select([0], [], [], 0)[0]:
@@ -100,6 +106,10 @@ class Keeper:
         return False
 
     def _step(self, step: Step) -> None:
+        """Tells the command while it listens; later steps, of a launch that starts again, go to the log."""
+        if self._kept.is_set() and step.words != self._logged:
+            self._logged = step.words
+            print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), step.words, flush=True)
         self._tell(Message(progress=Progress(words=step.words, up=dict(step.up))))
 
     def _tell(self, message: Message) -> None:

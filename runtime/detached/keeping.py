@@ -8,16 +8,19 @@ import threading
 from contextlib import contextmanager
 from typing import Callable, Iterator
 
+from ..failure import LaunchFailed
 from ..launched import Launch
 from .claim import Claim
 
 INTERVAL = 0.1
 
 
-def keep(running: Launch, method: str | None, noted: Callable[[Launch], None], stay: bool = False) -> None:
+def keep(
+    running: Launch, method: str | None, noted: Callable[[Launch], None], lost: Callable[[LaunchFailed], None], stay: bool = False
+) -> None:
     """Lives with a launch: until a method has returned on every worker, unless it is to `stay` or there is none; then for ever.
 
-    `noted` is told how it stands at first and after every recovery. Raises LaunchFailed as `Launch.run` does.
+    `noted` is told how it stands at first and after every recovery, `lost` before that what was lost. Raises LaunchFailed as `Launch.run` does.
     """
 
     def live(launch: Launch) -> None:
@@ -27,6 +30,7 @@ def keep(running: Launch, method: str | None, noted: Callable[[Launch], None], s
         if stay or not method:
             launch.watch()
 
+    running.on_restart(lost)
     running.run(live)
 
 

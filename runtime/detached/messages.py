@@ -36,6 +36,7 @@ class Request(_Plain):
     trusted_env: tuple[str, ...]
     problem: str = ""
     share_nodes: bool = False
+    elastic: bool = False
 
 
 def problem_to_text(problem: Problem | None) -> str:

@@ -12,16 +12,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan_file import write_whole
+from ..failure import LaunchFailed
 from ..launched import Launch
 from .directory import unusable
 
 MAX_BYTES = 64 << 20
 FILE = "launch.json"
-State = Literal["starting", "running", "ended", "failed"]
+State = Literal["starting", "running", "recovering", "ended", "failed"]
 STARTING: State = "starting"
 RUNNING: State = "running"
+RECOVERING: State = "recovering"
 ENDED: State = "ended"
 FAILED: State = "failed"
+ALIVE = (STARTING, RUNNING, RECOVERING)
+"""The states in which somebody holds the launch."""
 
 
 class _Plain(BaseModel):
@@ -70,7 +74,9 @@ class Worker(_Plain):
 class Record(_Plain):
     """A launch: since when (seconds of the epoch) it is in its state, who holds it, where, and all its workers.
 
-    `given` says where others stand for the accelerators that its plan named, because it shares nodes.
+    `given` says where others stand for the accelerators that its plan named, because it shares nodes. `restarts` is how often it
+    was started again after a loss, of `allowed` times; `recoveries` say what each came to, and each growth. While it recovers,
+    `findings` are what was lost, and `workers` those that ran before.
     """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
@@ -84,7 +90,20 @@ class Record(_Plain):
     digest: str = ""
     workers: tuple[Worker, ...] = ()
     given: tuple[str, ...] = ()
+    restarts: int = 0
+    allowed: int = 0
+    recoveries: tuple[str, ...] = ()
     findings: tuple[Trouble, ...] = ()
+
+    def recovering(self, failure: LaunchFailed) -> Record:
+        """The record from now on, while what was lost is replaced."""
+        its = {
+            "state": RECOVERING,
+            "since": time.time(),
+            "findings": tuple(map(Trouble.of, failure.findings)),
+            "restarts": self.restarts + 1,
+        }
+        return self.model_copy(update=its)
 
     def written(self, directory: Path) -> None:
         """Writes it down, whole or not at all. Raises OSError."""
@@ -127,4 +146,5 @@ def record_of(name: str, file: str, running: Launch, simulated: bool) -> Record:
     return Record(
         name=name, state=RUNNING, since=time.time(), pid=os.getpid(), file=file, simulated=simulated, address=running.address,
         digest=running.plan.digest, workers=workers_of(running), given=tuple(map(str, running.given)),
+        restarts=running.restarts.used, allowed=running.restarts.allowed, recoveries=tuple(map(str, running.recoveries)),
     )  # fmt: skip

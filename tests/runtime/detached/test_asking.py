@@ -14,22 +14,29 @@ from typing import Iterator
 import pytest
 from placewright.cli.main import run
 from placewright.runtime.detached.asking import LOST, launch_named, launches, stop
+from placewright.runtime.detached.attaching import attach
 from placewright.runtime.detached.claim import LOCK, LOG, Claim, is_held, refuse_taken
 from placewright.runtime.detached.detach import detach
 from placewright.runtime.detached.messages import Request
-from placewright.runtime.detached.record import FAILED, FILE, RUNNING, Record, State, Trouble
-from placewright.runtime.failure import LaunchFailed
+from placewright.runtime.detached.record import FAILED, FILE, RECOVERING, RUNNING, Record, State, Trouble
+from placewright.runtime.failure import LaunchFailed, failed
 
 
 def record(name: str, state: State = RUNNING, *findings: Trouble) -> Record:
     return Record(name=name, state=state, since=0.0, pid=os.getpid(), file="job.yaml", simulated=True, findings=findings)
 
 
-def hold(name: str, ready: object, stubborn: bool) -> None:
+def recovering(name: str) -> Record:
+    """A launch that is starting again."""
+    lost = failed("PW713", "b", "node `b` is lost, and with it ranks `actor` 4-7", "launch with restarts", 1)
+    return record(name).model_copy(update={"allowed": 2, "recoveries": ("running again after 4.0 s",)}).recovering(lost)
+
+
+def hold(name: str, ready: object, stubborn: bool, again: bool = False) -> None:
     """A keeper: it holds the name until somebody asks it to end, unless it is deaf."""
     claim = Claim(name)
     claim.take()
-    claim.write(record(name))
+    claim.write(recovering(name) if again else record(name))
     ready.set()  # type: ignore[attr-defined]
     while stubborn or not claim.asked_to_stop:
         time.sleep(0.01)
@@ -43,9 +50,9 @@ class Keepers:
         self._context = multiprocessing.get_context("fork")
         self.processes: list[multiprocessing.process.BaseProcess] = []
 
-    def start(self, name: str, stubborn: bool = False) -> int:
+    def start(self, name: str, stubborn: bool = False, again: bool = False) -> int:
         ready = self._context.Event()
-        process = self._context.Process(target=hold, args=(name, ready, stubborn), daemon=True)
+        process = self._context.Process(target=hold, args=(name, ready, stubborn, again), daemon=True)
         process.start()
         self.processes.append(process)
         assert ready.wait(20)
@@ -70,6 +77,23 @@ def test_a_launch_that_lives_is_told_and_stays(keepers: Keepers) -> None:
     keepers.start("another")
     assert [(seen.record.name, seen.state, seen.alive) for seen in launches()] == [("another", RUNNING, True), ("one", RUNNING, True)]
     assert launch_named("one").state == RUNNING
+
+
+def test_a_launch_that_starts_again_lives_and_status_says_what_it_lost(keepers: Keepers, capsys: pytest.CaptureFixture[str]) -> None:
+    keepers.start("one", again=True)
+    (seen,) = launches()
+    assert (seen.state, seen.alive, seen.record.restarts, seen.record.allowed) == (RECOVERING, True, 1, 2)
+    assert run(["status"]) == 0
+    said = capsys.readouterr().out
+    assert " recovering " in said and " 1/2 " in said
+    assert said.endswith("\none starts again: node `b` is lost, and with it ranks `actor` 4-7\n")
+    with pytest.raises(LaunchFailed, match="`one` is recovering") as caught, attach("one"):
+        pytest.fail("it was attached to")
+    assert caught.value.findings[0].help == "attach when it runs"
+    with pytest.raises(LaunchFailed, match="a launch named `one` is there already"):
+        refuse_taken("one")
+    assert stop("one").alive
+    assert launches() == []
 
 
 def test_its_name_cannot_be_taken(keepers: Keepers) -> None:
