@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import Any, AsyncIterator, Sequence
 
+from ...solver.wording import plural
 from ..failure import LaunchFailed
 from ..refusal import refused
 from ..verl.pools.on import port_of
@@ -71,7 +72,10 @@ def _with_arithmetic(problem: LaunchFailed, replicas: Sequence[Replica], total: 
     first = problem.findings[0]
     if first.code != "PW702" or len({replica.shape for replica in replicas}) > 1:
         return problem
-    possible = divide(total, shape.tensor, shape.data, shape.pipeline)
-    message = f"{len(replicas)} replicas of {possible.size} need {len(replicas) * possible.size} accelerators: {first.message}"
+    possible, count = divide(total, shape.tensor, shape.data, shape.pipeline), len(replicas)
+    message = f"{count} {plural('replica', count)} of {possible.size} need{'s' if count == 1 else ''} {count * possible.size} accelerators: {first.message}"
     notes = (f"{possible}", *first.notes)
-    return refused("PW702", "rollout_pool", message, f"start {possible.replicas} replicas, or more nodes", amount=first.amount, notes=notes)
+    help = (
+        f"start {possible.replicas} {plural('replica', possible.replicas)}, or more nodes" if 0 < possible.replicas < count else first.help
+    )
+    return refused("PW702", "rollout_pool", message, help, amount=first.amount, notes=notes)

@@ -28,22 +28,20 @@ def shortage(port: Port, nodes: Sequence[RayNode], name: str, needs: Sequence[Ne
 
 
 def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> tuple[str, str, float]:
-    smaller = "ask for a smaller pool, or start more nodes"
     resources = list(dict.fromkeys([lead, "CPU", *(each for need in needs for each in need)]))
     for resource in resources:
         need, has = sum(each.get(resource, 0.0) for each in needs), _sum(nodes, resource, "total")
         if need > has + NOISE:
             return (
                 f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, the cluster has {has:g}",
-                smaller,
+                _either(resource, lead, "ask for a smaller pool, or start more nodes"),
                 need - has,
             )
     for resource in resources:
         largest, most = max(each.get(resource, 0.0) for each in needs), max(node.total.get(resource, 0.0) for node in nodes)
         if largest > most + NOISE:
             message = f"a part of pool `{name}` needs {amount_of(resource, largest)} on one node{_each(needs, resource, lead)}, no node has more than {most:g}"
-            help = "give the pool parts that fit one node" if resource == lead else "lower max_colocate_count, or start nodes with more"
-            return message, help, largest - most
+            return message, _either(resource, lead, "give the pool parts that fit one node"), largest - most
     if hopeless(nodes, needs, lead):
         return (
             f"the parts {_parts(needs, lead)} of pool `{name}` do not fit the nodes together",
@@ -56,7 +54,7 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
         if need > free + NOISE:
             has = _sum(nodes, resource, "total")
             message = f"pool `{name}` needs {amount_of(resource, need)}{_each(needs, resource, lead)}, {free:g} of {has:g} are free"
-            return message, later, need - free
+            return message, _either(resource, lead, later), need - free
     largest, most = max(need.get(lead, 0.0) for need in needs), max(node.free.get(lead, 0.0) for node in nodes)
     if largest > most + NOISE:
         return (
@@ -69,6 +67,11 @@ def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str)
 
 def _sum(nodes: Sequence[RayNode], resource: str, which: str) -> float:
     return sum((node.total if which == "total" else node.free).get(resource, 0.0) for node in nodes)
+
+
+def _either(resource: str, lead: str, help: str) -> str:
+    """The help, and what else there is where CPUs are short that come with accelerators."""
+    return f"lower max_colocate_count; or {help}" if resource == "CPU" != lead else help
 
 
 def _each(needs: Sequence[Need], resource: str, lead: str) -> str:

@@ -10,16 +10,19 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.replicas.engine_replica import EchoReplica
 from placewright.runtime.replicas.launching import reserve_replicas
 from placewright.runtime.verl.pools import pool
+from placewright.runtime.verl.pools.pool import RayResourcePool
 
 from ..fake import FakePort
 
 
-def refused(port: FakePort) -> LaunchFailed:
-    """Of five replicas of two accelerators."""
-    replicas = [EchoReplica(rank, {"tensor_model_parallel_size": 2}, {}, gpus_per_node=4, on=port) for rank in range(5)]
+def replicas_of_two(port: FakePort, count: int) -> list[EchoReplica]:
+    return [EchoReplica(rank, {"tensor_model_parallel_size": 2}, {}, gpus_per_node=4, on=port) for rank in range(count)]
+
+
+def refused(port: FakePort, count: int = 5) -> LaunchFailed:
+    """Of replicas of two accelerators."""
     with pytest.raises(LaunchFailed) as caught:
-        asyncio.run(reserve_replicas(replicas))
-    assert port.left_over() == {}
+        asyncio.run(reserve_replicas(replicas_of_two(port, count)))
     return caught.value
 
 
@@ -27,6 +30,7 @@ def test_accelerators_of_another_maker_beside_them_do_not_count() -> None:
     port = FakePort(4, 4)
     port.alive = {name: replace(node, total={**node.total, "NPU": 8.0}) for name, node in port.alive.items()}
     (finding,) = refused(port).findings
+    assert port.left_over() == {}
     assert finding.message.startswith("5 replicas of 2 need 10 accelerators: pool `rollout_pool` needs 10 accelerators, the cluster has 8")
     assert (finding.notes[0], finding.help) == ("8 accelerators // 2 for each = 4 replicas", "start 4 replicas, or more nodes")
 
@@ -37,3 +41,16 @@ def test_those_that_ray_does_not_call_gpu_count_where_the_pool_asks_for_them(mon
     port.alive = {name: replace(node, total={**node.total, "NPU": 4.0}) for name, node in port.alive.items()}
     (finding,) = refused(port).findings
     assert finding.notes[0] == "8 accelerators // 2 for each = 4 replicas"
+
+
+def test_what_others_hold_is_not_mended_by_fewer_replicas_than_one() -> None:
+    port = FakePort(4)
+    held = asyncio.run(reserve_replicas(replicas_of_two(port, 1)[:1]))
+    other = RayResourcePool([2], name_prefix="other", max_colocate_count=1, on=port)
+    other.seats()
+    (finding,) = refused(port, 1).findings
+    assert finding.message == "1 replica of 2 needs 2 accelerators: pool `rollout_pool` needs 2 accelerators, 0 of 4 are free"
+    assert finding.help == "wait for what holds them, or end it"
+    for each in (held, other):
+        each.close()
+    assert port.left_over() == {}

@@ -129,6 +129,23 @@ def test_it_is_said_within_a_second_and_nothing_of_it_is_left(name: str) -> None
     assert set(port.left_over().get("holds", [])) == left
 
 
+def test_where_processors_are_short_fewer_may_come_with_each_accelerator() -> None:
+    helps = []
+    for port, parts in ((FakePort(8, cpus=8), [8]), (FakePort(8, 8, cpus=16), [8]), (FakePort(8), [16])):
+        with pytest.raises(LaunchFailed) as caught:
+            pool(port, parts).seats()
+        helps.append(caught.value.findings[0].help)
+    assert helps == [
+        "lower max_colocate_count; or ask for a smaller pool, or start more nodes",
+        "lower max_colocate_count; or give the pool parts that fit one node",
+        "ask for a smaller pool, or start more nodes",
+    ]
+    port = FakePort(8, cpus=24)
+    pool(port, [4], "theirs").seats()
+    with pytest.raises(LaunchFailed, match="help: lower max_colocate_count; or wait for what holds them, or end it"):
+        pool(port, [4], slots=6).seats()
+
+
 def test_every_node_is_told_with_who_holds_what() -> None:
     port = FakePort(8, 4)
     with pytest.raises(LaunchFailed) as caught:
