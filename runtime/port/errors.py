@@ -34,3 +34,7 @@ class Refused(AnswerFailed):
 
 class NameTaken(Exception):
     """A process of this name is there already."""
+
+
+class Unborn(Raised):
+    """The process began, but could not load the class that it was to be, mostly for want of a module on its node."""

@@ -8,13 +8,15 @@ import sys
 import time
 from typing import Any, Callable, Mapping, Sequence
 
-from .errors import AnswerFailed, Died, NameTaken, Raised, Refused
+from .errors import AnswerFailed, Died, NameTaken, Raised, Refused, Unborn
 from .node import RayNode
 from .port import INFEASIBLE, PENDING, Actor, Bundle, Hold, Holding, Start, Ticket
 from .ray_compat import actor_names, alive_nodes, free_resources, group_state, held_bundles, need_ray, send_by_value
 from .reach import unreachable
 
 NAMESPACE = "placewright"
+UNBORN = "error raised in its creation task"
+"""What Ray says of an actor whose class could not be loaded in its process: ours raise nothing themselves when they are made."""
 GATHER = 0.01
 """Seconds in which answers that come together are gathered."""
 
@@ -55,6 +57,10 @@ class RayPort:
     def release(self, hold: Hold) -> None:
         """See Port."""
         self._ray.util.remove_placement_group(hold)
+
+    def around(self) -> Hold:
+        """See Port."""
+        return self._ray.util.get_current_placement_group()
 
     def holdings(self) -> list[Holding]:
         """See Port."""
@@ -164,13 +170,21 @@ def _node(entry: Mapping[str, Any], free: Mapping[str, float]) -> RayNode:
 def translated(problem: Any) -> AnswerFailed:
     """An error of Ray in the port's words."""
     exceptions = need_ray().exceptions
+    if isinstance(problem, exceptions.RayActorError) and UNBORN in str(problem):
+        lines = _telling(problem)
+        return Unborn(lines[-1].strip()[:200] if lines else UNBORN, lines)
     if isinstance(problem, exceptions.RayActorError):
         text = " ".join(str(problem).split())
         return Died(_reason(text), node_lost="node has died" in text or "node died" in text or "node was" in text)
     if isinstance(problem, exceptions.RayTaskError):
-        lines = tuple(line for line in str(problem).strip().splitlines() if line.strip(" ^~") and "ray::" not in line)
+        lines = _telling(problem)
         return Raised(lines[-1].strip()[:200] if lines else type(problem.cause).__name__, lines, problem.cause)
     return Refused(f"{type(problem).__name__}: {(str(problem).strip().splitlines() or [''])[0][:200]}")
+
+
+def _telling(problem: Any) -> tuple[str, ...]:
+    """The lines of a traceback that tell something."""
+    return tuple(line for line in str(problem).strip().splitlines() if line.strip(" ^~") and "ray::" not in line)
 
 
 def _reason(text: str) -> str:

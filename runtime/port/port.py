@@ -74,6 +74,9 @@ class Port(Protocol):
     def release(self, hold: Hold) -> None:
         """Gives everything back and ends every process in it. May be called twice."""
 
+    def around(self) -> Hold:
+        """The bundles in which this process itself was started; None if it was started in none."""
+
     def holdings(self) -> Sequence[Holding]:
         """All that is held in the cluster, by whomever."""
 

@@ -5,11 +5,36 @@ The names are those that RLinf's programs import from ``rlinf.scheduler``, so th
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from ...models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
 from ..workers.base import Worker
+from ..workers.inside.address import WorkerAddress
+from ..workers.inside.information import HardwareInfo, WorkerInfo
 from .cluster import Cluster
+from .components import ComponentPlacement, HybridComponentPlacement
 from .group import WorkerGroup
+from .node_info import NodeInfo
+from .results import WorkerGroupFuncResult
 
 __all__ = [
-    "Cluster", "FlexiblePlacementStrategy", "NodePlacementStrategy", "PackedPlacementStrategy", "PlacementStrategy", "Worker", "WorkerGroup",
+    "Cluster", "ComponentPlacement", "FlexiblePlacementStrategy", "HardwareInfo", "HybridComponentPlacement", "NodeInfo",
+    "NodePlacementStrategy", "PackedPlacementStrategy", "PlacementStrategy", "Worker", "WorkerAddress", "WorkerGroup",
+    "WorkerGroupFuncResult", "WorkerInfo",
 ]  # fmt: skip
+
+_DATA = "placewright places, starts and calls workers and moves no data between them: use `torch.distributed`, or Ray"
+_MODES = "`placewright verify` computes the placements of every mode: launch its plan, or use ComponentPlacement"
+_ELSEWHERE = {
+    **dict.fromkeys(("Channel", "ChannelWorker", "WeightedItem", "CollectiveGroupOptions", "CommMapper"), _DATA),
+    **dict.fromkeys(("ModelParallelComponentPlacement", "ModelParallelEvalComponentPlacement"), _MODES),
+    "Tracer": "placewright keeps no traces",
+    "ClusterConfig": "`Cluster(cluster_cfg=...)` takes RLinf's `cluster` section as a map",
+}
+"""What RLinf's programs import and this is not -> why, and what there is instead."""
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name in _ELSEWHERE:
+        raise ImportError(f"RLinf's `{name}` is not here: {_ELSEWHERE[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,16 +6,17 @@ import os
 import uuid
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Callable, Collection, Mapping
 
 from ...models.machines.node_group import CLUSTER_LABEL, NodeGroup
 from ...models.placements.plan import Plan
 from ..failure import LaunchFailed, failed
 from ..port.connection import Connection, must_be_unconnected
-from ..port.on_ray import RayPort
+from ..port.on_ray import NAMESPACE, RayPort
 from ..port.port import Port
 from ..port.ray_compat import connected_address, need_ray
+from ..refusal import refused
 from ..reserving.reservation import WAIT_LIMIT, Reservation
 from ..reserving.wanted import wanted_of
 from ..shield import shielded
@@ -29,8 +30,12 @@ from ..workers.trust import untrusted
 from ..world.interpreters import check_interpreters
 from ..world.inventory import inventory
 from ..world.matching import Match, used_nodes
+from .described import VARIABLE, described
 from .machines import found, nodes_asked, simulated_machines, with_groups
+from .node_info import NodeInfo, node_info
 
+ADDRESS = "RAY_ADDRESS"
+"""Ray's own variable: the HOST:PORT of the cluster of programs that name none."""
 RELEASES = 2
 """How often the nodes are given back, should the first time fail."""
 
@@ -44,17 +49,27 @@ class Started:
     end: Callable[[], None]
 
 
-class Cluster:
+class _Known(type):
+    """Classes of which `Cluster()`, with nothing in between, is the object that this process has already, if it has one."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        there = None if arguments or named else known()
+        return super().__call__(*arguments, **named) if there is None else there
+
+
+class Cluster(metaclass=_Known):
     """Nodes of a Ray cluster, held whole from here on until `close` or the end of the `with` block.
 
     Groups that are launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see them as taken.
-    Unlike RLinf's it is no singleton, waits for missing nodes no longer than `wait` s, and ends everything that was launched on it.
+    `Cluster()`, with no argument, is the one that this process has made and not closed; in a worker, that on which it was launched.
+    Unlike RLinf's it is made again for other arguments, waits for missing nodes no longer than `wait` s, and ends everything that
+    was launched on it.
 
     Parameters
     ----------
     num_nodes : the first so many nodes; all if not given.
     cluster_cfg : RLinf's `cluster` section, as a map: `num_nodes` and `node_groups` count here.
-    address : HOST:PORT of the Ray cluster; not needed in a process that is connected to one.
+    address : HOST:PORT of the Ray cluster; by default that which this process is connected to, or else that of RAY_ADDRESS.
     simulate : machines in one word, such as ``2x8xH100``, which are simulated on this machine.
     wait : seconds to wait for what other jobs hold.
     trusted_env : variables that node groups may set although they can make a process run other code, such as PYTHONPATH.
@@ -66,12 +81,17 @@ class Cluster:
     Source: RLinf, rlinf/scheduler/cluster/cluster.py.
     """
 
+    NAMESPACE = NAMESPACE
+    """Ray's namespace of the names of the workers."""
+
     def __init__(
         self, num_nodes: int | None = None, cluster_cfg: Mapping[str, Any] | None = None, *, address: str | None = None,
         simulate: str | None = None, wait: float = WAIT_LIMIT, trusted_env: Collection[str] = (), port: Port | None = None,
     ) -> None:  # fmt: skip
         self.trusted_env = trusted_env
         self._stack = ExitStack()
+        _open.append(self)
+        self._stack.callback(_open.remove, self)
         try:
             self.port = self._connected(address, simulate) if port is None else port
             there, machines = found(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
@@ -108,9 +128,25 @@ class Cluster:
             first += len(node.accelerators)
         return found
 
+    @cached_property
+    def description(self) -> str:
+        """The cluster as its workers are told of it; see described.py."""
+        return described(self.machines, self.nodes, self.trusted_env)
+
+    def get_node_info(self, node_rank: int) -> NodeInfo:
+        """What there is on a node. Raises ValueError (PW718) for a rank that is none."""
+        self._must_be(node_rank)
+        return node_info(self.machines.nodes[node_rank], self.nodes[node_rank])
+
     def get_node_ip(self, node_rank: int) -> str:
-        """The address of a node."""
+        """The address of a node. Raises ValueError (PW718) for a rank that is none."""
+        self._must_be(node_rank)
         return self.nodes[node_rank].address
+
+    def _must_be(self, node_rank: int) -> None:
+        if not 0 <= node_rank < self.num_nodes:
+            message = f"there is no node {node_rank}: the cluster has {self.num_nodes}"
+            raise refused("PW718", "", message, f"name one of 0 to {self.num_nodes - 1}", node_rank)
 
     def get_node_group(self, label: str | None = None) -> NodeGroup | None:
         """The node group with a label, by default that of all nodes; None if there is none."""
@@ -154,11 +190,13 @@ class Cluster:
             simulated = SimulatedCluster()
             self._stack.callback(simulated.stop)
             address = simulated.start(nodes, {node.rank: len(node.accelerators) for node in nodes})
-        elif address is None:
-            if not need_ray().is_initialized():
-                help = "name its HOST:PORT with `address=`, or machines with `simulate=`"
-                raise failed("PW701", "", "nobody said which Ray cluster is meant", help)
+        elif address is None and need_ray().is_initialized():
             address = connected_address()
+        elif address is None:
+            address = os.environ.get(ADDRESS)
+            if not address:
+                help = f"name its HOST:PORT with `address=` or {ADDRESS}, or machines with `simulate=`"
+                raise failed("PW701", "", "nobody said which Ray cluster is meant", help)
         connection = Connection(address)
         self._stack.callback(connection.close)
         connection.open()
@@ -174,3 +212,16 @@ class Cluster:
                 has = "is not there" if here is None else f"has {here}"
                 message = f"the plan is for a node {rank} with {wanted} accelerators, and that of this cluster {has}"
                 raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
+
+
+_open: list[Cluster] = []
+"""Those that this process has made and not closed, the last one last."""
+
+
+def known() -> Cluster | None:
+    """The cluster that this process knows: one that it has made, or the one on which it was launched as a worker."""
+    if not _open and VARIABLE in os.environ:
+        from .of_worker import ClusterOfWorker
+
+        _open.append(ClusterOfWorker(os.environ[VARIABLE]))
+    return _open[-1] if _open else None

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Mapping, Sequence, Union
+from functools import partial
+from typing import Any, Callable, Mapping, Sequence
 
-from ...models.findings.finding import UnusableInput
-from ...models.placements.assignment import Assignment
-from ...models.placements.plan import VERIFIED, Plan
-from ...models.strategies import NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
-from ..failure import LaunchFailed, failed
-from ..port.on_ray import NAMESPACE
+from ..failure import failed
+from ..port.on_ray import NAMESPACE, RayPort
 from ..port.port import Actor, Port
+from ..port.ray_compat import need_ray
+from ..refusal import refused
 from ..watching.audit import AuditRow
 from ..workers.group import WorkerGroup as Workers
+from ..workers.inside.address import WorkerAddress
 from ..workers.member import Member, members_of
-from ..workers.results import Results
+from ..workers.worker import REPORT
+from .attaching import found
 from .cluster import Cluster, Started
-from .environment import rlinf_environment
+from .described import VARIABLE
+from .environment import of_the_driver, rlinf_environment
+from .results import WorkerGroupFuncResult
+from .where import Where, plan_of
 
 TIMEOUT = 300.0
-Where = Union[PlacementStrategy, Plan, "tuple[Plan, str]"]
-"""A strategy, a plan with one component or with one of the group's name, or a plan and the name of a component of it."""
+CLOSE = "close"
+CATCH_FAILURE = "RLINF_CATCH_FAILURE"
+MOST_CONCURRENT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +42,12 @@ class WorkerGroup:
     """Workers of one class, which are called together once `launch` has started them.
 
     Every public method of the class is a method here. It is called on every worker, or on those that `execute_on` named just
-    before; it waits for nothing and gives Results, whose `.wait()` are those of the ranks in order.
+    before; it waits for nothing and gives a WorkerGroupFuncResult, whose `.wait()` are the results of the ranks in order. `close`
+    ends the workers, unless the class has a method of that name, which it then is.
 
+    A group travels to other processes, which then call the same workers; it is ended where it was launched alone.
+
+    Raises ValueError (PW718) for a class with another method that a group has itself, such as `launch`.
     Source: RLinf, rlinf/scheduler/worker/worker_group.py. On purpose unlike it: it is reserved and audited, the first failure of a
     worker is raised by `.wait()` instead of ending this process, and a wrong name of a method is refused when it is looked up.
     """
@@ -49,10 +59,32 @@ class WorkerGroup:
         self._name = f"worker_group_{worker_cls.__name__}"
         self._started: Started | None = None
         self._next: tuple[int, ...] | None = None
+        own = {name for name in vars(WorkerGroup) if not name.startswith("_")}
+        for name in sorted(own & {name for name in dir(worker_cls) if callable(getattr(worker_cls, name, None))}):
+            if name != CLOSE:
+                raise refused(
+                    "PW718", self._name, f"`{worker_cls.__name__}.{name}` has the name of a group's own", "rename the method", name
+                )
+            vars(self)[name] = partial(self._call, name)
+
+    @classmethod
+    def from_group_name(cls, worker_cls: type, group_name: str, port: Port | None = None) -> WorkerGroup:
+        """The group of this name, which this or another process has launched on the cluster that this process is connected to.
+
+        Raises LaunchFailed: PW701 (connected to none), PW704 (no such group, or not all of it is there).
+        """
+        if port is None and not need_ray().is_initialized():
+            help = "make a `Cluster(address=...)` first, or call it in a worker"
+            raise failed("PW701", group_name, f"this process is connected to no Ray cluster that could have `{group_name}`", help)
+        group = cls(worker_cls)
+        group._name = group_name
+        group._started = Started(found(port or RayPort(), worker_cls, group_name), (), _stay)
+        return group
 
     def launch(
         self, cluster: Cluster, placement_strategy: Where | None = None, name: str | None = None, max_concurrency: int | None = None,
-        isolate_gpu: bool = True, catch_system_failure: bool = False, timeout: float = TIMEOUT,
+        isolate_gpu: bool = True, catch_system_failure: bool | None = None, disable_distributed_log: bool = False,
+        timeout: float = TIMEOUT,
     ) -> WorkerGroup:  # fmt: skip
         """The group itself, when all of its workers stand, each where the strategy or the plan says.
 
@@ -64,18 +96,23 @@ class WorkerGroup:
         name : of the group; its workers are called ``NAME:RANK``.
         max_concurrency : how many calls a worker takes at once.
         isolate_gpu : whether a worker sees its own accelerators alone; a plan says so itself.
-        catch_system_failure : told to the workers as CATCH_SYSTEM_FAILURE.
+        catch_system_failure : whether a worker shows the stacks of its threads before a signal ends it; RLINF_CATCH_FAILURE if not given.
+        disable_distributed_log : has no effect: what workers log is in Ray's logs of their nodes, and not gathered here.
         timeout : seconds for all workers to be ready.
 
         Nothing of the group is left if it raises. Raises LaunchFailed with the findings of a strategy that does not fit (PW1xx), for
-        a name that is taken (PW717), and as `placewright.launch`.
+        a name that is taken (PW717), and as `placewright.launch`; ValueError for a name with a colon.
         """
         if self._started is not None:
             raise failed("PW717", self._name, f"the group `{self._name}` has been launched", "make another with `create_group`", self._name)
-        self._name = name or self._name
-        plan = self._plan(cluster, placement_strategy, isolate_gpu)
+        if max_concurrency is not None and not 1 <= max_concurrency <= MOST_CONCURRENT:
+            message = f"`max_concurrency` is {max_concurrency}, and Ray takes 1 to {MOST_CONCURRENT}"
+            raise refused("PW718", self._name, message, "leave it out, or give a number of them", max_concurrency)
+        self._name = WorkerAddress(name or self._name).get_name()
+        plan = plan_of(self._name, cluster, placement_strategy, isolate_gpu)
+        catch = os.environ.get(CATCH_FAILURE) == "1" if catch_system_failure is None else catch_system_failure
         members = [
-            self._member(cluster, each, catch_system_failure)
+            self._member(cluster, each, catch)
             for each in members_of(plan, self._name, "", cluster.get_node_ip(plan.placements(self._name)[0].node_rank))
         ]
 
@@ -86,8 +123,14 @@ class WorkerGroup:
         return self
 
     def execute_on(self, *ranks: int) -> WorkerGroup:
-        """The group itself; the next call, and no other, is on these ranks alone. Raises IndexError for a rank that is not there."""
-        self._next = tuple(self._workers.on(list(ranks)).ranks)
+        """The group itself; the next call, and no other, is on these ranks alone, or on all if none is named.
+
+        Raises IndexError for a rank that is not there, ValueError (PW718) for one that is named twice.
+        """
+        if len(set(ranks)) < len(ranks):
+            message = f"`execute_on` names a rank of `{self._name}` twice: {', '.join(map(str, ranks))}"
+            raise refused("PW718", self._name, message, "name each once", *ranks)
+        self._next = tuple(self._standing.on(list(ranks)).ranks) if ranks else None
         return self
 
     @property
@@ -106,75 +149,80 @@ class WorkerGroup:
         started = self._started
         return [WorkerRank(worker, rank) for rank, worker in enumerate(started.workers.workers)] if started else []
 
+    _workers = worker_info_list
+
     @property
     def audit(self) -> tuple[AuditRow, ...]:
-        """Where each worker really is, in rank order."""
+        """Where each worker really is, in rank order; nothing for a group that another process launched."""
         return self._started.audit if self._started else ()
 
     def close(self) -> None:
-        """Ends the workers; what they held stays with the cluster object. May be called twice."""
+        """Ends the workers; what they held stays with the cluster object. May be called twice; where it was not launched, it does nothing."""
+        self._close()
+
+    def _close(self) -> None:
         if self._started is not None:
             self._started.end()
+
+    def _is_ready(self) -> WorkerGroupFuncResult:
+        """The workers' reports of themselves, when they have nothing else to do."""
+        workers = self._standing
+        return WorkerGroupFuncResult(
+            workers, {workers.port.ask(its, REPORT): rank for rank, its in enumerate(workers.workers)}, "_is_ready"
+        )
 
     def __enter__(self) -> WorkerGroup:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """It travels by its name: where it arrives, the same workers are found by theirs."""
+        return (
+            (_arrived, (self._worker_cls, self._name)) if self._started else (WorkerGroup, (self._worker_cls, self._arguments, self._named))
+        )
 
     def __repr__(self) -> str:
         count = self._started.workers.world_size if self._started else 0
         return f"<{type(self).__name__} {self._name!r} of {self._worker_cls.__name__}, {count} workers>"
 
-    def __getattr__(self, name: str) -> Callable[..., Results]:
-        if name.startswith("_"):
+    def __getattr__(self, name: str) -> Callable[..., WorkerGroupFuncResult]:
+        if name.startswith("__") or (not hasattr(vars(self).get("_worker_cls"), name) and name.startswith("_")):
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-        workers = self._workers
+        if name.startswith("_"):
+            message = f"`{name}` of `{self._worker_cls.__name__}` is hidden by its underscore, and cannot be called of a group"
+            raise refused("PW718", self._name, message, "rename it, or call it in a public method", name)
         try:
-            workers.must_have(name)
+            self._standing.must_have(name)
         except AttributeError:
             self._next = None  # the call that `execute_on` was meant for does not come
             raise
+        return partial(self._call, name)
 
-        def called(*arguments: Any, **named: Any) -> Results:
-            ranks, self._next = self._next, None
-            return (workers if ranks is None else workers.on(ranks)).ask(name, arguments, named)
-
-        return called
+    def _call(self, method: str, /, *arguments: Any, **named: Any) -> WorkerGroupFuncResult:
+        workers, ranks = self._standing, self._next
+        self._next = None
+        chosen = workers if ranks is None else workers.on(ranks)
+        return WorkerGroupFuncResult(workers, chosen.asked(method, arguments, named), method)
 
     @property
-    def _workers(self) -> Workers:
+    def _standing(self) -> Workers:
         if self._started is None:
             raise failed("PW704", self._name, f"the group `{self._name}` has not been launched", "call `launch` first", self._name)
         return self._started.workers
 
     def _member(self, cluster: Cluster, member: Member, catch_system_failure: bool) -> Member:
-        more = rlinf_environment(cluster.machines, member.placement, NAMESPACE, catch_system_failure)
+        address = cluster.get_node_ip(member.placement.node_rank)
+        more = rlinf_environment(cluster.machines, member.placement, NAMESPACE, catch_system_failure, address)
+        more |= {**of_the_driver(), VARIABLE: cluster.description}
         name = f"{self._name}:{member.placement.rank}"
         return replace(member, name=name, environment={**more, **member.environment}, arguments=self._arguments, named=self._named)
 
-    def _plan(self, cluster: Cluster, where: Where | None, isolate: bool) -> Plan:
-        """The plan of this group alone, under its name."""
-        if isinstance(where, (Plan, tuple)):
-            plan, component = where if isinstance(where, tuple) else (where, _component(where, self._name))
-            cluster.must_fit(plan)
-            return replace(plan, assignment=Assignment({self._name: plan.assignment.of(component)}))
-        if where is None:
-            count = cluster.num_accelerators
-            where = PackedPlacementStrategy(0, count - 1) if count else NodePlacementStrategy([0])
-        try:
-            runs = tuple(where.runs(cluster.machines))
-        except UnusableInput as problem:
-            raise LaunchFailed(*problem.findings) from None
-        return Plan(cluster.machines, Assignment({self._name: runs}), VERIFIED, isolate_accelerator=isolate and where.isolate_accelerator)
+
+def _arrived(worker_cls: type, group_name: str) -> WorkerGroup:
+    return WorkerGroup.from_group_name(worker_cls, group_name)
 
 
-def _component(plan: Plan, name: str) -> str:
-    """The component of a plan that a group of this name is. Raises LaunchFailed (PW112) if that is not clear."""
-    if name in plan.components:
-        return name
-    if len(plan.components) == 1:
-        return plan.components[0]
-    known = ", ".join(f"`{each}`" for each in plan.components) or "none"
-    message = f"the plan has no component `{name}`; it has {known}"
-    raise failed("PW112", name, message, "pass `placement_strategy=(plan, 'actor')`", name)
+def _stay() -> None:
+    """Workers that another process launched are not ended here."""

@@ -33,7 +33,7 @@ def found(port: Port) -> tuple[Sequence[RayNode], Cluster]:
 
 def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
     """The machines with the node groups and hardware of a `cluster` section. Raises LaunchFailed with every Finding of its errors."""
-    text = yaml.safe_dump({"cluster": {"component_placement": {}, **_plain(section)}}, sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump({"cluster": {"component_placement": {}, **plain(section)}}, sort_keys=False, allow_unicode=True)
     reading = read(Source("cluster_cfg", text), machines, "rlinf")
     errors = [finding for finding in reading.findings if finding.severity is Severity.ERROR]
     if errors or reading.problem is None:
@@ -68,10 +68,10 @@ def simulated_machines(word: str) -> Cluster:
     return said
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Plain data of whatever keeps configurations, such as OmegaConf's containers."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     return value

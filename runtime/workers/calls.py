@@ -100,10 +100,14 @@ class Calls(ABC):
 
     def ask(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any], timeout: float | None = None) -> Results:
         """As `call_async`, for whoever hands on the arguments of somebody else."""
+        return self._results(self.asked(method, arguments, named), method, timeout)
+
+    def asked(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[Ticket, int]:
+        """As `ask`: what to wait for -> the rank."""
         self.must_have(method)
         if len(self.ranks) > 1:
             arguments, named = shared(self.whole.port, arguments, named)
-        return self._results({self.whole.request(rank, method, arguments, named): rank for rank in self.ranks}, method, timeout)
+        return {self.whole.request(rank, method, arguments, named): rank for rank in self.ranks}
 
     def _results(self, asked: dict[Ticket, int], method: str, timeout: float | None) -> Results:
         return Results(self.whole, asked, method, self.timeout if timeout is None else timeout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..failure import LaunchFailed, failed
-from ..port.errors import AnswerFailed, Died, Raised
+from ..port.errors import AnswerFailed, Died, Raised, Unborn
 
 TAIL = 8
 STARTING = "was starting"
@@ -12,7 +12,7 @@ STARTING = "was starting"
 def trouble(problem: AnswerFailed, component: str, rank: int, node: str, doing: str) -> LaunchFailed:
     """The failure of one rank. `doing`: what it did then, such as "was starting" or "ran `train`".
 
-    PW703: the constructor raised; PW709: a method raised; PW713: its node was lost; PW704: the process died or never came to be.
+    PW703: the constructor raised; PW707: the class cannot be loaded; PW709: a method raised; PW713: its node was lost; PW704: the process died or never came to be.
     """
     who = f"rank {rank} of `{component}` on `{node}`"
     if isinstance(problem, Died) and problem.node_lost:
@@ -21,6 +21,10 @@ def trouble(problem: AnswerFailed, component: str, rank: int, node: str, doing: 
     if isinstance(problem, Died):
         help = "look for an out-of-memory kill on that node, then in Ray's logs there"
         return failed("PW704", component, f"{who} died while it {doing}: {problem.reason}", help, rank)
+    if isinstance(problem, Unborn):
+        message = f"the worker class of {who} cannot be loaded there: {problem.reason}"
+        help = "put its code where the processes of every node find it: PYTHONPATH of `ray start`, or installed"
+        return failed("PW707", component, message, help, rank, traceback="\n".join(problem.lines[-TAIL:]))
     if isinstance(problem, Raised):
         tail = "\n".join(problem.lines[-TAIL:])
         if doing == STARTING:

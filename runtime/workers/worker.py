@@ -1,7 +1,7 @@
 """What runs inside a worker's process: a host that knows where it is and holds one object of the user's class.
 
 This file is sent to the workers as it is, so that their nodes need Ray but not placewright: it imports the standard
-library and Ray alone and hands back plain data alone. The names of the host's methods are long because they stand beside
+library, Ray and what is sent with it alone, and hands back plain data alone. The names of the host's methods are long because they stand beside
 those of the user's class.
 """
 
@@ -14,6 +14,8 @@ import os
 import socket
 import sys
 from typing import Any
+
+from .inside.prepared import prepare
 
 UNIMPORTABLE = "unimportable"
 MEETING_PORTS = range(20_000, 32_768)
@@ -98,6 +100,7 @@ class Host:
         Whatever the constructor raises comes out of here. A module or class that does not exist is reported as data.
         """
         os.environ["MASTER_PORT"] = str(first["port"])
+        prepare()
         if isinstance(worker, str):
             module, _, name = worker.partition(":")
             try:

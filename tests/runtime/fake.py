@@ -187,6 +187,10 @@ class FakePort:
             if actor.start.hold is hold and not actor.dead:
                 actor.dead = "removed"
 
+    def around(self) -> FakeHold | None:
+        self._called("around")
+        return next((hold for hold in self.holds if hold.state == CREATED), None)
+
     def holdings(self) -> list[Holding]:
         self._called("holdings")
         return [Holding(hold.name, hold.bundles) for hold in self.holds if hold.state in (CREATED, RESCHEDULING)]
