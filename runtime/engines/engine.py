@@ -45,6 +45,23 @@ class Sampling:
     seed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Where the processes of an engine on several nodes find each other, as one of its nodes sees it.
+
+    Attributes
+    ----------
+    address : of the first node.
+    ports : two that were free there when the servers met, and are held until the engine is opened.
+    node_rank, nnodes : which of the replica's nodes this is, and how many there are.
+    """
+
+    address: str
+    ports: tuple[int, ...]
+    node_rank: int
+    nnodes: int
+
+
 Message = Mapping[str, str]
 """A turn of a conversation: its `role` and its `content`."""
 
@@ -91,9 +108,22 @@ class Engine(ABC):
     def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
         """Raises LaunchFailed (PW740, PW741) if the engine cannot serve this on so many nodes: it is asked before anything starts."""
 
-    async def open(self, workers: Workers) -> None:
-        """Is called once, when every worker has its half. The server's process sees the accelerators of its node's workers."""
+    @classmethod
+    def headless(cls, settings: Mapping[str, Any], shape: Shape, meeting: Meeting) -> Sequence[str]:
+        """The command of what must run on another node than the first, beside its server; () for nothing."""
+        return ()
+
+    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
+        """Is called once, when every worker has its half; `meeting` is given where there are several nodes.
+
+        The server's process sees the accelerators of its node's workers.
+        """
         self.workers = workers
+
+    @property
+    def failure(self) -> str:
+        """Why it can answer no more, in words; "" while it can. What happens to the workers is noticed elsewhere."""
+        return ""
 
     @abstractmethod
     def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:

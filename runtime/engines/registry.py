@@ -11,8 +11,8 @@ from .needed import need
 ENGINES = {
     "echo": (".echo", "EchoEngine"),
     "transformer": (".transformer.engine", "TransformerEngine"),
-    "vllm": (".vllm", "VllmEngine"),
-    "sglang": (".sglang", "SglangEngine"),
+    "vllm": (".external.vllm", "VllmEngine"),
+    "sglang": (".external.sglang", "SglangEngine"),
 }
 """The name of an engine, its module here, and its class."""
 _NEEDS = {"transformer": "numpy"}

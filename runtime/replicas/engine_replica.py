@@ -8,6 +8,7 @@ from ..engines.needed import need_serving
 from ..engines.registry import engine_class
 from ..refusal import refused
 from ..verl.groups.ray_class import RayClassWithInitArgs
+from .limits import Limits
 from .replica import Replica, setting
 from .threads import in_thread
 from .worker import ReplicaWorker
@@ -17,7 +18,7 @@ class EngineReplica(Replica):
     """A replica of an engine, with one server on each of its nodes: the first is the master, the others are headless.
 
     `config` may also have `host`, the master's own address on which it listens, that of its node by default; `port`, any
-    free one by default; `api_key`, which clients must show. `model_config` has `path`, under whose last part the model is
+    free one by default; `api_key`, which clients must show; and each of the Limits. `model_config` has `path`, under whose last part the model is
     served unless `served_model_name` is given, and the engine's own settings.
     Raises LaunchFailed: PW740 where a library is missing here, PW741 for what the engine cannot serve.
     """
@@ -30,6 +31,7 @@ class EngineReplica(Replica):
         need_serving()
         super().__init__(replica_rank, config, model_config, gpus_per_node, is_reward_model, on=on)
         self.model = _plain(model_config)
+        self.limits = Limits.of(lambda name, default: setting(config, name, default), self.subject)
         engine_class(self.engine).check(self.model, self.shape, self.nnodes)
         self._servers: Any = None
 
@@ -53,8 +55,8 @@ class EngineReplica(Replica):
         self._server_address = host_port(host, port)
 
     def _launch_servers(self) -> tuple[str, int]:
-        from .server import ServerSettings
-        from .servers import Servers, access, new_key
+        from .server.servers import Servers, access, new_key
+        from .server.settings import ServerSettings
 
         group = self.worker_group
         if group is None:
@@ -66,7 +68,7 @@ class EngineReplica(Replica):
                 self.engine, self.model, self.model_name, (self.shape.tensor, self.shape.data, self.shape.pipeline), node, self.nnodes,
                 tuple(range(node * each, node * each + each)), tuple(known[node * each : node * each + each]), key,
                 str(setting(self.config, "host", "")), self._seats[0].node.address, int(setting(self.config, "port", 0)),
-                setting(self.config, "api_key", None),
+                setting(self.config, "api_key", None), self.limits,
             )
             for node in range(self.nnodes)
         ]  # fmt: skip
@@ -103,13 +105,13 @@ class TransformerReplica(EngineReplica):
 
 
 class VllmReplica(EngineReplica):
-    """vLLM, on one node."""
+    """vLLM; where it has several nodes, headless on all but the first."""
 
     engine = "vllm"
 
 
 class SglangReplica(EngineReplica):
-    """SGLang, on one node."""
+    """SGLang; where it has several nodes, its own processes on all of them."""
 
     engine = "sglang"
 

@@ -29,18 +29,16 @@ def host_port(host: str, port: int | str) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def listening(host: str, port: int = 0) -> socket.socket:
-    """A TCP socket that listens at an address; port 0 is one that is free. Nobody else can take it in between.
+def bound(host: str, port: int = 0) -> socket.socket:
+    """A TCP socket that has an address and does not listen yet; port 0 is one that is free. Nobody can listen there before it.
 
-    Raises OSError if it is taken.
+    Raises OSError, which names the address, where somebody listens already.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was connected to a server before it need not be forgotten first
         made.bind((host, port))
-        made.listen(128)
-    except OSError:
+    except OSError as problem:
         made.close()
-        raise
+        raise OSError(problem.errno, f"{problem.strerror}: {host_port(host, port)}") from problem
     return made

@@ -19,7 +19,8 @@ from ....models.placements.ranks import merge, write_ranks
 from .endpoint import ANSWER, ERROR, LARGEST
 from .wire import Malformed, decode, encode
 
-LIMIT = 60.0
+CALL_LIMIT = 60.0
+"""Seconds for all workers to answer, where nothing else is said."""
 BEAT, BEATS_LOST = 500, 1500
 """Milliseconds between heartbeats, and after how many of silence a worker is lost."""
 
@@ -47,9 +48,13 @@ class Peer:
 
 
 class Channel:
-    """Connections to the workers of a replica. It lives in one event loop; `failure` is why it is of no more use, if it is not."""
+    """Connections to the workers of a replica, which have `limit` s to answer a call.
 
-    def __init__(self, peers: Sequence[Peer]) -> None:
+    It lives in one event loop; `failure` is why it is of no more use, if it is not.
+    """
+
+    def __init__(self, peers: Sequence[Peer], limit: float = CALL_LIMIT) -> None:
+        self._limit = limit
         self.failure: ChannelFailed | None = None
         self.broken = asyncio.Event()
         self._context = zmq.asyncio.Context()
@@ -83,14 +88,14 @@ class Channel:
         """Calls a method on every worker, or on those of some ranks; the answers in the order of ranks.
 
         Raises ChannelFailed at the first worker that is lost or answers with an error, however long the others take; and if
-        one has not answered within `limit` s (60 if None), after which the channel is of no more use. Raises Malformed for
+        one has not answered within `limit` s (its own limit if None), after which the channel is of no more use. Raises Malformed for
         arguments that are not plain data.
         """
         if self.failure is not None:
             raise self.failure
         asked = [self._ask(peer, its, method, args) for peer, its in self._shares(ranks)]
         try:
-            done, waiting = await asyncio.wait(asked, timeout=LIMIT if limit is None else limit, return_when=asyncio.FIRST_EXCEPTION)
+            done, waiting = await asyncio.wait(asked, timeout=self._limit if limit is None else limit, return_when=asyncio.FIRST_EXCEPTION)
             for each in done:
                 each.result()
             if waiting:

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any, Sequence
 
 from ..loop import Loop
 from .channel import Channel
 from .endpoint import Endpoint
 
+OPENED = "opened"
+"""The one call that is not passed on: the engine of the first server serves."""
+
 
 class Relay:
     """Passes calls to the workers of this node and their answers back. It ends with the first worker that is lost.
 
-    The server that called then sees the connection end, as it does for a worker of its own node.
+    The server that called then sees the connection end, as it does for a worker of its own node. `opened` is set by OPENED.
     """
 
     def __init__(self, loop: Loop, channel: Channel, host: str) -> None:
         self._loop = loop
         self._channel = channel
+        self.opened = threading.Event()
         self.endpoint = Endpoint(self._pass_on, host)
         self._watch = loop.begin(self._end_with_channel())
 
     def _pass_on(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
+        if method == OPENED:
+            self.opened.set()
+            return [None] * len(ranks)
         return self._loop.run(self._channel.collective_rpc(method, arguments, ranks))
 
     async def _end_with_channel(self) -> None:

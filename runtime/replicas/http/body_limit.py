@@ -5,14 +5,11 @@ from __future__ import annotations
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BYTES = 16 << 20
-"""Of a request's body."""
-
 
 class BodyLimit:
     """Refuses with 413 a body that says it is larger, before any of it is read, or that turns out to be, as soon as it is."""
 
-    def __init__(self, app: ASGIApp, most: int = MOST_BYTES) -> None:
+    def __init__(self, app: ASGIApp, most: int) -> None:
         self._app = app
         self._most = most
 

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from typing import AsyncGenerator, Sequence
 
 from ...engines.engine import Engine, Sampling
+from ..channel.channel import ChannelFailed
 from .text import Text
 
 STOP, LENGTH = "stop", "length"
+
+
+class AnswerFailed(Exception):
+    """An engine has failed in the middle of an answer, with an exception of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,18 @@ async def together(engine: Engine, wanted: Sequence[Wanted]) -> AsyncGenerator[t
         while left:
             index, piece = await queue.get()
             if piece is None:
-                tasks[index].result()
+                _raise_as_told(tasks[index].exception())
                 left -= 1
             else:
                 yield index, piece
     finally:
         for task in tasks:
             task.cancel()
+
+
+def _raise_as_told(problem: BaseException | None) -> None:
+    """Raises what an answer failed with: ChannelFailed as it is, what engines raise of their own as AnswerFailed."""
+    if isinstance(problem, ChannelFailed):
+        raise problem
+    if problem is not None:
+        raise AnswerFailed(f"{type(problem).__name__}: {problem}") from problem

@@ -1,6 +1,6 @@
 """The endpoint: `/v1/models`, `/v1/chat/completions`, `/v1/completions` and `/health`, as OpenAI's clients expect them.
 
-A body larger than MOST_BYTES is refused with 413, an answer longer than the model's context with 400.
+A body larger than the limits of the replica allow is refused with 413, an answer longer than the model's context with 400.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..channel.channel import ChannelFailed
 from . import requests
 from .bodies import CHAT, COMPLETION, END, Answer, Body, Kind, event
 from .body_limit import BodyLimit
-from .choices import Piece, Wanted, together
+from .choices import AnswerFailed, Piece, Wanted, together
 from .errors import INVALID, NOT_FOUND, SERVER, UNAUTHORIZED, Refused, invalid
 from .requests import ChatRequest, CompletionRequest
 from .serving import Serving
@@ -31,13 +31,13 @@ CLOSED = 499
 def build_app(serving: Serving) -> FastAPI:
     """The application that answers for what is served."""
     app = FastAPI(title="placewright", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, most=serving.limits.max_body_bytes)
     _errors(app)
 
     @app.get("/health")
     async def health() -> JSONResponse:
-        if serving.failure:
-            return JSONResponse({"status": "failed", "reason": serving.failure}, 503)
+        if serving.trouble:
+            return JSONResponse({"status": "failed", "reason": serving.trouble}, 503)
         return JSONResponse({"status": "asleep" if serving.asleep else "ok"})
 
     @app.get("/v1/models")
@@ -104,6 +104,9 @@ async def _events(
     except ChannelFailed as problem:
         yield event(_failed(problem).body)
         return
+    except AnswerFailed as problem:
+        yield event(_broken(problem).body)
+        return
     if with_usage:
         yield event(answer.last())
     yield END
@@ -129,6 +132,11 @@ def _failed(problem: ChannelFailed) -> Refused:
     return Refused(503 if problem.lost else 500, str(problem), SERVER, None, "replica_failed" if problem.lost else "worker_failed")
 
 
+def _broken(problem: Exception) -> Refused:
+    words = str(problem) if isinstance(problem, AnswerFailed) else f"{type(problem).__name__}: {problem}"
+    return Refused(500, words, SERVER, None, "internal_error")
+
+
 def _errors(app: FastAPI) -> None:
     """Whatever goes wrong is told in OpenAI's shape."""
 
@@ -149,6 +157,7 @@ def _errors(app: FastAPI) -> None:
     async def failed(request: Request, problem: ChannelFailed) -> JSONResponse:
         return _failed(problem).response
 
+    @app.exception_handler(AnswerFailed)
     @app.exception_handler(Exception)
     async def broken(request: Request, problem: Exception) -> JSONResponse:
-        return Refused(500, f"{type(problem).__name__}: {problem}", SERVER, None, "internal_error").response
+        return _broken(problem).response

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-MOST_CHOICES, MOST_STOPS = 128, 4
-LONGEST_TEXT = 1 << 20
+MOST_STOPS = 4
+"""As with OpenAI."""
 _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
     "logprobs": (False, 0), "top_logprobs": (0,), "echo": (False,), "best_of": (1,), "suffix": ("",), "tools": ([],), "tool_choice": ("none",),
     "parallel_tool_calls": (True, False), "presence_penalty": (0,), "frequency_penalty": (0,), "logit_bias": ({},),
@@ -20,7 +20,6 @@ _WITHOUT_EFFECT = frozenset(
 )
 
 Stop = Annotated[str, StringConstraints(min_length=1, max_length=256)]
-Words = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 Token = Annotated[int, Field(ge=0)]
 
 
@@ -29,7 +28,7 @@ class TextPart(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     type: Literal["text"]
-    text: Words
+    text: str
 
 
 class Turn(BaseModel):
@@ -37,7 +36,7 @@ class Turn(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: Words | list[TextPart]
+    content: str | list[TextPart]
 
     @property
     def words(self) -> str:
@@ -59,7 +58,7 @@ class Request(BaseModel):
     model: str
     temperature: float = Field(1.0, ge=0, le=2)
     top_p: float = Field(1.0, gt=0, le=1)
-    n: int = Field(1, ge=1, le=MOST_CHOICES)
+    n: int = Field(1, ge=1)
     stop: Stop | Annotated[list[Stop], Field(max_length=MOST_STOPS)] = Field(default_factory=list)
     stream: bool = False
     stream_options: StreamOptions = StreamOptions()
@@ -98,7 +97,7 @@ class ChatRequest(Request):
 class CompletionRequest(Request):
     """A request to go on with a text, or with several; also given as tokens."""
 
-    prompt: Words | Annotated[list[Words], Field(min_length=1)] | Annotated[list[Token], Field(min_length=1)] | Annotated[
+    prompt: str | Annotated[list[str], Field(min_length=1)] | Annotated[list[Token], Field(min_length=1)] | Annotated[
         list[Annotated[list[Token], Field(min_length=1)]], Field(min_length=1)
     ]  # fmt: skip
     max_tokens: int = Field(16, ge=1)

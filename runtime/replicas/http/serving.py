@@ -7,31 +7,35 @@ from dataclasses import dataclass, field
 from typing import Sequence
 
 from ...engines.engine import Engine, Sampling
+from ..limits import Limits
 from .choices import Wanted
 from .errors import INVALID, NOT_FOUND, SERVER, Refused
-from .requests import MOST_CHOICES, ChatRequest, CompletionRequest, Request
-
-MOST_TOKENS = 4096
-"""Tokens of a conversation's answer where neither the request nor the engine limits them."""
+from .requests import ChatRequest, CompletionRequest, Request
 
 
 @dataclass
 class Serving:
-    """An engine and its state. `failure` says in words why it can answer no more; "" while it can."""
+    """An engine and its state. `failure` says in words which workers are lost; "" while none is."""
 
     name: str
     engine: Engine
     api_key: str | None = None
+    limits: Limits = field(default_factory=Limits)
     failure: str = ""
     asleep: bool = False
     created: int = field(default_factory=lambda: int(time.time()))
+
+    @property
+    def trouble(self) -> str:
+        """Why it can answer no more, in words; "" while it can."""
+        return self.failure or self.engine.failure
 
     def check(self, model: str) -> None:
         """Raises Refused unless this model can answer now."""
         if model != self.name:
             raise Refused(404, f"the model `{model}` does not exist; this is `{self.name}`", NOT_FOUND, "model", "model_not_found")
-        if self.failure:
-            raise Refused(503, self.failure, SERVER, None, "replica_failed")
+        if self.trouble:
+            raise Refused(503, self.trouble, SERVER, None, "replica_failed")
         if self.asleep:
             raise Refused(503, "the replica is asleep", SERVER, None, "asleep")
 
@@ -51,8 +55,8 @@ class Serving:
         return self._wanted(request, prompts, request.max_tokens, "prompt")
 
     def _wanted(self, request: Request, prompts: Sequence[Sequence[int]], most: int | None, param: str) -> list[Wanted]:
-        if len(prompts) * request.n > MOST_CHOICES:
-            message = f"`n`: {request.n} answers to {len(prompts)} prompts are more than {MOST_CHOICES}"
+        if len(prompts) * request.n > self.limits.max_choices:
+            message = f"`n`: {request.n} answers to {len(prompts)} prompts are more than {self.limits.max_choices}"
             raise Refused(400, message, INVALID, "n", "invalid_value")
         wanted = []
         for prompt in prompts:
@@ -66,7 +70,7 @@ class Serving:
         """How many tokens the answer may have."""
         longest = self.engine.longest
         if longest is None:
-            return most or MOST_TOKENS
+            return most or self.limits.default_max_tokens
         if most is not None and most > longest:
             raise Refused(400, f"a context has at most {longest} tokens; `max_tokens` is {most}", INVALID, "max_tokens", "invalid_value")
         room = longest - prompt

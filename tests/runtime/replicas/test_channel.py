@@ -13,7 +13,7 @@ from typing import Any, Awaitable, Callable, Iterator, Sequence
 import numpy as np
 import pytest
 import zmq
-from placewright.runtime.replicas.channel.address import host_port, listening, own_address
+from placewright.runtime.replicas.channel.address import bound, host_port, own_address
 from placewright.runtime.replicas.channel.channel import Channel, ChannelFailed, Peer
 from placewright.runtime.replicas.channel.endpoint import Endpoint
 
@@ -157,9 +157,8 @@ def test_a_worker_that_stands_still_is_lost_when_its_heart_stops() -> None:
 
 
 def test_nobody_behind_an_address_is_noticed() -> None:
-    bound = listening("127.0.0.1")
-    port = bound.getsockname()[1]
-    bound.close()
+    with bound("127.0.0.1") as nobody:
+        port = nobody.getsockname()[1]
     with pytest.raises(ChannelFailed, match="rank 0 died, or cannot be reached"):
         on([Peer(f"tcp://127.0.0.1:{port}", "key", (0,))], lambda channel: channel.collective_rpc("step", limit=5))
 
@@ -220,6 +219,9 @@ def test_addresses_are_written_with_their_ports() -> None:
     assert own_address("127.0.0.1") == "127.0.0.1"
 
 
-def test_a_port_is_taken_by_whoever_binds_it_first() -> None:
-    with listening("127.0.0.1") as first, pytest.raises(OSError, match="in use"):
-        listening("127.0.0.1", first.getsockname()[1])
+def test_a_port_where_somebody_listens_is_taken_and_named() -> None:
+    with bound("127.0.0.1") as first:
+        first.listen()
+        port = first.getsockname()[1]
+        with pytest.raises(OSError, match=f"in use: 127.0.0.1:{port}"):
+            bound("127.0.0.1", port)

@@ -6,8 +6,9 @@ import socket
 from typing import Iterator
 
 import pytest
-from placewright.runtime.replicas.channel.address import bare, host_port, listening, own_address
-from placewright.runtime.replicas.server import ReplicaServer, ServerSettings
+from placewright.runtime.replicas.channel.address import bare, bound, host_port, own_address
+from placewright.runtime.replicas.server.server import ReplicaServer
+from placewright.runtime.replicas.server.settings import ServerSettings
 from placewright.runtime.replicas.worker import ReplicaWorker
 
 from .conftest import KEY, MODEL, Replica
@@ -49,8 +50,10 @@ def test_the_own_address_is_of_the_family_of_the_other_end(towards: str) -> None
 
 @needs_ipv6
 def test_a_port_of_ipv6_is_taken_by_whoever_binds_it_first() -> None:
-    with listening("::1") as first, pytest.raises(OSError, match="in use"):
-        listening("::1", first.getsockname()[1])
+    with bound("::1") as first:
+        first.listen()
+        with pytest.raises(OSError, match=r"in use: \[::1\]:"):
+            bound("::1", first.getsockname()[1])
 
 
 @pytest.fixture

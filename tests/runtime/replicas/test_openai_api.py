@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import openai
 import pytest
-from placewright.runtime.replicas.http.body_limit import MOST_BYTES
+from placewright.runtime.replicas.limits import Limits
 
 from .conftest import MODEL, Maker, Replica
 
@@ -190,7 +190,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(echo: Rep
     with closing(HTTPConnection(address.hostname or "", address.port, timeout=10)) as client:
         client.putrequest("POST", "/v1/completions")
         client.putheader("Content-Type", "application/json")
-        client.putheader("Content-Length", str(MOST_BYTES + 1))
+        client.putheader("Content-Length", str(Limits().max_body_bytes + 1))
         client.endheaders()
         answer = client.getresponse()
         assert (answer.status, json.load(answer)["error"]["type"]) == (413, "invalid_request_error")
@@ -199,11 +199,11 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(echo: Rep
 @pytest.mark.parametrize("how", [[], ["-H", "Transfer-Encoding: chunked"]])
 def test_a_body_that_is_too_large_is_refused_and_the_next_request_is_served(echo: Replica, how: list[str], tmp_path: Path) -> None:
     large, small = tmp_path / "large.json", {"model": MODEL, "prompt": "ab", "max_tokens": 1 << 40}
-    large.write_text(json.dumps({**small, "prompt": "x" * MOST_BYTES}))
+    large.write_text(json.dumps({**small, "prompt": "x" * Limits().max_body_bytes}))
     status, text = curl(echo, "/v1/completions", f"@{large}", *how)
     error = json.loads(text)["error"]
     assert (status, error["type"]) == (413, "invalid_request_error")
-    assert f"larger than {MOST_BYTES} bytes" in error["message"]
+    assert f"larger than {Limits().max_body_bytes} bytes" in error["message"]
     assert curl(echo, "/v1/completions", small, *how)[0] == 200
 
 

@@ -15,7 +15,9 @@ import pytest
 from placewright.runtime.engines.engine import Sampling
 from placewright.runtime.engines.shape import Shape
 from placewright.runtime.replicas.channel.channel import ChannelFailed
-from placewright.runtime.replicas.server import ReplicaServer, ServerSettings
+from placewright.runtime.replicas.limits import Limits
+from placewright.runtime.replicas.server.server import ReplicaServer
+from placewright.runtime.replicas.server.settings import ServerSettings
 
 from ..engines.local import generated
 from .conftest import KEY, MODEL, Maker, Replica
@@ -129,7 +131,7 @@ def test_what_was_started_is_gone_after_shutdown(replica: Maker) -> None:
     assert all(worker._engine_worker is None for worker in made.workers)
     for worker in made.workers:
         worker._listening().close()
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # a thread of a test before this one may have ended meanwhile
     assert subprocess.run(["curl", "-s", f"{url}/health"]).returncode == 7
 
 
@@ -139,9 +141,8 @@ def test_a_port_in_use_is_an_error_at_once(replica: Maker) -> None:
         replica("echo", port=taken)
 
 
-def test_a_master_that_nobody_joins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("placewright.runtime.replicas.server.JOIN_LIMIT", 0.2)
-    server = ReplicaServer(ServerSettings("echo", {}, MODEL, (2, 1, 1), 0, 2, (0,), (), KEY))
+def test_a_master_that_nobody_joins_says_so() -> None:
+    server = ReplicaServer(ServerSettings("echo", {}, MODEL, (2, 1, 1), 0, 2, (0,), (), KEY, limits=Limits(join_seconds=0.2)))
     try:
         with pytest.raises(TimeoutError, match="1 of 1 headless servers have not joined"):
             server.launch_server(*server.get_master_address())

@@ -7,19 +7,20 @@ import secrets
 from dataclasses import replace
 from typing import Any, Sequence
 
-from ..failure import LaunchFailed, failed
-from ..port.port import Actor, Port
-from ..shield import shielded
-from ..verl.groups.processes import PoolProcesses, placements_on
-from ..verl.pools.seat import Seat
-from ..workers.environment import rank_environment
-from ..workers.gang import Gang
-from ..workers.group import Pending, WorkerGroup
-from ..workers.member import Member
-from ..workers.waiting import CALL_HELP, as_done
-from .server import END_LIMIT, OPEN_LIMIT, ReplicaServer, ServerSettings
+from ...failure import LaunchFailed, failed
+from ...port.port import Actor, Port
+from ...shield import shielded
+from ...verl.groups.processes import PoolProcesses, placements_on
+from ...verl.pools.seat import Seat
+from ...workers.environment import rank_environment
+from ...workers.gang import Gang
+from ...workers.group import Pending, WorkerGroup
+from ...workers.member import Member
+from ...workers.waiting import CALL_HELP, as_done
+from .server import END_LIMIT, ReplicaServer
+from .settings import ServerSettings
 
-START_LIMIT, ASK_LIMIT = 300.0, 30.0
+ASK_LIMIT = 30.0
 CONCURRENCY = 16
 """How many calls a server's handle takes at once."""
 ACCESS = ("get_zeromq_address", "get_zeromq_key")
@@ -29,6 +30,7 @@ class Servers:
     """The server actors of one replica, which hold no accelerator and see those of their node's workers."""
 
     def __init__(self, port: Port, component: str, node_seats: Sequence[Sequence[Seat]], settings: Sequence[ServerSettings]) -> None:
+        self._limits = settings[0].limits
         first = [seats[0] for seats in node_seats]
         members = []
         for rank, (seats, its) in enumerate(zip(node_seats, settings)):
@@ -50,10 +52,10 @@ class Servers:
 
     def launch(self) -> tuple[str, int]:
         """Starts them and returns (ip, port) of the HTTP endpoint. Raises LaunchFailed: PW742, or as Gang.start."""
-        self._gang.start([os.getcwd()], START_LIMIT)
+        self._gang.start([os.getcwd()], self._limits.start_seconds)
         try:
             address, port = answers(self._group, [0], "get_master_address", ASK_LIMIT)[0]
-            answers(self._group, self._group.ranks, "launch_server", OPEN_LIMIT, address, port)
+            answers(self._group, self._group.ranks, "launch_server", self._limits.load_seconds + self._limits.join_seconds, address, port)
             host, number = answers(self._group, [0], "get_server_address", ASK_LIMIT)[0]
         except LaunchFailed as problem:
             if problem.findings[0].code != "PW709":

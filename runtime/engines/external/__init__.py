@@ -1,0 +1,1 @@
+"""Engines that compute in processes of their own, below the servers of a replica: vLLM and SGLang."""

@@ -1,0 +1,125 @@
+"""SGLang behind the interface of an engine: its own processes compute, on the accelerators of the replica's workers.
+
+On other nodes than the first they are started by `sglang.launch_server`. The names are those of SGLang 0.5, sources:
+python/sglang/srt/server_args.py, entrypoints/engine.py and managers/tokenizer_manager.py, which verl uses in the same way
+(verl, workers/rollout/sglang_rollout/async_sglang_server.py).
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import sys
+from types import ModuleType
+from typing import Any, AsyncGenerator, Mapping, Sequence
+
+from ...failure import failed
+from ..engine import Engine, Meeting, Message, Sampling, Workers
+from ..needed import need
+from ..shape import Shape
+from .options import options
+from .shapes import own, refuse, sleeps
+from .tokenizer import HuggingFaceTokenizer
+
+DECIDED = ("model_path", "tp_size", "pp_size", "dp_size", "nnodes", "node_rank", "dist_init_addr")
+"""Arguments that follow from the replica."""
+SLEEP = "enable_memory_saver"
+REQUESTS = "sglang.srt.managers.io_struct"
+
+
+def arguments(settings: Mapping[str, Any], shape: Shape, meeting: Meeting | None = None) -> dict[str, Any]:
+    """The arguments of SGLang's ServerArgs on one node; `meeting` where there are several."""
+    found: dict[str, Any] = {"model_path": settings["path"], "tp_size": shape.tensor}
+    if shape.pipeline > 1:
+        found["pp_size"] = shape.pipeline
+    if shape.data > 1:
+        found["dp_size"] = shape.data
+    if meeting is not None:
+        address = f"[{meeting.address}]" if ":" in meeting.address else meeting.address
+        found |= {"nnodes": meeting.nnodes, "node_rank": meeting.node_rank, "dist_init_addr": f"{address}:{meeting.ports[0]}"}
+    return {"log_level": "error"} | found | own(settings)
+
+
+class SglangEngine(Engine):
+    """SGLang's Engine. Settings: `path` is the model, all others are SGLang's ServerArgs by their own names.
+
+    The same seed gives the same answer where `enable_deterministic_inference` is among them.
+    """
+
+    _engine: Any = None
+    _own: HuggingFaceTokenizer
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any], shape: Shape, nodes: int = 1) -> None:
+        """Raises LaunchFailed: PW740 without SGLang, PW741 for a shape that it does not serve, or without a model."""
+        refuse("sglang", settings, shape, nodes, DECIDED)
+        if nodes > 1 and shape.data > 1:
+            message = f"the engine `sglang` has no data parallelism over nodes: dp {shape.data} over {nodes} nodes"
+            help = f"start {shape.data} replicas of tp {shape.tensor} x pp {shape.pipeline} instead"
+            raise failed("PW741", "sglang", message, help, shape.data, nodes)
+        _sglang()
+
+    @classmethod
+    def headless(cls, settings: Mapping[str, Any], shape: Shape, meeting: Meeting) -> Sequence[str]:
+        """See Engine. It answers to nobody, but listens for questions about its health, at a port that is free now."""
+        its = {"port": _free_port()} | arguments(settings, shape, meeting)
+        return [sys.executable, "-m", "sglang.launch_server", *options(its)]
+
+    async def open(self, workers: Workers, meeting: Meeting | None = None) -> None:
+        """See Engine."""
+        await super().open(workers, meeting)
+        self._engine = _sglang().Engine(**arguments(self.settings, self.shape, meeting))
+        manager = self._engine.tokenizer_manager
+        self.longest = int(manager.model_config.context_len)
+        self.tokenizer = self._own = HuggingFaceTokenizer(manager.tokenizer)
+
+    async def generate(self, prompt: Sequence[int], sampling: Sampling) -> AsyncGenerator[int, None]:
+        """See Engine. An answer that nobody waits for any more is aborted in SGLang, which does not notice by itself."""
+        parameters = {
+            "max_new_tokens": sampling.max_tokens, "temperature": sampling.temperature, "top_p": sampling.top_p, "sampling_seed": sampling.seed
+        }  # fmt: skip
+        name, manager = secrets.token_hex(16), self._engine.tokenizer_manager
+        request = _request("GenerateReqInput", rid=name, input_ids=list(prompt), sampling_params=parameters, stream=True)
+        told, over = 0, False
+        try:
+            async for output in manager.generate_request(request, None):
+                tokens = output["output_ids"]
+                for token in tokens[told:]:
+                    yield token
+                told = len(tokens)
+            over = True
+        finally:
+            if not over:
+                manager.abort_request(rid=name)
+
+    def chat(self, messages: Sequence[Message]) -> list[int]:
+        """The prompt by the model's own template."""
+        return self._own.template(messages)
+
+    async def sleep(self) -> None:
+        """See Engine. Raises LaunchFailed (PW741) unless `enable_memory_saver` is among the settings."""
+        sleeps("sglang", self.settings, SLEEP)
+        await self._engine.tokenizer_manager.release_memory_occupation(_request("ReleaseMemoryOccupationReqInput"))
+
+    async def wake_up(self) -> None:
+        """See Engine."""
+        await self._engine.tokenizer_manager.resume_memory_occupation(_request("ResumeMemoryOccupationReqInput"))
+
+    async def close(self) -> None:
+        """Ends SGLang's processes."""
+        if self._engine is not None:
+            self._engine.shutdown()
+
+
+def _sglang() -> ModuleType:
+    return need("sglang", "the engine `sglang`")
+
+
+def _request(name: str, **fields: Any) -> Any:
+    return getattr(need(REQUESTS, "the engine `sglang`"), name)(**fields)
+
+
+def _free_port() -> int:
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        return int(made.getsockname()[1])

@@ -1,0 +1,147 @@
+"""The server of one node of a replica: the master answers over HTTP, a headless one passes its workers' answers on to the master."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import suppress
+from typing import Any, Mapping, Sequence
+
+from ...engines.engine import Engine, Meeting, Sampling
+from ...engines.registry import engine_class
+from ..channel.address import bare, bound, own_address
+from ..channel.channel import Channel, ChannelFailed, Peer
+from ..http.listener import Listener
+from ..http.openai_api import build_app
+from ..http.serving import Serving
+from ..loop import Loop
+from ..worker import IDENTIFY, OPEN, RELEASE
+from .headless import Headless
+from .meeting import PORTS, MeetingPoint
+from .settings import ServerSettings
+
+RELEASE_LIMIT, END_LIMIT = 1.0, 12.0
+
+
+class ReplicaServer:
+    """An actor. Its methods may be called from several threads at once; what they start ends with `shutdown`, or with the process.
+
+    Source of the methods and their order: verl, workers/rollout/vllm_rollout/vllm_async_server.py.
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self._own = own_address(settings.towards)
+        self._host = bare(settings.host) or self._own
+        self._loop = Loop()
+        self._meeting: MeetingPoint | None = None
+        self._channel: Channel | None = None
+        self._headless: Headless | None = None
+        self._socket: socket.socket | None = None
+        self._listener: Listener | None = None
+        self._serving: Serving | None = None
+        self._address = ("", 0)
+
+    def get_master_address(self) -> tuple[str, int]:
+        """(address, port) where headless servers find the master. It listens from the first call on."""
+        if self._meeting is None:
+            self._meeting = MeetingPoint(self._own, self.settings.key, PORTS if self.settings.nnodes > 1 else 0)
+        return self._own, self._meeting.port
+
+    def get_server_address(self) -> tuple[str, int]:
+        """(ip, port) of the HTTP endpoint; ("", 0) for a headless server."""
+        return self._address
+
+    def launch_server(self, master_address: str, master_port: int) -> None:
+        """Returns when this node's part of the replica serves. Raises ChannelFailed, LaunchFailed, OSError, RuntimeError or TimeoutError."""
+        settings = self.settings
+        peers = [Peer(address, key, (rank,)) for rank, (address, key) in zip(settings.ranks, settings.workers)]
+        if settings.node_rank:
+            self._headless = Headless(self._loop, settings, self._own)
+            self._headless.launch(peers, master_address, master_port)
+            return
+        self.get_master_address()
+        others = self._meeting.others(settings.nnodes - 1, settings.limits.join_seconds) if self._meeting is not None else []
+        self._loop.run(self._launch_master(peers, others), settings.limits.load_seconds)
+
+    async def _launch_master(self, peers: Sequence[Peer], others: Sequence[Peer]) -> None:
+        settings, limits = self.settings, self.settings.limits
+        self._socket = bound(self._host, settings.port)  # one that is taken is told before the model is loaded
+        engine = engine_class(settings.engine)(settings.model, settings.shape)
+        self._channel = channel = Channel([*peers, *others], limits.call_seconds)
+        await channel.collective_rpc(IDENTIFY, limit=limits.join_seconds)
+        await channel.collective_rpc(OPEN, [settings.engine, dict(settings.model), list(settings.degrees)], limit=limits.load_seconds)
+        self._serving = Serving(settings.name, engine, settings.api_key, limits)  # from now on `shutdown` ends the engine too
+        await engine.open(channel, self._meets())
+        if others:
+            await channel.collective_rpc(Headless.OPENED, ranks=[rank for peer in others for rank in peer.ranks])
+        self._listener = Listener(build_app(self._serving), self._socket)
+        await self._listener.start()
+        self._address = (self._host, self._socket.getsockname()[1])
+        self._loop.begin(self._notice_failure(channel, self._serving))
+
+    def _meets(self) -> Meeting | None:
+        if self._meeting is None or self.settings.nnodes == 1:
+            return None
+        return Meeting(self._own, self._meeting.let_go(), 0, self.settings.nnodes)
+
+    @staticmethod
+    async def _notice_failure(channel: Channel, serving: Serving) -> None:
+        await channel.broken.wait()
+        serving.failure = str(channel.failure)
+
+    def generate(self, prompt_ids: Sequence[int], sampling_params: Mapping[str, Any]) -> list[int]:
+        """Token in, token out: the answer to a prompt. `sampling_params`: fields of Sampling, by name."""
+        return self._loop.run(_all_of(self._engine().generate(list(prompt_ids), Sampling(**sampling_params))))
+
+    def sleep(self) -> None:
+        """Gives back the memory that only answering needs; requests are refused until `wake_up`. A headless server has none."""
+        if self._serving is not None:
+            self._loop.run(self._asleep(self._serving))
+
+    @staticmethod
+    async def _asleep(serving: Serving) -> None:
+        """Whoever asks meanwhile is refused; it is awake again where the engine cannot sleep."""
+        serving.asleep = True
+        try:
+            await serving.engine.sleep()
+        except BaseException:
+            serving.asleep = False
+            raise
+
+    def wake_up(self) -> None:
+        """Answers again."""
+        if self._serving is not None:
+            self._loop.run(self._serving.engine.wake_up())
+            self._serving.asleep = False
+
+    def _engine(self) -> Engine:
+        if self._serving is None:
+            raise ValueError("a headless server generates nothing; ask the master")
+        return self._serving.engine
+
+    def shutdown(self) -> None:
+        """Ends everything that was started here. May be called twice."""
+        if not self._loop.closed:
+            self._loop.run(self._end(), END_LIMIT)
+            self._loop.close()
+
+    async def _end(self) -> None:
+        if self._listener is not None:
+            await self._listener.stop()
+        if self._serving is not None:
+            await self._serving.engine.close()
+        if self._channel is not None:
+            if self._listener is not None:
+                with suppress(ChannelFailed):  # a worker that is lost has nothing to give back
+                    await self._channel.collective_rpc(RELEASE, limit=RELEASE_LIMIT)
+            self._channel.close()
+        if self._socket is not None:
+            self._socket.close()
+        for owned in (self._headless, self._meeting):
+            if owned is not None:
+                await asyncio.get_running_loop().run_in_executor(None, owned.close)
+
+
+async def _all_of(tokens: Any) -> list[int]:
+    return [token async for token in tokens]
