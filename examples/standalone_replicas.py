@@ -4,9 +4,7 @@ import asyncio
 
 import ray
 from openai import AsyncOpenAI
-from placewright.models.machines.shorthand import read_shorthand
-from placewright.runtime import get_replica_class, num_replicas
-from placewright.runtime.simulated.simulate import SimulatedCluster
+from placewright.runtime import get_replica_class, num_replicas, simulated_cluster
 
 CONFIG = {"tensor_model_parallel_size": 2}
 ASK = {"model": "tiny", "messages": [{"role": "user", "content": "Hello!"}], "max_tokens": 12, "temperature": 0}
@@ -28,10 +26,9 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    cluster = SimulatedCluster()
-    try:
-        ray.init(cluster.start(read_shorthand("1x4xH100").nodes, {0: 4}), log_to_driver=False, logging_level="ERROR")
-        asyncio.run(main())
-    finally:
-        ray.shutdown()
-        cluster.stop()
+    with simulated_cluster("1x4xH100") as address:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        try:
+            asyncio.run(main())
+        finally:
+            ray.shutdown()

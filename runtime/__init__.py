@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .replicas.replica import Replica as Replica
     from .replicas.replica import RolloutMode as RolloutMode
     from .rlinf.cluster import Cluster as Cluster
+    from .simulated.simulated_cluster import simulated_cluster as simulated_cluster
     from .verl.groups.colocated import create_colocated_worker_cls as create_colocated_worker_cls
     from .verl.groups.fused import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
     from .verl.groups.fused import create_colocated_worker_raw_cls as create_colocated_worker_raw_cls
@@ -75,6 +76,7 @@ _WHERE = {
     "num_replicas": ".replicas.arithmetic",
     "register": ".dispatch.register",
     "register_dispatch_mode": ".dispatch.table",
+    "simulated_cluster": ".simulated.simulated_cluster",
     "split_resource_pool": ".verl.pools.split",
     "update_dispatch_mode": ".dispatch.table",
 }

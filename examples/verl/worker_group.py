@@ -5,7 +5,6 @@ eight; a real one is what `ray.init(address="HOST:PORT")` connects to.
 """
 
 import ray
-from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime import (
     Dispatch,
     LaunchFailed,
@@ -16,11 +15,11 @@ from placewright.runtime import (
     Worker,
     create_colocated_worker_cls,
     register,
+    simulated_cluster,
     split_resource_pool,
 )
-from placewright.runtime.simulated.simulate import SimulatedCluster
 
-NODES, ACCELERATORS, CPUS = 4, 8, 64
+NODES, ACCELERATORS = 4, 8
 
 
 class Actor(Worker):
@@ -77,11 +76,9 @@ def too_large() -> None:
 
 
 if __name__ == "__main__":
-    cluster = SimulatedCluster()
-    try:
-        nodes = read_shorthand(f"{NODES}x{ACCELERATORS}").nodes
-        ray.init(address=cluster.start(nodes, dict.fromkeys(range(NODES), CPUS)), log_to_driver=False, logging_level="ERROR")
-        main()
-    finally:
-        ray.shutdown()
-        cluster.stop()
+    with simulated_cluster(f"{NODES}x{ACCELERATORS}") as address:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        try:
+            main()
+        finally:
+            ray.shutdown()

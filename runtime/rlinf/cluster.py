@@ -21,6 +21,7 @@ from ..reserving.reservation import WAIT_LIMIT, Reservation
 from ..reserving.wanted import wanted_of
 from ..shield import shielded
 from ..simulated.simulate import SimulatedCluster
+from ..simulated.simulated_cluster import simulated_machines
 from ..watching.audit import AuditRow, agreed
 from ..watching.monitor import Monitor
 from ..workers.gang import Gang
@@ -31,7 +32,7 @@ from ..world.interpreters import check_interpreters
 from ..world.inventory import inventory
 from ..world.matching import Match, used_nodes
 from .described import VARIABLE, described
-from .machines import found, nodes_asked, simulated_machines, with_groups
+from .machines import found, nodes_asked, with_groups
 from .node_info import NodeInfo, node_info
 
 ADDRESS = "RAY_ADDRESS"

@@ -9,7 +9,6 @@ import yaml
 from ...models.dialects.load import read
 from ...models.findings.finding import Severity
 from ...models.machines.cluster import Cluster
-from ...models.machines.shorthand import read_shorthand
 from ...models.text.source import Source
 from ..failure import LaunchFailed, failed
 from ..port.node import RayNode
@@ -55,17 +54,6 @@ def nodes_asked(num_nodes: int | None, section: Mapping[str, Any] | None, there:
         message = f"{asked} nodes are asked for, the Ray cluster has {there}"
         raise failed("PW702", "", message, f"start the missing ones, or set `num_nodes: {there}`", there)
     return asked
-
-
-def simulated_machines(word: str) -> Cluster:
-    """The machines of a shorthand. Raises LaunchFailed (PW710) for one that cannot be read, or does not count nodes."""
-    try:
-        said = read_shorthand(word)
-    except ValueError as problem:
-        raise failed("PW710", "", str(problem), "write `simulate='2x8xH100'`") from None
-    if not isinstance(said, Cluster):
-        raise failed("PW710", "", f"`{word}` does not say how many nodes there are", "write `simulate='2x8xH100'`")
-    return said
 
 
 def plain(value: Any) -> Any:

@@ -24,7 +24,8 @@ def hopeless(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> bool
 def shortage(port: Port, nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> Refusal:
     """The refusal (PW702) of a pool: need, have, and who holds what is missing. The first sum that shows it is told."""
     message, help, amount = _sums(nodes, name, needs, lead)
-    return refused("PW702", name, message, help, amount=max(1, round(amount)), notes=_nodes(port, nodes, lead))
+    notes = _nodes(nodes, lead) if hopeless(nodes, needs, lead) else _held(port, nodes, lead)
+    return refused("PW702", name, message, help, amount=max(1, round(amount)), notes=notes)
 
 
 def _sums(nodes: Sequence[RayNode], name: str, needs: Sequence[Need], lead: str) -> tuple[str, str, float]:
@@ -86,11 +87,20 @@ def _parts(needs: Sequence[Need], lead: str) -> str:
     return f"[{', '.join(f'{need.get(lead, 0.0):g}' for need in needs)}]"
 
 
-def _nodes(port: Port, nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
-    """What each node has, and who holds of it."""
+def _nodes(nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
+    """What each node has, whoever holds of it: that is not why something does not fit."""
+    cpus = ["" if lead == "CPU" else f", {amount_of('CPU', node.total.get('CPU', 0.0))}" for node in nodes]
+    return _shown([f"`{name_of(node)}`: {amount_of(lead, node.total.get(lead, 0.0))}{its}" for node, its in zip(nodes, cpus)])
+
+
+def _held(port: Port, nodes: Sequence[RayNode], lead: str) -> tuple[str, ...]:
+    """What is free on each node, and who holds the rest."""
     held = held_on(port.holdings(), lead)
-    notes = [_node(node, held.get(node.node_id, {}), lead) for node in nodes[:SHOWN]]
-    return (*notes, f"and {len(nodes) - SHOWN} more nodes") if len(nodes) > SHOWN else tuple(notes)
+    return _shown([_node(node, held.get(node.node_id, {}), lead) for node in nodes])
+
+
+def _shown(notes: Sequence[str]) -> tuple[str, ...]:
+    return (*notes[:SHOWN], f"and {len(notes) - SHOWN} more nodes") if len(notes) > SHOWN else tuple(notes)
 
 
 def _node(node: RayNode, held: Mapping[str, float], lead: str) -> str:

@@ -129,6 +129,14 @@ def test_it_is_said_within_a_second_and_nothing_of_it_is_left(name: str) -> None
     assert set(port.left_over().get("holds", [])) == left
 
 
+def test_what_is_free_is_not_told_where_the_cluster_is_too_small_even_if_nobody_held_anything() -> None:
+    port = FakePort(4, 4)
+    pool(port, [4], "theirs").seats()
+    with pytest.raises(LaunchFailed) as caught:
+        pool(port, [4, 4, 4]).seats()
+    assert caught.value.findings[0].notes == ("`host-0`: 4 accelerators, 64 CPUs", "`host-1`: 4 accelerators, 64 CPUs")
+
+
 def test_where_processors_are_short_fewer_may_come_with_each_accelerator() -> None:
     helps = []
     for port, parts in ((FakePort(8, cpus=8), [8]), (FakePort(8, 8, cpus=16), [8]), (FakePort(8), [16])):
