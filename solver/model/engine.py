@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from math import ceil, isfinite
-from typing import Callable, Protocol
+from typing import Callable, Generic, Protocol, TypeVar
 
 from ortools.sat.python import cp_model
 
-from ..layout.layout import Values
-
+V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
 ROUNDING = 1e-6
 """What a bound on whole numbers may lie above one by mere rounding."""
 
@@ -25,26 +25,26 @@ class Status(Enum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Generic[V]):
     """What one run of the solver gave: decision values, objective and proved bound, and the deterministic time that it took."""
 
     status: Status
-    values: Values | None = None
+    values: V | None = None
     objective: int = 0
     bound: int | None = None
     spent: float = 0.0
 
 
-OnSolution = Callable[[Values, int], None]
+OnSolution = Callable[[V, int], None]
 """Told of every better solution: its decision values and the bound that is proved by then."""
 
 
-class Solvable(Protocol):
+class Solvable(Protocol[V_co]):
     """A model, and how the decision values are read from its variables."""
 
     model: cp_model.CpModel
 
-    def values(self, value: Callable[[cp_model.IntVar], int]) -> Values:
+    def values(self, value: Callable[[cp_model.IntVar], int]) -> V_co:
         """The decision values, given a way to read one variable."""
         ...
 
@@ -54,9 +54,9 @@ class ModelRejected(Exception):
 
 
 def run(
-    variables: Solvable, limit: float, seed: int, presolve: bool = True, *, by_relaxation: bool = True,
-    model: cp_model.CpModel | None = None, on_solution: OnSolution | None = None,
-) -> Outcome:  # fmt: skip
+    variables: Solvable[V], limit: float, seed: int, presolve: bool = True, *, by_relaxation: bool = True,
+    model: cp_model.CpModel | None = None, on_solution: OnSolution[V] | None = None,
+) -> Outcome[V]:  # fmt: skip
     """Solve a model.
 
     Parameters
@@ -90,8 +90,8 @@ def _whole(bound: float) -> int | None:
     return ceil(bound - ROUNDING) if isfinite(bound) and abs(bound) < 2**53 else None
 
 
-class _Listener(cp_model.CpSolverSolutionCallback):
-    def __init__(self, variables: Solvable, on_solution: OnSolution) -> None:
+class _Listener(cp_model.CpSolverSolutionCallback, Generic[V]):
+    def __init__(self, variables: Solvable[V], on_solution: OnSolution[V]) -> None:
         super().__init__()
         self._variables, self._tell = variables, on_solution
 

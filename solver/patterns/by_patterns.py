@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..layout.layout import Layout
+from ..layout.layout import Layout, Values
 from ..model.engine import Outcome, Status, run
 from ..objectives.by_domain import ByDomain
 from ..objectives.tiers import Tier
@@ -55,7 +55,7 @@ def _over_free_uses(standing: Standing, layout: Layout, master: Master, limit: f
     return limit - left
 
 
-def possible(layout: Layout, limit: float, seed: int, presolve: bool) -> Outcome | None:
+def possible(layout: Layout, limit: float, seed: int, presolve: bool) -> Outcome[Values] | None:
     """Any answer, or that there is none; None where the problem is no sum over domains, whatever its answers cost."""
     uses = uses_of(layout, ())
     return run(Master(uses), limit, seed, presolve) if uses and not uses.free else None
@@ -72,7 +72,7 @@ def uses_of(layout: Layout, tiers: tuple[Tier, ...]) -> Uses | None:
         return None
 
 
-def _take(standing: Standing, layout: Layout, number: int, outcome: Outcome) -> bool:
+def _take(standing: Standing, layout: Layout, number: int, outcome: Outcome[Values]) -> bool:
     """Keep an answer and what is proved of a tier. Is it decided? Raises WrongAnswer if a bound cannot be true."""
     if outcome.values is None:
         return False

@@ -113,5 +113,5 @@ def _segments(question: Question, model: CostModel, design: Design) -> Iterator[
             first, second = question.tasks[one].component, question.tasks[other].component
             if segments[one] == segments[other] and (first == second or set(design.blocks_of(first)) & set(design.blocks_of(second))):
                 yield f"{question.tasks[one]} and {question.tasks[other]} run at the same time on the same accelerators"
-    if fault := model.refuses(question, design):
+    if fault := model.refuses(question, [block.components for block in design.blocks], segments):
         yield fault

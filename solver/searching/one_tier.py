@@ -139,7 +139,7 @@ class OneTier:
             self.variables.hint(self.standing.values)
         return self.variables.model
 
-    def _offer(self, outcome: Outcome) -> None:
+    def _offer(self, outcome: Outcome[Values]) -> None:
         """Keep an answer of the solver. Raises WrongAnswer if the rules refuse it, or it costs something else than the solver says."""
         costs = self.standing.offer(self.variables.layout, outcome.values or {}, "search")
         if costs is None:
@@ -147,7 +147,7 @@ class OneTier:
         if self.number < len(costs) and costs[self.number] > outcome.objective:
             raise WrongAnswer(f"the solver's objective is {outcome.objective}, that of its answer {costs[self.number]}")
 
-    def take(self, outcome: Outcome) -> None:
+    def take(self, outcome: Outcome[Values]) -> None:
         """Keep what a run of the solver on the whole model gave. Raises WrongAnswer if it cannot be true."""
         standing, tiered = self.standing, self.number < len(self.standing.tiers)
         if outcome.status is Status.INFEASIBLE and standing.assignment is None:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, Sequence
+from typing import ClassVar, NamedTuple, Protocol, Sequence
 
 from ..design import Design
 from ..question import Question
+
+
+class Maximum(NamedTuple):
+    """`weight` times the greatest of several sums of task times; each sum is given by its tasks."""
+
+    weight: int
+    sums: tuple[tuple[int, ...], ...]
+
+
+Blocks = Sequence[Sequence[str]]
+"""The components of each block."""
 
 
 class CostModel(Protocol):
@@ -24,13 +35,19 @@ class CostModel(Protocol):
     turns: ClassVar[bool]
     by_phase: ClassVar[bool]
 
+    def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
+        """The same as a sum of maxima, in ns; the times of the tasks enter divided by `divisor`."""
+
+    def divisor(self, question: Question) -> int:
+        """In how many batches the tasks hand on what they make: every time is a multiple of it."""
+
     def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
         """The time of a segment of these tasks, by plain arithmetic."""
 
     def segment(self, question: Question, task: int) -> int:
         """The segment of a task, where its phase says it."""
 
-    def refuses(self, question: Question, design: Design) -> str:
+    def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """Why this model has no time for a structure; "" if it has."""
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Sequence
 from ....models.planning.workload import STAGES
 from ..design import Design
 from ..question import Question
+from .cost_model import Blocks, Maximum
 
 
 class Stages:
@@ -19,6 +20,16 @@ class Stages:
     source: ClassVar[str] = "HybridFlow, arXiv 2409.19256, Algorithm 1 (d_cost)"
     turns: ClassVar[bool] = True
     by_phase: ClassVar[bool] = True
+
+    def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
+        """See CostModel."""
+        sums = [tuple(task for task in tasks if question.tasks[task].component in members) for members in blocks]
+        placed = {task for its in sums for task in its}
+        return (Maximum(1, (*(its for its in sums if its), *((task,) for task in tasks if task not in placed))),)
+
+    def divisor(self, question: Question) -> int:
+        """See CostModel."""
+        return 1
 
     def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
@@ -36,6 +47,6 @@ class Stages:
         """See CostModel."""
         return question.phase(task)
 
-    def refuses(self, question: Question, design: Design) -> str:
+    def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel: it has a time for every structure."""
         return ""

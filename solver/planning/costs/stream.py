@@ -7,6 +7,7 @@ from typing import ClassVar, Sequence
 from ....models.planning.workload import STREAM
 from ..design import Design
 from ..question import Question
+from .cost_model import Blocks, Maximum
 
 
 class Stream:
@@ -21,6 +22,28 @@ class Stream:
     turns: ClassVar[bool] = False
     by_phase: ClassVar[bool] = False
 
+    def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
+        """See CostModel."""
+        its = set(tasks)
+        after: dict[int, list[int]] = {task: [] for task in tasks}
+        for edge in question.edges:
+            if edge.earlier in its and edge.later in its:
+                after[edge.earlier].append(edge.later)
+        first = its - {later for laters in after.values() for later in laters}
+        chains: list[tuple[int, ...]] = []
+        open_: list[tuple[int, ...]] = [(task,) for task in sorted(first)]
+        while open_:
+            chain = open_.pop()
+            open_ += [(*chain, later) for later in after[chain[-1]]]
+            if not after[chain[-1]]:
+                chains.append(chain)
+        slowest = Maximum(question.batches - 1, tuple((task,) for task in tasks))
+        return (Maximum(1, tuple(dict.fromkeys(chains))), *((slowest,) if slowest.weight else ()))
+
+    def divisor(self, question: Question) -> int:
+        """See CostModel: a batch."""
+        return question.batches
+
     def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
         each = {task: design.nanoseconds(question, task) // question.batches for task in tasks}
@@ -34,6 +57,6 @@ class Stream:
         """See CostModel: it is chosen, so that no phase says it."""
         return 0
 
-    def refuses(self, question: Question, design: Design) -> str:
+    def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel: it has a time for every structure."""
         return ""

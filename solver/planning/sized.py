@@ -1,0 +1,69 @@
+"""The counts and degrees of one structure by CP-SAT: what matters first, then with that fixed what comes second."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Sequence
+
+from ...models.planning.workload import SECONDS
+from ..model.engine import Status, run
+from .choices import Choice
+from .counts import Counts, Numbers
+from .design import Design
+from .sizing import Sizing
+
+LEAST = 0.05
+"""Deterministic seconds that a search gets at least, however little is left."""
+
+
+class Sized(NamedTuple):
+    """The best choices, if there are better ones than what is known; what is proved of what matters first, in its units."""
+
+    chosen: tuple[Choice, ...] | None
+    bound: int
+    proved: bool
+    spent: float
+
+
+def sized(sizing: Sizing, below: tuple[int, int] | None, excluded: Sequence[Design], limit: float, seed: int) -> Sized:
+    """The best choices of a structure whose price is smaller than `below`, and none of `excluded`."""
+    counts = Counts(sizing, [numbers for design in excluded if (numbers := _numbers(sizing, design)) is not None])
+    by_time = sizing.question.aim == SECONDS
+    first, second = (counts.time, counts.accelerators) if by_time else (counts.accelerators, counts.time)
+    if below is not None:
+        counts.at_most(first, below[0])
+    counts.minimise(first)
+    one = run(counts, max(limit, LEAST), seed)
+    if one.values is None:
+        proved = one.status is Status.INFEASIBLE
+        return Sized(None, 0 if proved or one.bound is None else one.bound, proved, one.spent)
+    best, spent = one.values, one.spent
+    if one.status is Status.OPTIMAL:
+        counts.at_most(first, one.objective)
+        if below is not None and one.objective == below[0]:
+            counts.at_most(second, below[1] - 1)
+        counts.minimise(second)
+        two = run(counts, max(limit - spent, LEAST), seed)
+        spent += two.spent
+        if two.status is Status.INFEASIBLE:
+            return Sized(None, one.objective, True, spent)
+        best = two.values if two.values is not None else best
+        proved = two.status is Status.OPTIMAL
+        return Sized(_chosen(sizing, best), one.objective, proved, spent)
+    bound = one.bound if one.bound is not None else 0
+    return Sized(_chosen(sizing, best), bound, False, spent)
+
+
+def _chosen(sizing: Sizing, numbers: Numbers) -> tuple[Choice, ...]:
+    return tuple(its[place] for its, place in zip(sizing.choices, numbers))
+
+
+def _numbers(sizing: Sizing, design: Design) -> Numbers | None:
+    """The places of a design's choices; None if it is none of this structure's."""
+    found = []
+    for number, members in enumerate(sizing.structure.sets):
+        options = tuple(design.options[name] for name in members)
+        place = next((place for place, choice in enumerate(sizing.choices[number]) if choice.options == options), None)
+        if place is None:
+            return None
+        found.append(place)
+    return tuple(found)

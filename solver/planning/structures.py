@@ -1,0 +1,141 @@
+"""Every structure that the relations and the cost model allow."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Iterator, Sequence
+
+from .costs.cost_model import CostModel
+from .question import NO_KIND, Question
+from .structure import OUTSIDE, Structure
+
+Sets = tuple[tuple[str, ...], ...]
+
+
+def structures(question: Question, model: CostModel) -> Iterator[Structure]:
+    """Each structure once. Of those that differ only in what they run apart without need, the one that runs it together."""
+    bare = tuple((name,) for name, options in question.options.items() if options and options[0].kind == NO_KIND)
+    placed = [name for name in question.components if (name,) not in bare]
+    for sets in _partitions(question, placed):
+        for inside in _nestings(question, sets):
+            users = Structure(sets, inside, ()).users
+            for segments in _segmentations(question, model, users):
+                if not model.refuses(question, users, segments):
+                    yield Structure((*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)), segments)
+
+
+def _partitions(question: Question, names: Sequence[str]) -> Iterator[Sets]:
+    """Every way to put components together, each set in the order of the question."""
+
+    def extend(position: int, sets: list[list[str]]) -> Iterator[Sets]:
+        if position == len(names):
+            found = tuple(tuple(its) for its in sets)
+            if all(any({one, other} <= set(its) for its in found) for one, other in question.together):
+                yield found
+            return
+        name = names[position]
+        for its in sets:
+            if all(_may_share(question, name, other) for other in its):
+                its.append(name)
+                yield from extend(position + 1, sets)
+                its.pop()
+        sets.append([name])
+        yield from extend(position + 1, sets)
+        sets.pop()
+
+    return extend(0, [])
+
+
+def _may_share(question: Question, one: str, other: str) -> bool:
+    """May two components use an accelerator both?"""
+    pairs = {(one, other), (other, one)}
+    if pairs & question.apart:
+        return False
+    return question.alone.isdisjoint((one, other)) or bool(pairs & (question.together | question.within))
+
+
+def _nestings(question: Question, sets: Sets) -> Iterator[tuple[int, ...]]:
+    """Every forest of sets inside sets; the one without any nesting first."""
+
+    def extend(inside: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        number = len(inside)
+        if number == len(sets):
+            if _is_forest(inside) and _obeys(question, sets, inside):
+                yield inside
+            return
+        yield from extend((*inside, OUTSIDE))
+        if question.nested:
+            for other in range(len(sets)):
+                if other != number and all(_may_share(question, one, two) for one in sets[number] for two in sets[other]):
+                    yield from extend((*inside, other))
+
+    return extend(())
+
+
+def _is_forest(inside: Sequence[int]) -> bool:
+    """Does nothing lie inside itself?"""
+    for number in range(len(inside)):
+        seen, at = {number}, inside[number]
+        while at != OUTSIDE:
+            if at in seen:
+                return False
+            seen.add(at)
+            at = inside[at]
+    return True
+
+
+def _obeys(question: Question, sets: Sets, inside: tuple[int, ...]) -> bool:
+    """Are the first of all pairs inside the second, and do only those share through a third set that may?"""
+    users = Structure(sets, inside, ()).users
+    of = {name: number for number, its in enumerate(sets) for name in its}
+    if any(other not in users[of[one]] for one, other in question.within):
+        return False
+    return all(_may_share(question, one, other) for its in users for one, other in combinations(its, 2))
+
+
+def _segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
+    """Every way to divide the tasks into parts of the iteration; of two parts that could be one, neither is tried."""
+    tasks = range(len(question.tasks))
+    if model.by_phase:
+        yield tuple(model.segment(question, task) for task in tasks)
+        return
+    conflicts = _conflicts(question, model, users)
+    whole = {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
+    before: dict[int, set[int]] = {task: set() for task in tasks}
+    for edge in question.edges:
+        before[edge.later].add(edge.earlier)
+
+    def extend(done: frozenset[int], last: frozenset[int], segments: tuple[frozenset[int], ...]) -> Iterator[tuple[int, ...]]:
+        left = [task for task in tasks if task not in done]
+        if not left:
+            place = {task: number for number, its in enumerate(segments) for task in its}
+            yield tuple(place[task] for task in tasks)
+            return
+        for its in _parts(left, done, before, conflicts, whole):
+            if not last or any((a, b) in conflicts or (a, b) in whole for a in last for b in its):
+                yield from extend(done | its, its, (*segments, its))
+
+    yield from extend(frozenset(), frozenset(), ())
+
+
+def _parts(
+    left: Sequence[int], done: frozenset[int], before: dict[int, set[int]], conflicts: set[tuple[int, int]], whole: set[tuple[int, int]]
+) -> Iterator[frozenset[int]]:
+    """The sets of tasks that can run next at the same time, the largest first."""
+    for size in range(len(left), 0, -1):
+        for its in combinations(left, size):
+            members = frozenset(its)
+            pairs = [(a, b) for a, b in combinations(its, 2)]
+            if not any(pair in conflicts or pair in whole for pair in pairs) and all(before[task] <= done | members for task in its):
+                yield members
+
+
+def _conflicts(question: Question, model: CostModel, users: Sets) -> set[tuple[int, int]]:
+    """(task, later task) that cannot run at the same time."""
+    shared = {(one, other) for its in users for one in its for other in its}
+    found = set()
+    for a, b in combinations(range(len(question.tasks)), 2):
+        one, other = question.tasks[a].component, question.tasks[b].component
+        if one == other or (not model.turns and (one, other) in shared):
+            found |= {(a, b), (b, a)}
+    return found
