@@ -1,6 +1,7 @@
 """What is known of accelerator models by name: who makes them and how much memory they have.
 
-Vendor names are those that RLinf uses for accelerator types (rlinf/scheduler/hardware/accelerators).
+Vendor names are those that RLinf uses for accelerator types (rlinf/scheduler/hardware/accelerators); of the last three, which it
+does not know, Ray's.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 
 NO_ACCELERATOR = "NO_ACCEL"
 GENERIC = "GPU"
-VENDORS = ("NV_GPU", "AMD_GPU", "INTEL_GPU", "NPU", "MUSA_GPU", "KUNLUN_XPU")
+VENDORS = ("NV_GPU", "AMD_GPU", "INTEL_GPU", "NPU", "MUSA_GPU", "KUNLUN_XPU", "HPU", "TPU", "NEURON_CORE")
 
 # GiB of memory as the maker states it; a model that is not here has unknown memory, never a guessed one.
 _NVIDIA = {
@@ -19,6 +20,9 @@ _NVIDIA = {
 }  # fmt: skip
 _AMD = {"MI355X": 288, "MI325X": 256, "MI300X": 192, "MI300A": 128, "MI250X": 128}
 _ASCEND = {"910B": 64, "910C": 128}
+_GAUDI = {"GAUDI2": 96, "GAUDI3": 128}
+_TPU = {"TPU-V4": 32, "TPU-V5LITEPOD": 16, "TPU-V5P": 95, "TPU-V6E": 32}
+_MAKERS = {"NV_GPU": _NVIDIA, "AMD_GPU": _AMD, "NPU": _ASCEND, "HPU": _GAUDI, "TPU": _TPU}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +44,12 @@ class Accelerator:
 
 def vendor_of(model: str) -> str:
     """The accelerator type of a model name; NV_GPU where the name is not known."""
-    return "AMD_GPU" if model.upper() in _AMD else "NPU" if model.upper() in _ASCEND else "NV_GPU"
+    return next((vendor for vendor, its in _MAKERS.items() if model.upper() in its), "NV_GPU")
 
 
 def memory_of(model: str) -> int | None:
     """The MiB of a model name, or None where the name is not known."""
-    for table in (_NVIDIA, _AMD, _ASCEND):
+    for table in _MAKERS.values():
         if model.upper() in table:
             return table[model.upper()] * 1024
     return None

@@ -18,7 +18,7 @@ from ..failure import LaunchFailed, failed
 from ..port.ray_compat import need_ray
 from ..shield import shielded
 from ..world.labels import labels_of
-from ..world.vendors import VARIABLES, vendor_of
+from ..world.vendors import BENEATH, VARIABLES, vendor_of
 
 MOST_NODES = 64
 START_LIMIT, PER_NODE, END_LIMIT = 60.0, 10.0, 10.0
@@ -132,7 +132,7 @@ def describe(node: Node, processes: int) -> dict[str, object]:
 
 def _environment(directory: str) -> dict[str, str]:
     """This process's environment without what would bind the new cluster to real devices or to another cluster."""
-    ours = {name: value for name, value in os.environ.items() if name not in (*VARIABLES, "ROCR_VISIBLE_DEVICES", "RAY_ADDRESS")}
+    ours = {name: value for name, value in os.environ.items() if name not in (*VARIABLES, *BENEATH, "RAY_ADDRESS")}
     return ours | {"RAY_TMPDIR": directory, "RAY_USAGE_STATS_ENABLED": "0"}
 
 

@@ -12,6 +12,7 @@ from ..failure import LaunchFailed
 from ..world.matching import Match
 from ..world.vendors import VARIABLES, vendor_of
 from .apart import together
+from .hidden import hidden
 
 ALL = "all"
 """What a process sees from which nothing is hidden."""
@@ -92,6 +93,8 @@ def compare(component: str, placement: Placement, world_size: int, ray_node: str
     }
     pairs += [(name, str(value), environment.get(name, "unset")) for name, value in expected.items()]
     differences = tuple(f"{what} is {found}, the plan says {wanted}" for what, wanted, found in pairs if wanted != found)
+    if why := hidden(placement.accelerator_type, visible, environment):
+        differences = (*differences, why)
     return AuditRow(
         component, _number(environment, "RANK"), _number(environment, "WORLD_SIZE"), _number(environment, "CLUSTER_NODE_RANK"),
         placement.node_id, report["node"], report["host"], report["pid"],

@@ -50,7 +50,7 @@ def visibility(placement: Placement) -> dict[str, str]:
     keep = {"RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
     if vendor is None:
         return keep | dict.fromkeys(VARIABLES, "")
-    return keep | {vendor.variable: ",".join(placement.visible_accelerators)} | dict.fromkeys(vendor.switches, "1")
+    return keep | vendor.shown(placement.visible_accelerators) | dict.fromkeys(vendor.switches, "1")
 
 
 def configured(cluster: Cluster, placement: Placement) -> dict[str, str]:

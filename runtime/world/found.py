@@ -10,7 +10,7 @@ from .machine import Device, Machine
 from .sources.model_names import model_of
 from .sources.slurm import TOPOLOGY_ADDRESS, TOPOLOGY_PATTERN, topology
 from .sources.topology_matrix import Matrix, read_matrix
-from .vendors import RESOURCES, VARIABLES, VENDORS, vendor_of
+from .vendors import RESOURCES, VARIABLES, VENDORS, vendor_counted_as, vendor_of
 
 RANK_VARIABLES = ("RLINF_NODE_RANK", "NODE_RANK", "SLURM_NODEID")
 LOOKED_AT = (*VARIABLES, *RANK_VARIABLES, TOPOLOGY_ADDRESS, TOPOLOGY_PATTERN)
@@ -51,15 +51,15 @@ def accelerator_of(ray: RayNode) -> tuple[str, str]:
         return (vendor if vendor in VENDORS else ""), model or "GPU"
     told = next((name.removeprefix(_TYPE) for name in ray.total if name.startswith(_TYPE)), "")
     told = told or ray.labels.get("ray.io/accelerator-type", "")
-    if resource_of(ray) == "NPU":
-        return "NPU", model_of(told)
+    if counted := vendor_counted_as(resource_of(ray)):
+        return counted, model_of(told)
     return ("INTEL_GPU" if told.startswith("Intel") else "AMD_GPU" if told.startswith("AMD") else ""), model_of(told)
 
 
 def ids_of(ray: RayNode, report: Report) -> tuple[str, ...]:
     """The physical ids of the node's accelerators: those that Ray was started to see, else their numbers."""
     count = round(ray.total.get(resource_of(ray), 0.0))
-    vendor = vendor_of(accelerator_of(ray)[0] or ("NPU" if resource_of(ray) == "NPU" else "NV_GPU"))
+    vendor = vendor_of(accelerator_of(ray)[0] or "NV_GPU")
     shown = report.get("environment", {}).get(vendor.variable, "") if vendor else ""
     ids = tuple(filter(None, (id.strip() for id in shown.split(","))))
     return ids[:count] if len(ids) >= count else tuple(map(str, range(count)))

@@ -7,6 +7,7 @@ Ray does not know (Moore Threads, Kunlun).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Sequence
 
 from ...models.machines.accelerators import NO_ACCELERATOR
 
@@ -19,6 +20,11 @@ class Vendor:
     switches: tuple[str, ...]
     resource: str = "GPU"
 
+    def shown(self, ids: Sequence[str]) -> dict[str, str]:
+        """The variables that show a process these accelerators alone, in this order."""
+        bounds = _TPU_BOUNDS.get(len(ids), {}) if self.resource == "TPU" else {}
+        return {self.variable: ",".join(ids), **bounds}
+
 
 def _vendor(variable: str, resource: str = "GPU", *more: str) -> Vendor:
     return Vendor(variable, tuple(f"RAY_EXPERIMENTAL_NOSET_{name}" for name in (variable, *more)), resource)
@@ -27,15 +33,30 @@ def _vendor(variable: str, resource: str = "GPU", *more: str) -> Vendor:
 VENDORS = {
     "NV_GPU": _vendor("CUDA_VISIBLE_DEVICES"),
     "AMD_GPU": _vendor("HIP_VISIBLE_DEVICES", "GPU", "ROCR_VISIBLE_DEVICES"),
-    "INTEL_GPU": _vendor("ZE_AFFINITY_MASK"),
+    "INTEL_GPU": _vendor("ZE_AFFINITY_MASK", "GPU", "ONEAPI_DEVICE_SELECTOR"),
     "NPU": _vendor("ASCEND_RT_VISIBLE_DEVICES", "NPU"),
     "MUSA_GPU": _vendor("MUSA_VISIBLE_DEVICES"),
     "KUNLUN_XPU": _vendor("CUDA_VISIBLE_DEVICES"),
+    "HPU": _vendor("HABANA_VISIBLE_MODULES", "HPU"),
+    "TPU": _vendor("TPU_VISIBLE_CHIPS", "TPU"),
+    "NEURON_CORE": _vendor("NEURON_RT_VISIBLE_CORES", "neuron_cores"),
 }
+_TPU_BOUNDS = {
+    1: {"TPU_CHIPS_PER_HOST_BOUNDS": "1,1,1", "TPU_HOST_BOUNDS": "1,1,1"},
+    2: {"TPU_CHIPS_PER_HOST_BOUNDS": "1,2,1", "TPU_HOST_BOUNDS": "1,1,1"},
+}
+"""Chips of one process -> how they lie on their host, where they are not all of it."""
+BENEATH = ("ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR")
+"""Variables that hide accelerators too, beneath or above those of their makers (AMD, Intel), and that Ray leaves alone."""
 VARIABLES = tuple(dict.fromkeys(vendor.variable for vendor in VENDORS.values()))
 """Every visibility variable, each once."""
 RESOURCES = tuple(dict.fromkeys(vendor.resource for vendor in VENDORS.values()))
 """Every resource by which Ray counts accelerators, each once."""
+
+
+def vendor_counted_as(resource: str) -> str:
+    """The accelerator type of what Ray counts by this name; "" for ``GPU``, which several makers' are."""
+    return "" if resource == "GPU" else next((name for name, its in VENDORS.items() if its.resource == resource), "")
 
 
 def vendor_of(accelerator_type: str) -> Vendor | None:

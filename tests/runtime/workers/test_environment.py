@@ -53,6 +53,9 @@ def test_a_process_that_sees_the_whole_node_has_its_rank_on_the_node() -> None:
         ("NPU:910B", "ASCEND_RT_VISIBLE_DEVICES", "RAY_EXPERIMENTAL_NOSET_ASCEND_RT_VISIBLE_DEVICES"),
         ("MUSA_GPU:S4000", "MUSA_VISIBLE_DEVICES", "RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES"),
         ("KUNLUN_XPU:P800", "CUDA_VISIBLE_DEVICES", "RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"),
+        ("GAUDI2", "HABANA_VISIBLE_MODULES", "RAY_EXPERIMENTAL_NOSET_HABANA_VISIBLE_MODULES"),
+        ("TPU:v5p", "TPU_VISIBLE_CHIPS", "RAY_EXPERIMENTAL_NOSET_TPU_VISIBLE_CHIPS"),
+        ("NEURON_CORE:trn2", "NEURON_RT_VISIBLE_CORES", "RAY_EXPERIMENTAL_NOSET_NEURON_RT_VISIBLE_CORES"),
     ],
 )
 def test_each_maker_has_its_own_variable_and_ray_is_told_to_leave_it_alone(model: str, variable: str, switch: str) -> None:
@@ -60,6 +63,12 @@ def test_each_maker_has_its_own_variable_and_ray_is_told_to_leave_it_alone(model
     assert found[variable] == "2,3"
     assert found[switch] == "1"
     assert found["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] == "0"
+
+
+def test_a_part_of_a_host_of_tpus_is_told_how_its_chips_lie() -> None:
+    assert visibility(one("TPU-V5P"))["TPU_CHIPS_PER_HOST_BOUNDS"] == "1,2,1"
+    whole = placements(machines("TPU-V5P"), (Run(range(1), 0, each=4),))[0]
+    assert "TPU_CHIPS_PER_HOST_BOUNDS" not in visibility(whole)
 
 
 def test_visible_ids_are_the_physical_ones_in_the_order_of_the_plan() -> None:

@@ -30,6 +30,8 @@ def test_without_a_look_the_machine_is_what_ray_tells() -> None:
     ("told", "resource", "vendor", "model"),
     [
         ("H100", "GPU", "", "H100"), ("AMD-Instinct-MI300X-OAM", "GPU", "AMD_GPU", "MI300X"), ("Ascend910B", "NPU", "NPU", "910B"),
+        ("Intel-GAUDI2", "HPU", "HPU", "GAUDI2"), ("TPU-V5P", "TPU", "TPU", "TPU-V5P"),
+        ("aws-neuron-core", "neuron_cores", "NEURON_CORE", "aws-neuron-core"),
         ("Intel-GPU-Max-1550", "GPU", "INTEL_GPU", "Intel-GPU-Max-1550".removeprefix("Intel-")),
     ],
 )  # fmt: skip
