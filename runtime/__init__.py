@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from .replicas.replica import Replica as Replica
     from .replicas.replica import RolloutMode as RolloutMode
     from .rlinf.cluster import Cluster as Cluster
+    from .rlinf.components import ComponentPlacement as ComponentPlacement
+    from .rlinf.group import WorkerGroup as WorkerGroup
+    from .rlinf.results import WorkerGroupFuncResult as WorkerGroupFuncResult
     from .simulated.simulated_cluster import simulated_cluster as simulated_cluster
     from .verl.groups.colocated import create_colocated_worker_cls as create_colocated_worker_cls
     from .verl.groups.fused import create_colocated_worker_cls_fused as create_colocated_worker_cls_fused
@@ -43,9 +46,11 @@ if TYPE_CHECKING:
     from .verl.pools.split import merge_resource_pool as merge_resource_pool
     from .verl.pools.split import split_resource_pool as split_resource_pool
     from .workers.base import Worker as Worker
+    from .workers.inside.address import WorkerAddress as WorkerAddress
 
 _WHERE = {
     "Cluster": ".rlinf.cluster",
+    "ComponentPlacement": ".rlinf.components",
     "DataProtoFuture": ".dispatch.batches",
     "Dispatch": ".dispatch.modes",
     "EchoReplica": ".replicas.engine_replica",
@@ -65,6 +70,9 @@ _WHERE = {
     "SubRayResourcePool": ".verl.pools.split",
     "TransformerReplica": ".replicas.engine_replica",
     "Worker": ".workers.base",
+    "WorkerAddress": ".workers.inside.address",
+    "WorkerGroup": ".rlinf.group",
+    "WorkerGroupFuncResult": ".rlinf.results",
     "collect_all_to_all": ".dispatch.table",
     "create_colocated_worker_cls": ".verl.groups.colocated",
     "create_colocated_worker_cls_fused": ".verl.groups.fused",

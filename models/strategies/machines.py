@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex, Union
+from typing import Protocol, SupportsIndex, Union
 
 from ..findings.finding import UnusableInput, error
 from ..machines.cluster import Cluster
 from ..machines.shorthand import AsDeclared, read_shorthand
 from .arguments import whole_number
 
-Machines = Union[Cluster, AsDeclared, str, SupportsIndex]
-"""A Cluster, a shorthand such as ``2x8xH100`` or ``x8``, or how many accelerators each node has."""
+
+class OnMachines(Protocol):
+    """What has a Cluster as its `machines`, such as the cluster object of RLinf's programs."""
+
+    machines: Cluster
+
+
+Machines = Union[Cluster, OnMachines, AsDeclared, str, SupportsIndex]
+"""A Cluster, what has one, a shorthand such as ``2x8xH100`` or ``x8``, or how many accelerators each node has."""
 
 _HELP = "pass a Cluster, a shorthand such as `2x8xH100`, or `num_gpus_per_node=8`"
 
@@ -20,6 +27,7 @@ def cluster_of(strategy: str, machines: Machines | None, nodes: SupportsIndex | 
 
     `accelerators` are needed in all, or `least` nodes whatever they have. Raises UnusableInput (PW119).
     """
+    machines = getattr(machines, "machines", machines)
     if isinstance(machines, str):
         try:
             machines = read_shorthand(machines)

@@ -7,7 +7,6 @@ is sent with it.
 from __future__ import annotations
 
 import os
-import socket
 from typing import Any, Callable
 
 from .inside.address import WorkerAddress
@@ -18,9 +17,10 @@ from .inside.locks import DeviceLock, free_port
 from .inside.logs import Logged
 from .inside.meshes import OnMeshes
 from .inside.timers import Timed
+from .inside.verls import VerlsOwn
 
 
-class Worker(Timed, Logged, OnMeshes):
+class Worker(Timed, Logged, OnMeshes, VerlsOwn):
     """One process of a group, the class from which workers of verl and of RLinf derive.
 
     Who the process is stands in its environment before it is constructed, so every attribute is right from the first line
@@ -180,13 +180,6 @@ class Worker(Timed, Logged, OnMeshes):
     def get_cuda_visible_devices(self) -> str:
         """CUDA_VISIBLE_DEVICES as it is now; ``not set`` if it is not: verl's form."""
         return os.environ.get("CUDA_VISIBLE_DEVICES", "not set")
-
-    def get_available_master_addr_port(self) -> tuple[str, str]:
-        """(address, port): the address at which the group's master reaches this node, and a port that is free right now."""
-        family, kind, _, _, master = socket.getaddrinfo(self.master_address, 9, type=socket.SOCK_DGRAM)[0]
-        with socket.socket(family, kind) as probe:
-            probe.connect(master)  # nothing is sent: the system says from which of its addresses it would be
-            return str(probe.getsockname()[0]), str(self.acquire_free_port())
 
     def acquire_free_port(self, max_port_num: int | None = None) -> int:
         """A TCP port of this node that is free right now, at most `max_port_num`, and given to no other worker of the node."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..port.ray_compat import send_by_value
 from . import base, worker
-from .inside import address, elsewhere, from_environment, information, locks, logs, meshes, prepared, timers
+from .inside import address, elsewhere, from_environment, information, locks, logs, meshes, prepared, timers, verls
 
-MODULES = (worker, base, address, elsewhere, from_environment, information, locks, logs, meshes, prepared, timers)
+MODULES = (worker, base, address, elsewhere, from_environment, information, locks, logs, meshes, prepared, timers, verls)
 """Each imports the standard library, Ray and others of these alone."""
 
 

@@ -6,8 +6,7 @@ import functools
 import inspect
 import sys
 import time
-from contextlib import contextmanager
-from typing import Any, Callable, ContextManager, Iterator
+from typing import Any, Callable, ContextManager
 
 
 class Timed:
@@ -19,11 +18,11 @@ class Timed:
         return found
 
     def worker_timer(self, tag: str | None = None, trace: bool = True) -> ContextManager[None]:
-        """Adds the seconds of its block to those of `tag`; by default, the name of the function that calls this.
+        """Adds the seconds of its block to those of `tag`; by default, the name of the function that the block is in.
 
         `trace` has no effect: no traces are kept here.
         """
-        return _measured(self._timer_metrics, tag or sys._getframe(1).f_code.co_name)
+        return _Measured(self._timer_metrics, tag)
 
     @staticmethod
     def timer(tag: str | None = None, trace: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -35,14 +34,14 @@ class Timed:
 
                 @functools.wraps(method)
                 async def measured_async(self: Any, *arguments: Any, **named: Any) -> Any:
-                    with _measured(self._timer_metrics, label):
+                    with _Measured(self._timer_metrics, label):
                         return await method(self, *arguments, **named)
 
                 return measured_async
 
             @functools.wraps(method)
             def measured(self: Any, *arguments: Any, **named: Any) -> Any:
-                with _measured(self._timer_metrics, label):
+                with _Measured(self._timer_metrics, label):
                     return method(self, *arguments, **named)
 
             return measured
@@ -63,10 +62,20 @@ class Timed:
         return found
 
 
-@contextmanager
-def _measured(seconds: dict[str, float], tag: str) -> Iterator[None]:
-    began = time.perf_counter()
-    try:
-        yield
-    finally:
-        seconds[tag] = seconds.get(tag, 0.0) + time.perf_counter() - began
+class _Measured:
+    """Adds the seconds of its block to those of a tag; by default the name of the function that the block is in.
+
+    Only here is that function the caller: Ray puts functions of its own around every method of an actor's class.
+    """
+
+    def __init__(self, seconds: dict[str, float], tag: str | None) -> None:
+        self._seconds = seconds
+        self._tag = tag or ""
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self._tag = self._tag or sys._getframe(1).f_code.co_name
+        self._began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._seconds[self._tag] = self._seconds.get(self._tag, 0.0) + time.perf_counter() - self._began
