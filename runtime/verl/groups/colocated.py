@@ -12,6 +12,7 @@ from ...dispatch.register import MARK, Registered
 from ...refusal import refused
 from ...workers.base import Worker
 from .binding import methods_of
+from .options import common_options
 from .ray_class import RayClassWithInitArgs
 
 BASES = ("MegatronWorker", "Worker")
@@ -25,7 +26,7 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
     """A class that holds one object of each of these classes in one process, and has their registered methods as ``{key}_{method}``.
 
     A group of it gives, by `spawn`, a group for each key, whose methods have their own names. Raises a ValueError (PW718) if there
-    are no classes.
+    are no classes, and where their options contradict each other.
     """
     classes = {key: cia.worker for key, cia in must_be_some(class_dict).items()}
     given = {key: (cia.args, cia.kwargs) for key, cia in class_dict.items()}
@@ -49,7 +50,9 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
                 message = f"both `{taken}` of `{key}` and another would have that name"
                 raise refused("PW718", key, message, "rename one of the methods")
             body[taken] = _delegate(key, name, inspect.iscoroutinefunction(getattr(cls, name)), how)
-    return RayClassWithInitArgs(type("WorkerDict", (base,), body))
+    made = RayClassWithInitArgs(type("WorkerDict", (base,), body))
+    made.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
+    return made
 
 
 def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:

@@ -8,6 +8,7 @@ from typing import Any, Mapping
 
 from ...workers.base import Worker
 from .colocated import constructed, must_be_some
+from .options import common_options
 from .ray_class import RayClassWithInitArgs
 
 SEPARATOR = "_fwmn_"
@@ -57,5 +58,6 @@ def create_colocated_worker_raw_cls(class_dict: Mapping[str, RayClassWithInitArg
 def create_colocated_worker_cls_fused(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
     """As create_colocated_worker_cls, with objects that know each other; `spawn` and `fuse` of its group give the groups of the keys."""
     made = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
+    made.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
     made.fused_worker_used = True
     return made

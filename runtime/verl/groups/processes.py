@@ -31,16 +31,18 @@ class PoolProcesses(WorkerGroup):
     """Workers on seats, which they leave when they end or nobody has their handles any more.
 
     `meeting_port`: the port of rank 0's node on which all meet, if the user names one. `detached`: they outlive this process.
+    `slots`: how many of its seat's each worker takes.
     """
 
     def __init__(
         self, port: Port, component: str, members: Sequence[Member], worker: type, seats: Sequence[Seat], concurrency: int | None,
-        meeting_port: str | None, detached: bool,
+        meeting_port: str | None, detached: bool, slots: int = 1,
     ) -> None:  # fmt: skip
         super().__init__(port, component, members, worker, None, concurrency)
         self.seats = list(seats)
         self.meeting_port = meeting_port
         self.detached = detached
+        self.slots = slots
         self._taken: list[tuple[Seat, int]] = []
 
     def seated(self, member: Member, start: Start) -> Start:
@@ -51,10 +53,10 @@ class PoolProcesses(WorkerGroup):
     def take_seats(self) -> None:
         """From now on, the seats are taken as long as the handles of the workers are there."""
         for seat, worker in zip(self.seats, self.workers):
-            number = next(_NUMBERS)
-            seat.taken[number] = self.component
-            self._taken.append((seat, number))
-            weakref.finalize(worker, seat.taken.pop, number, None)
+            for number in itertools.islice(_NUMBERS, self.slots):
+                seat.taken[number] = self.component
+                self._taken.append((seat, number))
+                weakref.finalize(worker, seat.taken.pop, number, None)
 
     def construct(self) -> dict[Ticket, int]:
         """See WorkerGroup; where the port is given, nobody waits for rank 0 to find one."""
@@ -118,17 +120,16 @@ def members_on(
     return members
 
 
-def full(seats: Sequence[Seat], component: str) -> None:
-    """Raises a ValueError (PW702) if a seat has no room for another process, where Ray would let it wait for ever."""
+def full(seats: Sequence[Seat], component: str, slots: int = 1) -> None:
+    """Raises a ValueError (PW702) if a seat has no room for another process with so many slots, where Ray would let it wait for ever."""
     for seat in seats:
-        if seat.is_full:
-            groups = ", ".join(f"`{name}`" for name in seat.taken.values())
-            message = (
-                f"group `{component}` finds no slot on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, "
-                f"all taken by {groups}"
-            )
+        if seat.free < slots:
+            groups = ", ".join(f"`{name}`" for name in dict.fromkeys(seat.taken.values()))
+            finds = "no slot" if slots == 1 else f"no {slots} slots"
+            taken = "all" if not seat.free else f"{len(seat.taken)} of them"
+            message = f"group `{component}` finds {finds} on {seat.where}: pool `{seat.pool}` has {seat.limit} for each place, {taken} taken by {groups}"
             help = "close one of these groups, or give the pool a larger max_colocate_count"
-            raise refused("PW702", component, message, help, amount=1)
+            raise refused("PW702", component, message, help, amount=slots - seat.free)
 
 
 def intact(seats: Sequence[Seat], component: str) -> None:

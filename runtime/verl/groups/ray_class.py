@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any, Mapping
 
 from ...refusal import refused
-
-HELD = ("num_cpus", "num_gpus", "resources", "scheduling_strategy", "placement_group", "placement_group_bundle_index")
-"""Options of actors that the pool answers for: its reservation holds what they ask."""
-OBEYED = ("runtime_env", "max_concurrency", "lifetime", "name", "namespace", "max_restarts", "max_task_retries")
-"""Options that are followed, or that a group decides: its own name, no restarts."""
+from .options import check_options
+from .single import beside, in_bundle
 
 
 def plain(cls: Any) -> type:
@@ -27,7 +24,7 @@ class RayClassWithInitArgs:
     args, kwargs : for its constructor.
     fused_worker_used : whether it holds several classes, which are called through it.
 
-    Raises a ValueError (PW718) for what is no class.
+    Raises a ValueError (PW718) for what is no class, and for options of ``@ray.remote(...)`` that nothing here would follow.
     """
 
     def __init__(self, cls: Any, *args: Any, **kwargs: Any) -> None:
@@ -38,6 +35,7 @@ class RayClassWithInitArgs:
         self.kwargs = kwargs
         self.fused_worker_used = False
         self._options: dict[str, Any] = {}
+        check_options(self.worker.__name__, self.options)
 
     @property
     def worker(self) -> type:
@@ -51,25 +49,34 @@ class RayClassWithInitArgs:
         return {name: value for name, value in (given | self._options).items() if value is not None}
 
     def update_options(self, options: Mapping[str, Any]) -> None:
-        """Adds options of actors: `runtime_env` with `env_vars` and `py_executable`, `max_concurrency`, `lifetime`.
+        """Adds options of actors: `runtime_env` with `env_vars` and `py_executable`, `max_concurrency`, `lifetime`, `num_cpus`.
 
-        What a worker may use is what the pool reserved for it, so amounts of resources are not asked for again. Raises a
-        ValueError (PW718) for options that nothing here would follow.
+        A worker takes one slot of its place for each CPU that it asks for; of accelerators it has that of its place, and may ask
+        for no more. Raises a ValueError (PW718) for options that nothing here would follow.
         """
-        for name in options:
-            if name not in HELD + OBEYED:
-                message = f"option `{name}` of {self.worker.__name__} would not be followed"
-                raise refused("PW718", self.worker.__name__, message, f"use {', '.join(OBEYED[:3])}", name)
-        for name in options.get("runtime_env") or {}:
-            if name not in ("env_vars", "py_executable"):
-                message = f"`{name}` in the runtime_env of {self.worker.__name__} would not be followed"
-                raise refused("PW718", self.worker.__name__, message, "use env_vars and py_executable, or install it on the nodes", name)
+        check_options(self.worker.__name__, options)
         self._options.update(options)
 
     def set_additional_resource(self, additional_resource: Mapping[str, Any]) -> None:
         """More options of actors, in verl's other way to say it; see `update_options`. One alone counts too."""
         self.update_options(additional_resource)
 
-    def __call__(self) -> Any:
-        """An object of the class, in this process."""
-        return self.worker(*self.args, **self.kwargs)
+    def __call__(
+        self, placement_group: Any = None, placement_group_bundle_idx: int = 0, use_gpu: bool = True, num_gpus: float = 1,
+        sharing_with: Any = None, device_name: str = "cuda",
+    ) -> Any:  # fmt: skip
+        """One actor of the class in a bundle of a placement group of Ray's, or on the node of `sharing_with`, seeing what that sees.
+
+        Without either, an object in this process. The actor is Ray's own and in no group: what must stand in its environment
+        is given by `update_options`, and it ends when nobody has its handle. Beside another its constructor is given
+        `cuda_visible_devices`. Raises LaunchFailed (PW704, PW705) if the other does not tell what it sees.
+        """
+        if sharing_with is not None:
+            actor_class, devices = beside(self.cls, self.worker.__name__, sharing_with)
+            return actor_class.remote(*self.args, cuda_visible_devices=devices, **self.kwargs)
+        if placement_group is None:
+            return self.worker(*self.args, **self.kwargs)
+        count = num_gpus if use_gpu else 0
+        return in_bundle(self.cls, self._options, placement_group, placement_group_bundle_idx, count, device_name).remote(
+            *self.args, **self.kwargs
+        )

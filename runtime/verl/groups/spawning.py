@@ -24,7 +24,9 @@ class Spawning(Executing):
     wg_dict: Mapping[str, Spawning] | None
     method_names: list[str]
     _bound: list[str]
-    _meshes: dict[tuple[str, str], list[Any]]
+    _dispatch_info: dict[str, list[Any]]
+    _collect_info: dict[str, list[Any]]
+    """Mesh -> what each worker says of it, as far as it was asked; trainers of verl's read them and add to them."""
 
     def spawn(self: View, prefix_set: Collection[str]) -> dict[str, View]:
         """For each key of colocated classes a group of the same workers, which has the methods of that class under their own names.
@@ -81,7 +83,7 @@ class Spawning(Executing):
         view = copy.copy(self)
         for name in self._bound:
             delattr(view, name)
-        view._bound, view.method_names, view.wg_dict, view._meshes = [], [], None, {}
+        view._bound, view.method_names, view.wg_dict, view._dispatch_info, view._collect_info = [], [], None, {}, {}
         return view
 
     def _bind(self, cls: type) -> list[str]:

@@ -11,10 +11,12 @@ from ...port.ray_compat import actor_named
 from ...workers.attached import attached
 from ...workers.gang import Gang
 from ...workers.group import WorkerGroup
+from ..pools.devices import resource_of
 from ..pools.on import port_of
 from ..pools.pool import RayResourcePool
 from ..pools.seat import Seat
 from .aliveness import AlivenessCheck
+from .options import slots
 from .parameters import check_parameters
 from .processes import PoolProcesses, full, intact, members_on, watch_over
 from .ray_class import RayClassWithInitArgs
@@ -61,7 +63,7 @@ class RayWorkerGroup(Spawning):
         self.device_name = str(others.get("device_name", "cuda"))
         self._gang: Gang | None = None
         self._master: tuple[str | None, str | None] = None, None
-        self._meshes = {}
+        self._dispatch_info, self._collect_info = {}, {}
         self._aliveness: AlivenessCheck | None = None
         if resource_pool is None:
             self.group = self._attached(worker_names, worker_handles, others.get("on"))
@@ -96,11 +98,11 @@ class RayWorkerGroup(Spawning):
 
     def dispatch_info(self, mesh_name: str) -> list[int]:
         """Which chunk each worker gets of what is dispatched over a mesh; asked once, then known."""
-        return self._asked_once("_query_dispatch_info", mesh_name)
+        return self._asked_once(self._dispatch_info, "_query_dispatch_info", mesh_name)
 
     def collect_info(self, mesh_name: str) -> list[bool]:
         """Whether each worker's answer counts, over a mesh; asked once, then known."""
-        return self._asked_once("_query_collect_info", mesh_name)
+        return self._asked_once(self._collect_info, "_query_collect_info", mesh_name)
 
     def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
         """From now on, this process is sent SIGABRT when a worker is found dead, as verl does it. Raises LaunchFailed if one is already."""
@@ -131,16 +133,20 @@ class RayWorkerGroup(Spawning):
             raise self._refused("use_gpu is True but resource_pool.use_gpu is False", "give the pool use_gpu=True")
         seats = pool.seats(self.device_name)
         component = f"{self.name_prefix}{cia.worker.__name__}"
-        full(seats, component)
+        options, seat = cia.options, seats[0]
+        resource = resource_of(seat.device) if use_gpu and seat.device else ""
+        taken = slots(cia.worker.__name__, options, seat.pool, seat.limit, resource)
+        full(seats, component, taken)
         intact(seats, component)
         address, meeting = others.get("master_addr"), others.get("master_port")
         meeting_port = None if meeting is None else str(meeting)
         members = members_on(
             seats, component, self.name_prefix, cia, use_gpu, str(address or seats[0].node.address), others.get("worker_env") or {}
         )  # fmt: skip
-        options = cia.options
         detached = detached or options.get("lifetime") == "detached"
-        group = PoolProcesses(pool.port, component, members, cia.worker, seats, options.get("max_concurrency"), meeting_port, detached)
+        group = PoolProcesses(
+            pool.port, component, members, cia.worker, seats, options.get("max_concurrency"), meeting_port, detached, taken
+        )
         reports = self._begun(seats, group, limit)
         first = reports[0]["environment"]
         self._master = first["MASTER_ADDR"], first["MASTER_PORT"]
@@ -168,9 +174,7 @@ class RayWorkerGroup(Spawning):
         cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
         return attached(port, component, list(names or ()), found, cls)
 
-    def _asked_once(self, method: str, mesh_name: str) -> list[Any]:
-        key = method, mesh_name
-        if key not in self._meshes:
-            bound = getattr(self, method)
-            self._meshes[key] = bound(mesh_name)
-        return self._meshes[key]
+    def _asked_once(self, known: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
+        if mesh_name not in known:
+            known[mesh_name] = getattr(self, method)(mesh_name)
+        return known[mesh_name]

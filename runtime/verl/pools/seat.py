@@ -38,9 +38,9 @@ class Seat:
     taken: dict[int, str] = field(default_factory=dict)
 
     @property
-    def is_full(self) -> bool:
-        """Has it no room for another process?"""
-        return len(self.taken) >= self.limit
+    def free(self) -> int:
+        """How many more processes it has room for."""
+        return self.limit - len(self.taken)
 
     @property
     def where(self) -> str:

@@ -44,6 +44,13 @@ def test_over_a_mesh_ranks_of_one_share_get_one_chunk_and_those_that_count_answe
     assert len([call for call in group.port.calls if call == "ask"]) - calls == 4
 
 
+def test_what_is_known_of_a_mesh_can_be_read_and_said(group: RayWorkerGroup) -> None:
+    group.over_mesh(Rows([1.0, 2.0]))
+    assert group._dispatch_info == {"train": [0, 0, 1, 1]}
+    assert group._collect_info == {"train": [True, False, True, False]}
+    group._dispatch_info["train"] = group._query_dispatch_info("train")
+
+
 def test_lists_and_measures_stay_lists(group: RayWorkerGroup) -> None:
     assert group.take([1, 2, 3, 4]) == [1, 3, 5, 7]
     assert group.execute_all_sync(method_name="foo", y=[1, 2, 3, 4]) == group.execute_all_sync("foo", [1, 2, 3, 4])

@@ -78,12 +78,6 @@ def test_shares_of_a_mesh_are_said_once_and_asked_for_by_name() -> None:
         worker._query_collect_info("infer")
 
 
-def test_it_finds_an_address_that_the_master_reaches_and_a_free_port(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
-    address, port = Worker().get_available_master_addr_port()
-    assert (address, port.isdecimal()) == ("127.0.0.1", True)
-
-
 @pytest.mark.usefixtures("rank_3")
 def test_what_is_logged_once_is_logged_by_one_rank(caplog: pytest.LogCaptureFixture) -> None:
     worker = Worker()

@@ -1,0 +1,55 @@
+"""One actor of a class, outside of any group: in a bundle of Ray's, or beside another actor whose accelerators it shares."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Mapping
+
+from ...failure import failed
+from ...port.ray_compat import need_ray
+from ...refusal import refused
+from ...workers.travelling import send_code
+from ..pools.devices import resource_of
+
+SHARE_LIMIT = 60.0
+"""Seconds in which an actor must tell what it sees, for another to share that."""
+
+
+def in_bundle(cls: Any, options: Mapping[str, Any], hold: Any, bundle: int, accelerators: float, device_name: str) -> Any:
+    """An actor class that starts in a bundle of a placement group, with so many of its accelerators. They end with whoever has handles."""
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    asked: dict[str, Any] = {}
+    if accelerators:
+        resource = resource_of(device_name)
+        asked = {"num_gpus": accelerators} if resource == "GPU" else {"resources": {resource: accelerators}}
+    return _actor_class(cls).options(**{**options, **asked, "scheduling_strategy": PlacementGroupSchedulingStrategy(hold, bundle)})
+
+
+def beside(cls: Any, name: str, other: Any) -> tuple[Any, str]:
+    """(an actor class that starts on the node of another actor and asks Ray for nothing there, the devices that the other sees).
+
+    Raises LaunchFailed (PW704, PW705) if the other does not tell, and a ValueError (PW718) for what is no actor.
+    """
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    ray = need_ray()
+
+    def seen(_: object) -> tuple[str, str]:
+        return ray.get_runtime_context().get_node_id(), os.environ.get("CUDA_VISIBLE_DEVICES", "")
+
+    if not isinstance(other, ray.actor.ActorHandle):
+        raise refused("PW718", name, f"`sharing_with` is {other!r}", "give the handle of an actor, such as one of `group.workers`")
+    try:
+        node, devices = ray.get(other.__ray_call__.remote(seen), timeout=SHARE_LIMIT)
+    except ray.exceptions.GetTimeoutError:
+        message = f"the actor that {name} is to share with has not answered within {SHARE_LIMIT:g} s"
+        raise failed("PW705", name, message, "see what it does") from None
+    except ray.exceptions.RayActorError as problem:
+        raise failed("PW704", name, f"the actor that {name} is to share with is dead", "share with one that is alive") from problem
+    return _actor_class(cls).options(num_cpus=0, num_gpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)), devices
+
+
+def _actor_class(cls: Any) -> Any:
+    send_code()
+    return need_ray().remote(cls) if isinstance(cls, type) else cls
