@@ -26,10 +26,11 @@ class EngineReplica(Replica):
     engine: ClassVar[str]
 
     def __init__(
-        self, replica_rank: int, config: Any, model_config: Any, gpus_per_node: int = 8, is_reward_model: bool = False, *, on: Any = None
+        self, replica_rank: int, config: Any, model_config: Any, gpus_per_node: int = 8, is_reward_model: bool = False, *,
+        on: Any = None, device_name: str | None = None,
     ) -> None:  # fmt: skip
         need_serving()
-        super().__init__(replica_rank, config, model_config, gpus_per_node, is_reward_model, on=on)
+        super().__init__(replica_rank, config, model_config, gpus_per_node, is_reward_model, on=on, device_name=device_name)
         self.model = _plain(model_config)
         self.limits = Limits.of(lambda name, default: setting(config, name, default), self.subject)
         engine_class(self.engine).check(self.model, self.shape, self.nnodes)

@@ -24,13 +24,14 @@ async def reserve_replicas(replicas: Sequence[Replica]) -> RayResourcePool:
         raise refused("PW741", "", "there are no replicas to reserve for", "make at least one")
     on = replicas[0].on
     port = port_of(on)
+    device = _one_device(replicas)
     sizes = [replica.gpus_per_replica_node for replica in replicas for _ in range(replica.nnodes)]
     pool = RayResourcePool(sizes, name_prefix="rollout_pool", max_colocate_count=1, on=on)
     try:
-        await in_thread(pool.seats)
+        await in_thread(pool.seats, device)
     except LaunchFailed as problem:
         pool.close()
-        asked = {name for need in pool.needs() for name in need if name in RESOURCES}
+        asked = {name for need in pool.needs(device) for name in need if name in RESOURCES}
         total = sum(int(node.total.get(name, 0)) for node in port.nodes() for name in asked)
         raise _with_arithmetic(problem, replicas, total) from problem
     except BaseException:
@@ -53,6 +54,15 @@ async def launch_replicas(replicas: Sequence[Replica]) -> AsyncIterator[Sequence
         for problem in ends:
             if problem is not None:
                 raise problem
+
+
+def _one_device(replicas: Sequence[Replica]) -> str:
+    """Raises a ValueError (PW741) where they are to be on accelerators of several kinds, which no pool has."""
+    devices = sorted({replica.device for replica in replicas})
+    if len(devices) > 1:
+        message = f"replicas on {' and '.join(f'`{each}`' for each in devices)} cannot be reserved together"
+        raise refused("PW741", "", message, "launch those of each device by themselves", *devices)
+    return devices[0]
 
 
 async def _all(works: Any) -> None:

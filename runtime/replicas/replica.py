@@ -16,6 +16,7 @@ from ..verl.pools.on import port_of
 from ..verl.pools.pool import RayResourcePool
 from ..verl.pools.seat import Seat
 from .arithmetic import nodes_of
+from .device import device_there
 from .threads import in_thread
 
 DEGREES = ("tensor_model_parallel_size", "data_parallel_size", "pipeline_model_parallel_size")
@@ -44,6 +45,7 @@ class Replica(ABC):
     gpus_per_node : how many accelerators of a node it may have. A replica that is larger takes several nodes.
     is_reward_model : its names say so.
     on : HOST:PORT of the cluster, or a cluster object; else that of `ray.init`.
+    device_name : ``cuda`` (AMD's too), ``npu``, ``xpu`` or ``musa``; that of the accelerators which the cluster has, if not given.
 
     It is ended, with all that it started, by `close`, at the end of an `async with` block, or with this process.
     Raises a ValueError (PW741) for a degree that is no whole number above 0, and for a size that does not fill nodes evenly.
@@ -51,7 +53,8 @@ class Replica(ABC):
     """
 
     def __init__(
-        self, replica_rank: int, config: Any, model_config: Any, gpus_per_node: int = 8, is_reward_model: bool = False, *, on: Any = None
+        self, replica_rank: int, config: Any, model_config: Any, gpus_per_node: int = 8, is_reward_model: bool = False, *,
+        on: Any = None, device_name: str | None = None,
     ) -> None:  # fmt: skip
         self.replica_rank = replica_rank
         self.config = config
@@ -59,6 +62,7 @@ class Replica(ABC):
         self.gpus_per_node = gpus_per_node
         self.is_reward_model = is_reward_model
         self.on = on
+        self.device_name = device_name
         self.shape = Shape(*(degree(config, name, self.subject) for name in DEGREES))
         self.nnodes, self.gpus_per_replica_node = nodes_of(self.world_size, gpus_per_node, self.subject)
         self.rollout_mode: RolloutMode | None = None
@@ -76,6 +80,11 @@ class Replica(ABC):
     def world_size(self) -> int:
         """How many workers it has."""
         return self.shape.world_size
+
+    @property
+    def device(self) -> str:
+        """On which accelerators it is, by verl's names. Raises LaunchFailed (PW701) if there is no cluster."""
+        return self.device_name or device_there(port_of(self.on))
 
     @property
     def subject(self) -> str:
@@ -149,7 +158,9 @@ class Replica(ABC):
     def _start_workers(self, pool: RayResourcePool) -> None:
         mode = "standalone" if self.rollout_mode is RolloutMode.STANDALONE else "colocate"
         prefix = f"rollout_{'reward_' if self.is_reward_model else ''}{mode}_{self.replica_rank}"
-        self.worker_group = self._own_group = RayWorkerGroup(pool, self.get_ray_class_with_init_args(), bin_pack=False, name_prefix=prefix)
+        self.worker_group = self._own_group = RayWorkerGroup(
+            pool, self.get_ray_class_with_init_args(), bin_pack=False, name_prefix=prefix, device_name=self.device
+        )
         self.workers = self.worker_group.workers
 
     async def _launch(self, seats: list[Seat]) -> None:
