@@ -1,4 +1,4 @@
-"""The example in RLinf's style, run as its users run it."""
+"""The example in RLinf's style, run as its users run it; README shows what it prints."""
 
 from __future__ import annotations
 
@@ -20,3 +20,4 @@ def test_the_example_runs_on_simulated_nodes() -> None:
         "steps [2, 2, 2, 2]",
         "saved ['/checkpoints/actor:0']",
     ], done.stderr
+    assert f"```text\n{done.stdout}```" in (EXAMPLE.parents[2] / "README.md").read_text("utf-8")

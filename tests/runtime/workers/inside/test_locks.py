@@ -51,7 +51,7 @@ def test_others_are_not_kept_waiting_and_a_wait_may_have_an_end(node: str) -> No
     with DeviceLock([f"{node}/0"]) as held:
         with DeviceLock([f"{node}/1"]):
             pass
-        with pytest.raises(TimeoutError, match="/0` was not free within 0.05 s"):
+        with pytest.raises(TimeoutError, match=r"/0` was not free within 0.05 s"):
             DeviceLock([f"{node}/1", f"{node}/0"]).acquire(timeout=0.05)
         DeviceLock([f"{node}/1"]).acquire(timeout=0.05)
         with pytest.raises(RuntimeError, match="holds its accelerators already"):

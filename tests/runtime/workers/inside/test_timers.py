@@ -10,9 +10,8 @@ from placewright.runtime.workers.base import Worker
 
 class Actor(Worker):
     def train(self) -> int:
-        with self.worker_timer():
-            with self.worker_timer("inner"):
-                return 1
+        with self.worker_timer(), self.worker_timer("inner"):
+            return 1
 
     @Worker.timer("update")
     def step(self, batch: int) -> int:
