@@ -1,6 +1,11 @@
-"""Two replicas, each a server with two workers, asked by OpenAI's client; with `vllm` and `ray.init` on a real cluster, real ones."""
+"""Two replicas, each a server with two workers, asked by OpenAI's client; with `vllm` and `ray.init` on a real cluster, real ones.
+
+With `--serve` they stay until Ctrl-C, for `curl` and any other client.
+"""
 
 import asyncio
+import sys
+from contextlib import suppress
 
 import ray
 from openai import AsyncOpenAI
@@ -21,6 +26,9 @@ async def main() -> None:
                 print(f"replica {replica.replica_rank}: {answer.choices[0].message.content!r}, {answer.usage.completion_tokens} tokens")
                 chunks = await client.chat.completions.create(**ASK, stream=True)
                 print(" as a stream:", "|".join([chunk.choices[0].delta.content or "" async for chunk in chunks]))
+        if sys.argv[1:] == ["--serve"]:
+            print("serving until Ctrl-C:", *(f"http://{replica.server_address}/v1" for replica in replicas), flush=True)
+            await asyncio.Event().wait()
     finally:
         await asyncio.gather(*[replica.close() for replica in replicas])
 
@@ -29,6 +37,7 @@ if __name__ == "__main__":
     with simulated_cluster("1x4xH100") as address:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         try:
-            asyncio.run(main())
+            with suppress(KeyboardInterrupt):
+                asyncio.run(main())
         finally:
             ray.shutdown()

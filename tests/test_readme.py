@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 import shutil
@@ -114,6 +115,35 @@ def test_the_two_set_up_commands_are_those_of_a_fresh_machine() -> None:
 def test_the_programs_are_those_in_the_examples() -> None:
     programs = [match[2] for match in _FENCE.finditer(README) if match[1] == "python"]
     assert programs == [(ROOT / "examples" / f"{name}.py").read_text("utf-8") for name in ("quickstart", "strategies")]
+
+
+def test_every_example_that_a_reader_is_told_to_run_is_there() -> None:
+    """What they print is compared where each is tested, in tests/runtime."""
+    told = [
+        line.split()[1]
+        for match in _FENCE.finditer(README)
+        if match[1] == "sh"
+        for line in match[2].splitlines()
+        if line.startswith("python ")
+    ]
+    assert len(told) >= 4
+    assert [name for name in told if not (ROOT / name).exists()] == []
+
+
+def test_the_import_lines_for_programs_of_the_frameworks_are_right() -> None:
+    lines = [line for match in _FENCE.finditer(README) if match[1] == "diff" for line in match[2].splitlines() if line]
+    there = {name: None for line in lines if line.startswith("+") for name in imported(line)}
+    assert there
+    for line in lines:
+        if line.startswith("-"):
+            assert set(imported(line)) <= set(there), line
+        else:
+            module = importlib.import_module(line.removeprefix("+from ").partition(" ")[0])
+            assert all(hasattr(module, name) for name in imported(line)), line
+
+
+def imported(line: str) -> list[str]:
+    return line.partition(" import ")[2].split(", ")
 
 
 def test_no_output_is_our_own_fault() -> None:
