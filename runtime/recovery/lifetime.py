@@ -90,6 +90,7 @@ class Lifetime:
         while True:
             self.stop()
             self.restarts.take(self.way.port, failure)
+            self.way.progress(Step(f"{self.restarts}: {failure.findings[0].message}"))
             for tell in self.on_restart:
                 tell(failure)
             try:

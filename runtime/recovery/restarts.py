@@ -36,6 +36,9 @@ class Restarts:
         self.used += 1
         self._in_a_row += 1
 
+    def __str__(self) -> str:
+        return f"restart {self.used} of {self.allowed}"
+
     @property
     def _spent(self) -> str:
         often = "once" if self.allowed == 1 else f"{self.allowed} times"

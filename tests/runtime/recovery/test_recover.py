@@ -11,7 +11,7 @@ from placewright.models.placements.assignment import Assignment, Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up
 from placewright.runtime.launched import Launch
-from placewright.runtime.progress import silent
+from placewright.runtime.progress import Step, silent
 from placewright.runtime.recovery.again import Again
 from placewright.runtime.recovery.restarts import pause_before
 from placewright.solver.searching.search import solve
@@ -39,12 +39,13 @@ def test_what_was_on_a_lost_node_moves_and_everything_else_stays_where_it_was() 
 
 
 def test_a_worker_that_dies_is_started_again_where_it_was_without_a_search() -> None:
-    port = FakePort(4, 4)
-    with launched(port, problem("2x4xH100", 8)) as running:
+    port, told = FakePort(4, 4), list[Step]()
+    with launched(port, problem("2x4xH100", 8), told=told.append) as running:
         before, digest = places(running), running.plan.digest
         names = {actor.start.name for actor in port.actors}
         port.later(5, lambda: port.kill(port.actors[3].start.name))
         running.run(hanging(port))
+        assert sum(str(step).startswith("restart 1 of 1: rank 3 of `actor` on ") for step in told) == 1
         assert (places(running), running.plan.digest) == (before, digest)
         assert str(running.recoveries[0]).endswith("s: everything is where it was")
         assert not names & {actor.start.name for actor in port.actors if not actor.dead}
