@@ -8,7 +8,7 @@ import click
 
 from ..models.dialects.load import DIALECTS, load
 from ..report.conversion import render_json, summary
-from .options import cluster_option, composing_options, dialect_option
+from .asking.options import cluster_option, composing_options, dialect_option
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:

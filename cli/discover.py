@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.findings.finding import UnusableInput
-from .options import said_as_json
+from .asking.options import said_as_json
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:

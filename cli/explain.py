@@ -12,7 +12,7 @@ from ..models.level import TRAINING
 from ..models.report import EXIT_CODES
 from ..report.page import means_code
 from ..report.terminal import wants_colour
-from .options import cluster_option, composing_arguments, dialect_option, level_option
+from .asking.options import cluster_option, composing_arguments, dialect_option, level_option
 
 if TYPE_CHECKING:
     from ..models.machines.cluster import Cluster

@@ -12,10 +12,10 @@ import click
 
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
+from .asking.options import cluster_option, composing_options, dialect_option
 from .launching.detached import launch_detached, name_refused
 from .launching.here import launch_here
 from .launching.wanted import Wanted
-from .options import cluster_option, composing_options, dialect_option
 from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
 

@@ -12,13 +12,13 @@ from ..models.dialects.load import load, read
 from ..models.findings.finding import UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import escape, wants_colour
-from .further import Further, further_options, solver
-from .options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
-from .previous import Previous, previous_options
+from .asking.further import Further, further_options, solver
+from .asking.options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
+from .asking.previous import Previous, previous_options
+from .asking.solvable import solvable
 from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
 from .showing.search import shown
-from .solvable import solvable
 from .written import edits_of, save, write_edits
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def solve(
     reading, code = solvable(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return code
+    from ..solver.planning.answering import answering
     from ..solver.sandbox.solve import solve as search
 
     try:
@@ -92,7 +93,7 @@ def solve(
             raise
         return said_as_json(problem)
     with shown(progress, for_program=form == "json") as told:
-        answer = search(question, limit, seed, told, memory_limit)
+        answer = answering(lambda problem: search(problem, limit, seed, told, memory_limit), limit, seed)(question)
     if answer.plan is None:
         return _no_plan(reading, answer, form)
     if answer.findings:

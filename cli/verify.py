@@ -13,8 +13,8 @@ from ..models.model_cards.resolve import with_models
 from ..models.report import EXIT_CODES, UNUSABLE, Report
 from ..report.terminal import wants_colour
 from ..solver.verify import verify as verdict_on
-from .inputs import Inputs
-from .options import cluster_option, composing_options, dialect_option, level_option, model_option
+from .asking.inputs import Inputs
+from .asking.options import cluster_option, composing_options, dialect_option, level_option, model_option
 
 if TYPE_CHECKING:
     from ..models.composition import Composer

@@ -14,8 +14,17 @@ from ..models.dialects.load import load
 from ..models.findings.finding import UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import wants_colour
-from .options import cluster_option, composing_arguments, dialect_option, level_option, memory_mib, model_option, node_words, said_as_json
-from .solvable import solvable
+from .asking.options import (
+    cluster_option,
+    composing_arguments,
+    dialect_option,
+    level_option,
+    memory_mib,
+    model_option,
+    node_words,
+    said_as_json,
+)
+from .asking.solvable import solvable
 
 if TYPE_CHECKING:
     from ..models.answer import Answer

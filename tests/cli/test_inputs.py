@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from placewright.cli.inputs import configurations
+from placewright.cli.asking.inputs import configurations
 from placewright.cli.main import run
 
 GOOD = "cluster: {num_nodes: 1, component_placement: {actor: 0-7}}\n"

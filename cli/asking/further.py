@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
-from ..models.findings.finding import UnusableInput, error
+from ...models.findings.finding import UnusableInput, error
 
 if TYPE_CHECKING:
-    from ..models.answer import Answer
-    from ..models.placements.plan import Plan
-    from ..models.problem import Problem
+    from ...models.answer import Answer
+    from ...models.placements.plan import Plan
+    from ...models.problem import Problem
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 Solve = Callable[["Problem"], "Answer"]
@@ -49,7 +49,7 @@ class Further:
                 _accelerator(problem, word)
         if not self._limits:
             return problem
-        from ..solver.objectives.caps import cap_of
+        from ...solver.objectives.caps import cap_of
 
         limits = [text.rpartition("=") for text in self._limits]
         return replace(problem, caps=(*problem.caps, *(cap_of(name.strip(), number.strip()) for name, _, number in limits)))
@@ -59,9 +59,9 @@ class Further:
         blocks: list[str] = []
         data: dict[str, object] = {}
         if self._top > 1:
-            from ..report.alternatives import render, to_data
-            from ..solver.alternatives.structure import level_of
-            from ..solver.alternatives.top import alternatives
+            from ...report.alternatives import render, to_data
+            from ...solver.alternatives.structure import level_of
+            from ...solver.alternatives.top import alternatives
 
             found = alternatives(problem, plan, self._top, solve)
             blocks.append(render(found, level_of(problem)))
@@ -73,15 +73,15 @@ class Further:
         return blocks, data
 
     def _reason(self, problem: Problem, plan: Plan, solve: Solve, word: str) -> tuple[str, dict[str, object]]:
-        from ..report import why
-        from ..solver.alternatives.top import chosen
+        from ...report import why
+        from ...solver.alternatives.top import chosen
 
         if word in {component.name for component in problem.components}:
-            from ..solver.whyhere.component import why_component
+            from ...solver.whyhere.component import why_component
 
             found = why_component(problem, plan, word, solve)
             return why.of_component(found), why.component_data(found)
-        from ..solver.whyhere.accelerator import why_accelerator
+        from ...solver.whyhere.accelerator import why_accelerator
 
         its = why_accelerator(chosen(problem, plan), plan, *_accelerator(problem, word))
         return why.of_accelerator(its), why.accelerator_data(its)
@@ -89,11 +89,13 @@ class Further:
 
 def solver(limit: float, seed: int, memory: int) -> Solve:
     """How further questions are solved: as the first one, without progress."""
-    return partial(_solved, limit, seed, memory)
+    from ...solver.planning.answering import answering
+
+    return answering(partial(_solved, limit, seed, memory), limit, seed)
 
 
 def _solved(limit: float, seed: int, memory: int, problem: Problem) -> Answer:
-    from ..solver.sandbox.solve import solve
+    from ...solver.sandbox.solve import solve
 
     return solve(problem, limit, seed, memory=memory, answer_interrupted=False)
 

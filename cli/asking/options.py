@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
-from ..models.findings.finding import UnusableInput, error
-from ..models.level import LEVELS, PLACEMENT
+from ...models.findings.finding import UnusableInput, error
+from ...models.level import LEVELS, PLACEMENT
 
 if TYPE_CHECKING:
-    from ..models.machines.cluster import Cluster
-    from ..models.machines.shorthand import AsDeclared
+    from ...models.machines.cluster import Cluster
+    from ...models.machines.shorthand import AsDeclared
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -26,7 +26,7 @@ DIALECTS = ("auto", "rlinf", "roll", "verl", "native")
 
 def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:
     """The MiB of an option such as `4GiB`: no less than a search needs to begin, no more than any machine has."""
-    from ..models.quantity import read_memory
+    from ...models.quantity import read_memory
 
     try:
         amount = read_memory(value)
@@ -42,11 +42,11 @@ def read_machines(text: str) -> Cluster | AsDeclared:
 
     Raises UnusableInput for a file that cannot be used, ValueError for a shorthand that cannot.
     """
-    from ..models.machines.shorthand import looks_like_shorthand, read_shorthand
+    from ...models.machines.shorthand import looks_like_shorthand, read_shorthand
 
     if looks_like_shorthand(text):
         return read_shorthand(text)
-    from ..models.machines.cluster_source import read_cluster
+    from ...models.machines.cluster_source import read_cluster
 
     if not Path(text).exists():
         advice = "name a cluster file, or write nodes x accelerators, such as `2x8xH100` or `x8`"
@@ -91,7 +91,7 @@ def cluster_option(verb: Verb) -> Verb:
 
 def said_as_json(problem: UnusableInput | ValueError) -> int:
     """Prints what cannot be used, of machines, nodes or a plan, as JSON; the exit code."""
-    from ..report.json import render
+    from ...report.json import render
 
     unread = (error("PW011", "", str(problem), help="write it like `2x8xH100` or `x8`"),)
     click.echo(render((), findings=problem.findings if isinstance(problem, UnusableInput) else unread))
@@ -116,7 +116,7 @@ def model_option(verb: Verb) -> Verb:
         card = None
         try:
             if model_config is not None:
-                from ..models.model_cards.of_file import read_model_config
+                from ...models.model_cards.of_file import read_model_config
 
                 card = read_model_config(model_config)
         except UnusableInput as problem:
@@ -139,7 +139,7 @@ def composing_options(verb: Verb) -> Verb:
 
     @wraps(verb)
     def composed(*arguments: Any, settings: tuple[str, ...], roots: tuple[str, ...], allowed: tuple[str, ...], **others: Any) -> Any:
-        from ..models.composition import Composer
+        from ...models.composition import Composer
 
         return verb(*arguments, composer=Composer(roots, settings, allowed), **others)
 

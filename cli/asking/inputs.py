@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Callable, Iterator, Sequence
 
-from ..models.dialects.load import DIALECTS, dialect_named, is_meant_for
-from ..models.findings.finding import UnusableInput, error
-from ..models.reading import Reading
-from ..models.script.recognise import DOTTED_SETTING
-from ..models.script.recognise import ENDINGS as SCRIPTS
+from ...models.dialects.load import DIALECTS, dialect_named, is_meant_for
+from ...models.findings.finding import UnusableInput, error
+from ...models.reading import Reading
+from ...models.script.recognise import DOTTED_SETTING
+from ...models.script.recognise import ENDINGS as SCRIPTS
 
 ENDINGS = (".yaml", ".yml", *SCRIPTS)
 _MARKS = ("component_placement", "components:", "device_mapping")

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 import click
 
-from ..models.findings.finding import error
+from ...models.findings.finding import error
 from .options import node_words
 
 if TYPE_CHECKING:
-    from ..models.answer import Answer
-    from ..models.findings.finding import Finding
-    from ..models.findings.span import Edit
-    from ..models.placements.moves import Moves
-    from ..models.placements.plan import Plan
-    from ..models.problem import Problem
+    from ...models.answer import Answer
+    from ...models.findings.finding import Finding
+    from ...models.findings.span import Edit
+    from ...models.placements.moves import Moves
+    from ...models.placements.plan import Plan
+    from ...models.problem import Problem
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 _PREVIOUS = "The plan that runs now: as few groups as possible move from it. Nodes are matched by their names."
@@ -51,8 +51,8 @@ class Previous:
         """The question on what is left of the cluster, near the plan. Raises UnusableInput for a plan or nodes that are none."""
         if not self._words and self._file is None:
             return problem
-        from ..models.placements.plan_file import read_plan
-        from ..solver.pricing.near import near
+        from ...models.placements.plan_file import read_plan
+        from ...solver.pricing.near import near
 
         self._plan = read_plan(self._file) if self._file is not None else None
         return near(problem, self._plan, self._words)
@@ -61,8 +61,8 @@ class Previous:
         """What a plan moves; None where nothing was there before."""
         if self._plan is None:
             return None
-        from ..solver.replanning.replan import moves
-        from ..solver.replanning.trade import with_trade
+        from ...solver.replanning.replan import moves
+        from ...solver.replanning.trade import with_trade
 
         found = moves(question, self._plan, plan)
         return with_trade(question, found, plan, solve) if self._trade else found
