@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .replicas.engine_replica import EngineReplica as EngineReplica
     from .replicas.engine_replica import TransformerReplica as TransformerReplica
     from .replicas.engine_replica import get_replica_class as get_replica_class
+    from .replicas.engine_replica import get_rollout_replica_class as get_rollout_replica_class
     from .replicas.launching import launch_replicas as launch_replicas
     from .replicas.replica import Replica as Replica
     from .replicas.replica import RolloutMode as RolloutMode
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
     from .verl.pools.split import SubRayResourcePool as SubRayResourcePool
     from .verl.pools.split import merge_resource_pool as merge_resource_pool
     from .verl.pools.split import split_resource_pool as split_resource_pool
-    from .workers.base import Worker as Worker
     from .workers.inside.address import WorkerAddress as WorkerAddress
+    from .workers.inside.base import Worker as Worker
 
 _WHERE = {
     "Cluster": ".rlinf.cluster",
@@ -69,7 +70,7 @@ _WHERE = {
     "RolloutMode": ".replicas.replica",
     "SubRayResourcePool": ".verl.pools.split",
     "TransformerReplica": ".replicas.engine_replica",
-    "Worker": ".workers.base",
+    "Worker": ".workers.inside.base",
     "WorkerAddress": ".workers.inside.address",
     "WorkerGroup": ".rlinf.group",
     "WorkerGroupFuncResult": ".rlinf.results",
@@ -78,6 +79,7 @@ _WHERE = {
     "create_colocated_worker_cls_fused": ".verl.groups.fused",
     "create_colocated_worker_raw_cls": ".verl.groups.fused",
     "get_replica_class": ".replicas.engine_replica",
+    "get_rollout_replica_class": ".replicas.engine_replica",
     "launch_replicas": ".replicas.launching",
     "make_nd_compute_dataproto_dispatch_fn": ".dispatch.mesh",
     "merge_resource_pool": ".verl.pools.split",

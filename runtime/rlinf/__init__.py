@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NoReturn
 
 from ...models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
-from ..workers.base import Worker
 from ..workers.inside.address import WorkerAddress
+from ..workers.inside.base import Worker
 from ..workers.inside.information import HardwareInfo, WorkerInfo
 from .cluster import Cluster
 from .components import ComponentPlacement, HybridComponentPlacement

@@ -9,7 +9,7 @@ from ..port.errors import AnswerFailed, Died
 from ..port.port import Actor, Port
 from ..workers.attached import attached
 from ..workers.group import WorkerGroup
-from ..workers.worker import REPORT
+from ..workers.inside.host import REPORT
 
 ASK_LIMIT, WAIT_LIMIT, PAUSE = 2.0, 5.0, 0.05
 """Seconds for rank 0 to tell how many they are, for all of them to be there, and between two looks."""

@@ -15,8 +15,8 @@ from ..refusal import refused
 from ..watching.audit import AuditRow
 from ..workers.group import WorkerGroup as Workers
 from ..workers.inside.address import WorkerAddress
+from ..workers.inside.host import REPORT
 from ..workers.member import Member, members_of
-from ..workers.worker import REPORT
 from .attaching import found
 from .cluster import Cluster, Started
 from .described import VARIABLE

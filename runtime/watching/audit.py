@@ -45,7 +45,7 @@ class AuditRow:
 def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[AuditRow, ...]:
     """One row for each process, components in the order of the plan, ranks ascending.
 
-    `reports`: component -> what each worker reported (see workers/worker.py), by rank.
+    `reports`: component -> what each worker reported (see workers/inside/host.py), by rank.
     """
     rows = []
     for component in plan.components:

@@ -11,8 +11,8 @@ from ..failure import LaunchFailed
 from ..port.errors import AnswerFailed
 from ..port.port import CREATED, Hold, Port
 from ..workers.group import WorkerGroup
+from ..workers.inside.host import REPORT
 from ..workers.trouble import trouble
-from ..workers.worker import REPORT
 
 RUNNING = "was running"
 REASON_LIMIT = 0.5

@@ -10,9 +10,9 @@ from ..progress import OnStep, Step, silent
 from ..reserving.reservation import Reservation
 from ..shield import shielded
 from .group import Pending, WorkerGroup
+from .inside.host import UNIMPORTABLE
 from .trouble import STARTING, unimportable
 from .waiting import as_done
-from .worker import UNIMPORTABLE
 
 GONE_LIMIT = 5.0
 Report = dict[str, Any]

@@ -8,10 +8,10 @@ from ..failure import failed
 from ..port.errors import AnswerFailed, NameTaken, Raised
 from ..port.port import Actor, Hold, Port, Start, Ticket
 from .calls import Calls, shared
+from .inside.host import BORN, CONSTRUCT, INVOKE, SETTLE, Host, embodied
 from .member import Member
 from .trouble import trouble
 from .waiting import CALL_HELP, as_done
-from .worker import BORN, CONSTRUCT, INVOKE, SETTLE, Host, embodied
 
 ENDED_HELP = "call it before the group, its reservation or the block that holds them has ended"
 

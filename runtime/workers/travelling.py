@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ..port.ray_compat import send_by_value
-from . import base, worker
-from .inside import address, elsewhere, from_environment, information, locks, logs, meshes, prepared, timers, verls
+from .inside import address, base, elsewhere, from_environment, host, information, locks, logs, meshes, prepared, timers, verls
 
-MODULES = (worker, base, address, elsewhere, from_environment, information, locks, logs, meshes, prepared, timers, verls)
+MODULES = (host, base, address, elsewhere, from_environment, information, locks, logs, meshes, prepared, timers, verls)
 """Each imports the standard library, Ray and others of these alone."""
 
 

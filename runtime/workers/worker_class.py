@@ -8,7 +8,7 @@ import sys
 from typing import Collection
 
 from ..failure import LaunchFailed, failed
-from .worker import Reporter
+from .inside.host import Reporter
 
 IMPORT_LIMIT = 120.0
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")

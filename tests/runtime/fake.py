@@ -13,7 +13,7 @@ from placewright.runtime.port.errors import Died, NameTaken, Raised
 from placewright.runtime.port.node import RANK_LABEL, RayNode
 from placewright.runtime.port.port import CREATED, INFEASIBLE, PENDING, REMOVED, RESCHEDULING, Bundle, Holding, Start
 from placewright.runtime.reserving.probe import accelerator_ids
-from placewright.runtime.workers.worker import BORN, CONSTRUCT, INVOKE, REPORT, SETTLE
+from placewright.runtime.workers.inside.host import BORN, CONSTRUCT, INVOKE, REPORT, SETTLE
 
 
 class Fault(Exception):

@@ -12,7 +12,7 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up
 from placewright.runtime.port.port import Bundle
 from placewright.runtime.progress import silent
-from placewright.runtime.workers.worker import Reporter
+from placewright.runtime.workers.inside.host import Reporter
 
 from .fake import FakePort
 

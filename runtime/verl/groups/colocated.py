@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Mapping
 from ...dispatch.modes import Dispatch
 from ...dispatch.register import MARK, Registered
 from ...refusal import refused
-from ...workers.base import Worker
+from ...workers.inside.base import Worker
 from .binding import methods_of
 from .options import common_options
 from .ray_class import RayClassWithInitArgs

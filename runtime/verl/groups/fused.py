@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from typing import Any, Mapping
 
-from ...workers.base import Worker
+from ...workers.inside.base import Worker
 from .colocated import constructed, must_be_some
 from .options import common_options
 from .ray_class import RayClassWithInitArgs

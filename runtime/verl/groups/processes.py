@@ -17,8 +17,8 @@ from ...reserving.reservation import Reservation
 from ...watching.monitor import Monitor
 from ...workers.environment import rank_environment
 from ...workers.group import WorkerGroup
+from ...workers.inside.host import CONSTRUCT
 from ...workers.member import Member
-from ...workers.worker import CONSTRUCT
 from ...world.labels import name_of
 from ..pools.devices import type_on
 from ..pools.seat import Seat

@@ -10,7 +10,7 @@ from ...port.on_ray import RayPort
 from ...port.port import Port
 from ...port.ray_compat import need_ray, send_by_value
 from ...reserving import probe
-from ...workers import worker as host
+from ...workers.travelling import send_code
 
 
 def port_of(on: Any = None) -> Port:
@@ -28,6 +28,6 @@ def port_of(on: Any = None) -> Port:
     elif not ray.is_initialized():
         help = "call `ray.init()` first, or name the cluster: `on='HOST:PORT'`"
         raise failed("PW701", "", "this process is connected to no Ray cluster", help)
-    send_by_value(host)
+    send_code()
     send_by_value(probe)
     return RayPort(str(ray.get_runtime_context().namespace))

@@ -8,7 +8,7 @@ import pytest
 from placewright.models.strategies import PackedPlacementStrategy
 from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup, split_resource_pool
 from placewright.runtime.rlinf.cluster import Cluster
-from placewright.runtime.workers.base import Worker
+from placewright.runtime.workers.inside.base import Worker
 
 from ..fake import Fault
 from ..user_code.verl_workers import Actor

@@ -17,8 +17,8 @@ from placewright.runtime.reserving.reservation import Reservation
 from placewright.runtime.reserving.wanted import wanted_of
 from placewright.runtime.workers.gang import Gang
 from placewright.runtime.workers.group import WorkerGroup
+from placewright.runtime.workers.inside.host import Reporter
 from placewright.runtime.workers.member import members_of
-from placewright.runtime.workers.worker import Reporter
 from placewright.runtime.world.inventory import inventory
 from placewright.runtime.world.matching import match
 

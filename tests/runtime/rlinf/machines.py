@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from placewright.runtime.rlinf.cluster import Cluster
-from placewright.runtime.workers.base import Worker
+from placewright.runtime.workers.inside.base import Worker
 
 from ..fake import FakePort
 

@@ -13,7 +13,7 @@ from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.rlinf.cluster import Cluster
-from placewright.runtime.workers.base import Worker
+from placewright.runtime.workers.inside.base import Worker
 
 from ..fake import FakePort, Fault
 

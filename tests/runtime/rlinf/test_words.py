@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from placewright.models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.workers.base import Worker
+from placewright.runtime.workers.inside.base import Worker
 from placewright.runtime.workers.inside.information import HardwareInfo
 
 from .machines import Actor, cluster

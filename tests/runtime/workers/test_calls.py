@@ -12,7 +12,7 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.errors import NameTaken
 from placewright.runtime.workers.calls import is_light
 from placewright.runtime.workers.group import call_all
-from placewright.runtime.workers.worker import Host
+from placewright.runtime.workers.inside.host import Host
 
 from ..fake import FakePort
 from .groups import prepared, started

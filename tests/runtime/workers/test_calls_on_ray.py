@@ -15,7 +15,7 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.ray_compat import send_by_value
 from placewright.runtime.rlinf.cluster import Cluster
 from placewright.runtime.rlinf.group import WorkerGroup
-from placewright.runtime.workers.base import Worker
+from placewright.runtime.workers.inside.base import Worker
 
 pytestmark = pytest.mark.ray
 

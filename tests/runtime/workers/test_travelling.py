@@ -11,9 +11,9 @@ import pytest
 SENDS = """\
 import sys
 from ray import cloudpickle
-from placewright.runtime.workers.base import Worker
+from placewright.runtime.workers.inside.base import Worker
 from placewright.runtime.workers.travelling import send_code
-from placewright.runtime.workers.worker import embodied
+from placewright.runtime.workers.inside.host import embodied
 
 class Actor(Worker):
     def where(self):

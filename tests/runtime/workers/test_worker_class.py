@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from placewright.runtime.failure import LaunchFailed
-from placewright.runtime.workers.worker import Reporter
+from placewright.runtime.workers.inside.host import Reporter
 from placewright.runtime.workers.worker_class import check_worker
 
 

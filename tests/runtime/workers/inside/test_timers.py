@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from placewright.runtime.workers.base import Worker
+from placewright.runtime.workers.inside.base import Worker
 
 
 class Actor(Worker):

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from placewright.runtime.workers.base import Worker
+from placewright.runtime.workers.inside.base import Worker
 
 NAMES = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "VISIBLE_DEVICES", "GROUP_NAME", "WORKER_NAME", "CUDA_VISIBLE_DEVICES")
 
@@ -88,6 +88,6 @@ def test_what_is_logged_once_is_logged_by_one_rank(caplog: pytest.LogCaptureFixt
 
 
 def test_it_needs_the_standard_library_alone() -> None:
-    loaded = "import sys; import placewright.runtime.workers.base; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    loaded = "import sys; import placewright.runtime.workers.inside.base; print(*sorted({name.split('.')[0] for name in sys.modules}))"
     said = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
     assert not {"ray", "numpy", "pydantic", "yaml", "networkx"} & set(said)

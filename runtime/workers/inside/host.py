@@ -15,7 +15,7 @@ import socket
 import sys
 from typing import Any
 
-from .inside.prepared import prepare
+from .prepared import prepare
 
 UNIMPORTABLE = "unimportable"
 MEETING_PORTS = range(20_000, 32_768)

@@ -6,8 +6,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from placewright.runtime.workers import worker
-from placewright.runtime.workers.worker import MEETING_PORTS, meeting_port
+from placewright.runtime.workers.inside import host
+from placewright.runtime.workers.inside.host import MEETING_PORTS, meeting_port
 
 
 def test_a_port_that_is_taken_is_passed_over() -> None:
@@ -32,5 +32,5 @@ def test_the_system_gives_none_of_them_away_by_chance() -> None:
 
 
 def test_where_all_are_taken_the_system_gives_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "MEETING_PORTS", range(20_000, 20_000))
+    monkeypatch.setattr(host, "MEETING_PORTS", range(20_000, 20_000))
     assert meeting_port(4) > 0

@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 from typing import Any, Callable
 
-from .inside.address import WorkerAddress
-from .inside.elsewhere import refusal
-from .inside.from_environment import FromEnvironment, Told, numbers, texts
-from .inside.information import AcceleratorType, DeviceType, HardwareInfo, TorchPlatform, WorkerInfo, hardware_of
-from .inside.locks import DeviceLock, free_port
-from .inside.logs import Logged
-from .inside.meshes import OnMeshes
-from .inside.timers import Timed
-from .inside.verls import VerlsOwn
+from .address import WorkerAddress
+from .elsewhere import refusal
+from .from_environment import FromEnvironment, Told, numbers, texts
+from .information import AcceleratorType, DeviceType, HardwareInfo, TorchPlatform, WorkerInfo, hardware_of
+from .locks import DeviceLock, free_port
+from .logs import Logged
+from .meshes import OnMeshes
+from .timers import Timed
+from .verls import VerlsOwn
 
 
 class Worker(Timed, Logged, OnMeshes, VerlsOwn):
@@ -117,7 +117,7 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
 
         Source of the form: RLinf, rlinf/scheduler/worker/worker.py, `create_group`.
         """
-        from ..rlinf.group import WorkerGroup
+        from ...rlinf.group import WorkerGroup
 
         return WorkerGroup(cls, arguments, named)
 
@@ -153,7 +153,7 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
     @Told
     def _node_group(self) -> Any:
         """The node group through which it was placed; in groups of RLinf's words."""
-        from ..rlinf.cluster import Cluster
+        from ...rlinf.cluster import Cluster
 
         return Cluster().get_node_group(os.environ["NODE_GROUP_LABEL"])
 
