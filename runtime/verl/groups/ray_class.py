@@ -72,7 +72,7 @@ class RayClassWithInitArgs:
         `cuda_visible_devices`. Raises LaunchFailed (PW704, PW705) if the other does not tell what it sees.
         """
         if sharing_with is not None:
-            actor_class, devices = beside(self.cls, self.worker.__name__, sharing_with)
+            actor_class, devices = beside(self.cls, self.worker.__name__, self._options, sharing_with)
             return actor_class.remote(*self.args, cuda_visible_devices=devices, **self.kwargs)
         if placement_group is None:
             return self.worker(*self.args, **self.kwargs)

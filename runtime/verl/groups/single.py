@@ -26,7 +26,7 @@ def in_bundle(cls: Any, options: Mapping[str, Any], hold: Any, bundle: int, acce
     return _actor_class(cls).options(**{**options, **asked, "scheduling_strategy": PlacementGroupSchedulingStrategy(hold, bundle)})
 
 
-def beside(cls: Any, name: str, other: Any) -> tuple[Any, str]:
+def beside(cls: Any, name: str, options: Mapping[str, Any], other: Any) -> tuple[Any, str]:
     """(an actor class that starts on the node of another actor and asks Ray for nothing there, the devices that the other sees).
 
     Raises LaunchFailed (PW704, PW705) if the other does not tell, and a ValueError (PW718) for what is no actor.
@@ -47,7 +47,9 @@ def beside(cls: Any, name: str, other: Any) -> tuple[Any, str]:
         raise failed("PW705", name, message, "see what it does") from None
     except ray.exceptions.RayActorError as problem:
         raise failed("PW704", name, f"the actor that {name} is to share with is dead", "share with one that is alive") from problem
-    return _actor_class(cls).options(num_cpus=0, num_gpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)), devices
+    nothing = {"num_cpus": 0, "num_gpus": 0, "resources": {}}
+    where = NodeAffinitySchedulingStrategy(node, soft=False)
+    return _actor_class(cls).options(**{**options, **nothing, "scheduling_strategy": where}), devices
 
 
 def _actor_class(cls: Any) -> Any:
