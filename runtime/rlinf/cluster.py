@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Callable, Collection, Mapping
 
@@ -34,6 +34,7 @@ from ..world.matching import Match, used_nodes
 from .described import VARIABLE, described
 from .machines import found, nodes_asked, with_groups
 from .node_info import NodeInfo, node_info
+from .outstanding import Outstanding
 
 ADDRESS = "RAY_ADDRESS"
 """Ray's own variable: the HOST:PORT of the cluster of programs that name none."""
@@ -43,11 +44,12 @@ RELEASES = 2
 
 @dataclass(frozen=True)
 class Started:
-    """A group that stands: its workers, where each really is, and how it ends."""
+    """A group that stands: its workers, where each really is, how it ends, and the calls that its calls are told of."""
 
     workers: WorkerGroup
     audit: tuple[AuditRow, ...]
     end: Callable[[], None]
+    calls: Outstanding = field(default_factory=Outstanding)
 
 
 class _Known(type):
@@ -110,6 +112,11 @@ class Cluster(metaclass=_Known):
             self.close()
             raise
 
+    @cached_property
+    def calls(self) -> Outstanding:
+        """The calls of its groups that nobody has waited for."""
+        return Outstanding()
+
     @property
     def num_nodes(self) -> int:
         """How many nodes it has."""
@@ -166,10 +173,16 @@ class Cluster(metaclass=_Known):
         gang = Gang(self.port, self.reservation, {rank: rank for rank in self._matches}, [group])
         self._stack.callback(gang.kill)
         nodes = {rank: self._matches[rank].ray.node_id for rank in used_nodes(plan)}
-        group.alarm = Monitor(self.port, self.reservation.hold, nodes, [group]).check
+        monitor = Monitor(self.port, self.reservation.hold, nodes, [group])
+
+        def look() -> None:
+            monitor.check()
+            self.calls.check()
+
+        group.alarm = look
         audited = partial(agreed, plan, self._matches)
         rows = audited(gang.start([os.getcwd()], timeout, settled=audited))
-        return Started(group, rows, gang.kill)
+        return Started(group, rows, gang.kill, self.calls)
 
     def close(self) -> None:
         """Ends every group that was launched on it and gives the nodes back. May be called twice."""

@@ -49,7 +49,7 @@ class WorkerGroup:
 
     Raises ValueError (PW718) for a class with another method that a group has itself, such as `launch`.
     Source: RLinf, rlinf/scheduler/worker/worker_group.py. On purpose unlike it: it is reserved and audited, the first failure of a
-    worker is raised by `.wait()` instead of ending this process, and a wrong name of a method is refused when it is looked up.
+    worker is raised by whatever waits instead of ending this process, and a wrong name of a method is refused when it is looked up.
     """
 
     def __init__(self, worker_cls: type, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> None:
@@ -204,7 +204,10 @@ class WorkerGroup:
         workers, ranks = self._standing, self._next
         self._next = None
         chosen = workers if ranks is None else workers.on(ranks)
-        return WorkerGroupFuncResult(workers, chosen.asked(method, arguments, named), method)
+        result = WorkerGroupFuncResult(workers, chosen.asked(method, arguments, named), method)
+        if self._started is not None:
+            self._started.calls.add(result)
+        return result
 
     @property
     def _standing(self) -> Workers:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from statistics import fmean
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
+from ..failure import LaunchFailed
 from ..port.port import Ticket
 from ..refusal import refused
 from ..workers.group import WorkerGroup
@@ -17,12 +18,28 @@ REDUCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {"max": max, "min
 class WorkerGroupFuncResult(Results):
     """The results of one call on some ranks of a group. What those measured (see Worker.worker_timer) is asked of the same ranks.
 
+    Where it waits and another call on the same cluster fails, which nobody has waited for, the failure of that call is raised: groups
+    that wait for each other would wait for ever.
+
     Source: RLinf, rlinf/scheduler/worker/worker_group.py. There the measured times are asked of all ranks of the group.
     """
 
     def __init__(self, group: WorkerGroup, tickets: Mapping[Ticket, int], method: str, timeout: float | None = None) -> None:
         super().__init__(group, tickets, method, timeout)
         self._whole = group
+        self._raised = False
+
+    @property
+    def settled(self) -> bool:
+        """Are all answers there, or was the failure raised by this object itself?"""
+        return self._raised or (not self._pending and self.failure is None)
+
+    def _arriving(self, timeout: float | None) -> Iterator[int]:
+        try:
+            yield from super()._arriving(timeout)
+        except LaunchFailed as failure:
+            self._raised = failure is self.failure
+            raise
 
     def consume_duration(self, reduction_type: str = "max") -> float:
         """The seconds that were measured under the name of the method, when it is done: ``max``, ``min`` or ``mean`` over the ranks.

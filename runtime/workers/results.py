@@ -45,10 +45,18 @@ class Results:
                 return False
             try:
                 for ticket in ready:
-                    self._take(ticket, self._pending.pop(ticket)[1])
+                    mine = self._pending.get(ticket)
+                    if mine is not None:  # else another thread, which waits, has taken it
+                        self._take(ticket, mine[1])
+                        self._pending.pop(ticket, None)
             except LaunchFailed:
                 break  # whoever asks for the results gets it
         return True
+
+    @property
+    def failure(self) -> LaunchFailed | None:
+        """The first failure, if one is known; see `done`."""
+        return self._failure
 
     def as_completed(self, timeout: float | None = None) -> Iterator[tuple[int, Any]]:
         """(rank, result) of each, as soon as it is there; those that came before first. Raises as `wait`."""

@@ -51,8 +51,9 @@ def as_done(
             if port.now() >= deadline:
                 raise late(pending.values(), what, help)
         for ticket in ready:
-            group, rank = pending.pop(ticket)
-            yield group, rank, ticket
+            mine = pending.pop(ticket, None)
+            if mine is not None:  # else another thread has taken it
+                yield *mine, ticket
 
 
 def late(waiting: Iterable[tuple[Answering, int]], what: str, help: str = START_HELP) -> LaunchFailed:
