@@ -4,46 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import lcm
-from typing import TYPE_CHECKING, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from .findings.fix import Fix
 from .findings.span import Span
 from .locality import Keep, Pin, Spread
 from .machines.node_group import CLUSTER_LABEL
+from .parallel import Parallel as Parallel
 from .placements.assignment import Run
 from .placements.run import repeats_of
-
-if TYPE_CHECKING:
-    from .planning.workload import Timed
+from .planning.workload import Timed
 
 UNBOUNDED = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Parallel:
-    """Degrees of parallelism: tensor, pipeline, context and expert parallel sizes. Data parallelism is what is left.
-
-    `dp` are data parallel ranks *inside* one replica, as an inference engine has them; replicas beside each other are not counted here.
-    """
-
-    tp: int = 1
-    pp: int = 1
-    cp: int = 1
-    ep: int = 1
-    dp: int = 1
-
-    @property
-    def replica(self) -> int:
-        """Accelerators of one replica: tp x pp x cp, x dp inside an engine. Source: Megatron-LM, core/parallel_state.py."""
-        return self.tp * self.pp * self.cp * self.dp
-
-    def __str__(self) -> str:
-        parts = [
-            f"{name} {value}"
-            for name, value in (("tp", self.tp), ("pp", self.pp), ("cp", self.cp), ("ep", self.ep), ("dp", self.dp))
-            if value > 1
-        ]
-        return ", ".join(parts) or "tp 1"
 
 
 @dataclass(frozen=True, slots=True)
