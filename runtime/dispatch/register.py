@@ -10,6 +10,7 @@ from typing import Any, Callable, Mapping, TypeVar, cast
 from ..refusal import refused
 from .batches import DataProtoFuture
 from .modes import Dispatch, Execute
+from .theirs import their_modes
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 MARK = "_placewright_registered"
@@ -19,11 +20,15 @@ FUNCTIONS = ("dispatch_fn", "collect_fn")
 
 @dataclass(frozen=True)
 class Registered:
-    """How a group calls a method: a Dispatch or ``{"dispatch_fn": ..., "collect_fn": ...}``, which workers, and whether it waits."""
+    """How a group calls a method: a Dispatch or ``{"dispatch_fn": ..., "collect_fn": ...}``, which workers, and whether it waits.
+
+    `waits_for_arguments`: whether the group gets the value of a DataProtoFuture before it calls, because the worker would not.
+    """
 
     dispatch_mode: Dispatch | Mapping[str, Callable[..., Any]]
     execute_mode: Execute
     blocking: bool = True
+    waits_for_arguments: bool = False
 
 
 def register(
@@ -48,14 +53,14 @@ def register(
 
             @functools.wraps(method)
             async def wrapped_async(*arguments: Any, **named: Any) -> Any:
-                return await method(*map(_value, arguments), **{name: _value(its) for name, its in named.items()})
+                return await method(*map(value_of, arguments), **{name: value_of(its) for name, its in named.items()})
 
             wrapped = wrapped_async
         else:
 
             @functools.wraps(method)
             def wrapped(*arguments: Any, **named: Any) -> Any:
-                return method(*map(_value, arguments), **{name: _value(its) for name, its in named.items()})
+                return method(*map(value_of, arguments), **{name: value_of(its) for name, its in named.items()})
 
         setattr(wrapped, MARK, how)
         return cast(Method, wrapped)
@@ -64,9 +69,12 @@ def register(
 
 
 def registered(method: object) -> Registered | None:
-    """How a method was registered; None if it was not."""
+    """How a method was registered, here or by verl itself; None if it was not."""
     how = getattr(method, MARK, None)
-    return how if isinstance(how, Registered) else None
+    if isinstance(how, Registered):
+        return how
+    theirs = their_modes(method)
+    return None if theirs is None else Registered(*theirs, waits_for_arguments=True)
 
 
 def check_dispatch_mode(mode: object) -> None:
@@ -79,5 +87,6 @@ def check_dispatch_mode(mode: object) -> None:
         raise refused("PW718", "", f"`{mode}` is no dispatch mode", "use a member of Dispatch, or a dict of dispatch_fn and collect_fn")
 
 
-def _value(argument: Any) -> Any:
+def value_of(argument: Any) -> Any:
+    """The argument itself, or what a DataProtoFuture stands for, which is waited for."""
     return argument.get() if isinstance(argument, DataProtoFuture) else argument

@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterator
 
 from ...dispatch.batches import DataProtoFuture, trimmed
 from ...dispatch.modes import Dispatch, Execute
-from ...dispatch.register import Registered, registered
+from ...dispatch.register import Registered, registered, value_of
 from ...dispatch.table import PADDING, functions_of
 
 OF_EVERY_WORKER = {
@@ -30,6 +30,8 @@ class BoundMethod:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """The answer, as the dispatch mode collects it; what it will be got from, if the method does not block."""
         group, everywhere = self.group, self.how.execute_mode is Execute.ALL
+        if self.how.waits_for_arguments:
+            arguments, named = tuple(map(value_of, arguments)), {name: value_of(each) for name, each in named.items()}
         arguments, named = self._dispatch(group, *arguments, **named)
         padding = named.pop(PADDING, 0)
         execute: Callable[..., Any]

@@ -17,6 +17,7 @@ from ...reserving.reservation import Reservation
 from ...watching.monitor import Monitor
 from ...workers.environment import rank_environment
 from ...workers.group import WorkerGroup
+from ...workers.inside.base import Worker
 from ...workers.inside.host import CONSTRUCT
 from ...workers.member import Member
 from ...world.labels import name_of
@@ -25,6 +26,8 @@ from ..pools.seat import Seat
 from .ray_class import RayClassWithInitArgs
 
 _NUMBERS = itertools.count()
+NOSET_SWITCH = "RAY_EXPERIMENTAL_NOSET_"
+"""How the variables begin that keep Ray from saying which accelerators a process sees."""
 
 
 class PoolProcesses(WorkerGroup):
@@ -101,8 +104,10 @@ def members_on(
     """A Member for each seat, with its environment. Raises a ValueError (PW718) where `worker_env` contradicts that.
 
     Source of the names WG_PREFIX, WG_BACKEND and RAY_LOCAL_WORLD_SIZE, and of the actors' names: verl,
-    single_controller/ray/base.py, `_create_worker`; of REDIS_STORE_SERVER_HOST: base/worker.py.
+    single_controller/ray/base.py, `_create_worker`; of REDIS_STORE_SERVER_HOST: base/worker.py. A class that derives from verl's own
+    Worker would take NOSET_SWITCH to mean that Ray counts its accelerators, and fail; it is not told of it.
     """
+    ours = issubclass(cia.worker, Worker)
     given = cia.options.get("runtime_env") or {}
     variables = {**(given.get("env_vars") or {}), **worker_env}
     members = []
@@ -111,6 +116,8 @@ def members_on(
             "WG_PREFIX": prefix, "WG_BACKEND": "ray", "RAY_LOCAL_WORLD_SIZE": str(seat.local_world_size),
             "REDIS_STORE_SERVER_HOST": address.strip("[]"),
         }  # fmt: skip
+        if not ours:
+            environment = {name: value for name, value in environment.items() if not name.startswith(NOSET_SWITCH)}
         conflict = sorted({*environment, "MASTER_PORT"} & set(variables))
         if conflict:
             message = f"Cannot override protected system env: {', '.join(conflict)}"
