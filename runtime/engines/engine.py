@@ -142,6 +142,10 @@ class Engine(ABC):
         """Takes it again."""
         await self.workers.collective_rpc("wake_up")
 
+    async def clear(self) -> None:
+        """Forgets what is kept of earlier prompts; most engines keep nothing."""
+        return
+
     async def close(self) -> None:
         """Ends what the server's half has started itself. The workers are ended by the replica."""
         return

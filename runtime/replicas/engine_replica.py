@@ -32,6 +32,7 @@ class EngineReplica(Replica):
         need_serving()
         super().__init__(replica_rank, config, model_config, gpus_per_node, is_reward_model, on=on, device_name=device_name)
         self.model = _plain(model_config)
+        check_plain(self.model, self.subject)
         self.limits = Limits.of(lambda name, default: setting(config, name, default), self.subject)
         engine_class(self.engine).check(self.model, self.shape, self.nnodes)
         self._servers: Any = None
@@ -92,6 +93,10 @@ class EngineReplica(Replica):
         """Answers again."""
         await in_thread(self._servers.ask, "wake_up")
 
+    async def clear_kv_cache(self) -> None:
+        """Forgets what the engine keeps of earlier prompts, which new weights have made wrong."""
+        await in_thread(self._servers.ask, "clear_kv_cache")
+
 
 class EchoReplica(EngineReplica):
     """Answers with what it was asked."""
@@ -125,6 +130,22 @@ def get_replica_class(name: str) -> type[EngineReplica]:
     if name not in REPLICAS:
         raise refused("PW741", name, f"there are no replicas of `{name}`", f"use one of {', '.join(REPLICAS)}", name)
     return REPLICAS[name]
+
+
+get_rollout_replica_class = get_replica_class
+"""verl's name of it."""
+
+
+def check_plain(model: Mapping[str, Any], subject: str) -> None:
+    """Raises a ValueError (PW741) for settings of a model that cannot be sent to the workers, such as objects with code."""
+    from .channel.wire import Malformed, encode
+
+    for name, value in model.items():
+        try:
+            encode(value)
+        except Malformed as problem:
+            message = f"`{name}` of the model of {subject} {problem}"
+            raise refused("PW741", subject, message, "give numbers, text, and lists and dicts of them", name) from None
 
 
 def _plain(model_config: Any) -> dict[str, Any]:

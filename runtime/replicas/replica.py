@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, Mapping, Sequence
 
 from ..engines.shape import Shape
+from ..failure import LaunchFailed
 from ..port.port import Actor
 from ..refusal import refused
 from ..verl.groups.ray_class import RayClassWithInitArgs
@@ -125,6 +126,11 @@ class Replica(ABC):
         self.workers = worker_group.workers[first : first + self.world_size]
         await self._launch(list(seats[first : first + self.world_size]))
 
+    async def init_hybrid_colocated(self, worker_group: RayWorkerGroup, resource_pool: RayResourcePool) -> None:
+        """As `init_hybrid`; the pool is known as `resource_pool`."""
+        self.resource_pool = resource_pool
+        await self.init_hybrid(worker_group)
+
     async def init_colocated(self, resource_pool: RayResourcePool) -> None:
         """Serves from workers of its own on a pool that others use too, such as a part of one. The pool stays when it ends."""
         self.rollout_mode = RolloutMode.COLOCATED
@@ -150,10 +156,21 @@ class Replica(ABC):
                 raise refused("PW741", self.subject, message, "give it a pool, or a part of one, of its own size")
             self.resource_pool = pool
             await in_thread(self._start_workers, pool)
+        except LaunchFailed as problem:
+            await self.close()
+            raise self._told(problem) from problem
         except BaseException:
             await self.close()
             raise
         await self._launch(pool.seats())
+
+    def _told(self, problem: LaunchFailed) -> LaunchFailed:
+        """The failure; that a name is taken is told of the replica, whose rank it comes from."""
+        first = problem.findings[0]
+        if first.code != "PW717":
+            return problem
+        message = f"there is a {self.subject} already: {first.message}"
+        return refused("PW717", self.subject, message, "close that one, or give each a replica_rank of its own", self.replica_rank)
 
     def _start_workers(self, pool: RayResourcePool) -> None:
         mode = "standalone" if self.rollout_mode is RolloutMode.STANDALONE else "colocate"

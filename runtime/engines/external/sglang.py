@@ -105,6 +105,10 @@ class SglangEngine(Engine):
         """See Engine."""
         await self._engine.tokenizer_manager.resume_memory_occupation(_request("ResumeMemoryOccupationReqInput"))
 
+    async def clear(self) -> None:
+        """See Engine."""
+        await self._engine.tokenizer_manager.flush_cache()
+
     async def close(self) -> None:
         """Ends SGLang's processes."""
         if self._engine is not None:

@@ -105,6 +105,10 @@ class VllmEngine(Engine):
         """See Engine."""
         await self._engine.wake_up()
 
+    async def clear(self) -> None:
+        """See Engine."""
+        await self._engine.reset_prefix_cache()
+
     async def close(self) -> None:
         """Ends vLLM's processes."""
         if self._engine is not None:

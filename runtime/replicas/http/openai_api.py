@@ -80,8 +80,12 @@ async def _answer(serving: Serving, request: Request, body: requests.Request, ki
     answer = Answer(kind, serving.name, prompts)
     if body.stream:
         coming = together(serving.engine, wanted)
-        first = await anext(coming)  # what fails before anything was sent has a status of its own
-        return StreamingResponse(_events(answer, first, coming, body.stream_options.include_usage), media_type="text/event-stream")
+
+        async def begun() -> Response:
+            first = await anext(coming)  # what fails before anything was sent has a status of its own
+            return StreamingResponse(_events(answer, first, coming, body.stream_options.include_usage), media_type="text/event-stream")
+
+        return await _unless_disconnected(request, begun)
 
     async def whole() -> Response:
         async with aclosing(together(serving.engine, wanted)) as coming:

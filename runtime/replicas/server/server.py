@@ -7,7 +7,7 @@ import socket
 from contextlib import suppress
 from typing import Any, Mapping, Sequence
 
-from ...engines.engine import Engine, Meeting, Sampling
+from ...engines.engine import Engine, Meeting
 from ...engines.registry import engine_class
 from ..channel.address import bare, bound, own_address
 from ..channel.channel import Channel, ChannelFailed, Peer
@@ -18,6 +18,7 @@ from ..loop import Loop
 from ..worker import IDENTIFY, OPEN, RELEASE
 from .headless import Headless
 from .meeting import PORTS, MeetingPoint
+from .sampling import sampling
 from .settings import ServerSettings
 
 RELEASE_LIMIT, END_LIMIT = 1.0, 12.0
@@ -90,9 +91,19 @@ class ReplicaServer:
         await channel.broken.wait()
         serving.failure = str(channel.failure)
 
-    def generate(self, prompt_ids: Sequence[int], sampling_params: Mapping[str, Any]) -> list[int]:
-        """Token in, token out: the answer to a prompt. `sampling_params`: fields of Sampling, by name."""
-        return self._loop.run(_all_of(self._engine().generate(list(prompt_ids), Sampling(**sampling_params))))
+    def generate(self, prompt_ids: Sequence[int], sampling_params: Mapping[str, Any], request_id: str = "") -> list[int]:
+        """Token in, token out: the answer to a prompt, its end token included. `request_id` may be given as in verl, and counts for nothing.
+
+        Raises ValueError for a sampling parameter that is not supported.
+        """
+        engine = self._engine()
+        room = self.settings.limits.default_max_tokens if engine.longest is None else engine.longest - len(prompt_ids)
+        return self._loop.run(_all_of(engine.generate(list(prompt_ids), sampling(sampling_params, room))))
+
+    def clear_kv_cache(self) -> None:
+        """Forgets what the engine keeps of earlier prompts, which new weights have made wrong."""
+        if self._serving is not None:
+            self._loop.run(self._serving.engine.clear())
 
     def sleep(self) -> None:
         """Gives back the memory that only answering needs; requests are refused until `wake_up`. A headless server has none."""

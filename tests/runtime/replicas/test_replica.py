@@ -214,3 +214,40 @@ def test_a_port_in_use_ends_the_start_and_leaves_nothing(address: str) -> None:
 
     (finding,) = asyncio.run(run()).findings
     assert finding.code == "PW742"
+
+
+def test_a_second_replica_of_the_same_rank_is_told_so_at_once(address: str) -> None:
+    async def run() -> LaunchFailed:
+        async with EchoReplica(0, {}, {}, gpus_per_node=4) as first:
+            await first.init_standalone()
+            second = EchoReplica(0, {}, {}, gpus_per_node=4)
+            began = time.monotonic()
+            with pytest.raises(LaunchFailed, match="there is a replica 0 already") as caught:
+                await second.init_standalone()
+            assert time.monotonic() - began < 1
+            assert (await client(first).completions.create(model="echo", prompt="hi")).choices[0].text == "hi"
+            return caught.value
+
+    (finding,) = asyncio.run(run()).findings
+    assert (finding.code, finding.help) == ("PW717", "close that one, or give each a replica_rank of its own")
+
+
+def test_a_headless_server_that_is_killed_fails_the_replica_and_the_next_has_its_port(half_free: str) -> None:
+    async def run() -> None:
+        async with EchoReplica(0, TWO, {}, gpus_per_node=1) as replica:
+            await replica.init_standalone()
+            port = int(replica.server_address.rpartition(":")[2])
+            headless = await replica.servers[1]._placewright_report.remote()
+            stream = await client(replica).completions.create(model="echo", prompt="x" * 50_000, max_tokens=50_000, stream=True)
+            await anext(stream)
+            os.kill(headless["pid"], signal.SIGKILL)
+            killed = time.monotonic()
+            with pytest.raises(openai.APIError, match="rank 1 died, or cannot be reached"):
+                [chunk async for chunk in stream]
+            assert time.monotonic() - killed < 2
+        async with EchoReplica(0, {"port": port, **TWO}, {}, gpus_per_node=1) as again:
+            await again.init_standalone()
+            assert again.server_address.endswith(f":{port}")
+            assert (await client(again).completions.create(model="echo", prompt="hi")).choices[0].text == "hi"
+
+    asyncio.run(run())
