@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -31,7 +32,8 @@ from ..workers.trust import untrusted
 from ..world.interpreters import check_interpreters
 from ..world.inventory import inventory
 from ..world.matching import Match, used_nodes
-from .described import VARIABLE, described
+from .described import described
+from .known import NOTHING, Known, Said, opened
 from .machines import found, nodes_asked, with_groups
 from .node_info import NodeInfo, node_info
 from .outstanding import Outstanding
@@ -52,26 +54,19 @@ class Started:
     calls: Outstanding = field(default_factory=Outstanding)
 
 
-class _Known(type):
-    """Classes of which `Cluster()`, with nothing in between, is the object that this process has already, if it has one."""
-
-    def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        there = None if arguments or named else known()
-        return super().__call__(*arguments, **named) if there is None else there
-
-
-class Cluster(metaclass=_Known):
+class Cluster(metaclass=Known):
     """Nodes of a Ray cluster, held whole from here on until `close` or the end of the `with` block.
 
     Groups that are launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see them as taken.
-    `Cluster()`, with no argument, is the one that this process has made and not closed; in a worker, that on which it was launched.
-    Unlike RLinf's it is made again for other arguments, waits for missing nodes no longer than `wait` s, and ends everything that
+    `Cluster()`, with no argument or the same ones again, is the one that this process has made and not closed; in a worker, that on
+    which it was launched. Unlike RLinf's it is made anew for other arguments, waits for missing nodes no longer than `wait` s, and ends everything that
     was launched on it.
 
     Parameters
     ----------
     num_nodes : the first so many nodes; all if not given.
     cluster_cfg : RLinf's `cluster` section, as a map: `num_nodes` and `node_groups` count here.
+    distributed_log_dir : has no effect but a warning: what workers log is not gathered.
     address : HOST:PORT of the Ray cluster; by default that which this process is connected to, or else that of RAY_ADDRESS.
     simulate : machines in one word, such as ``2x8xH100``, which are simulated on this machine.
     wait : seconds to wait for what other jobs hold.
@@ -84,17 +79,23 @@ class Cluster(metaclass=_Known):
     Source: RLinf, rlinf/scheduler/cluster/cluster.py.
     """
 
+    said: Said = NOTHING
+    """The arguments that it was made with."""
+
     NAMESPACE = NAMESPACE
     """Ray's namespace of the names of the workers."""
 
     def __init__(
-        self, num_nodes: int | None = None, cluster_cfg: Mapping[str, Any] | None = None, *, address: str | None = None,
-        simulate: str | None = None, wait: float = WAIT_LIMIT, trusted_env: Collection[str] = (), port: Port | None = None,
+        self, num_nodes: int | None = None, cluster_cfg: Mapping[str, Any] | None = None, distributed_log_dir: str | None = None, *,
+        address: str | None = None, simulate: str | None = None, wait: float = WAIT_LIMIT, trusted_env: Collection[str] = (),
+        port: Port | None = None,
     ) -> None:  # fmt: skip
+        if distributed_log_dir is not None:
+            warnings.warn(f"nothing is written to {distributed_log_dir}: what workers log is in Ray's logs of their nodes", stacklevel=3)
         self.trusted_env = trusted_env
         self._stack = ExitStack()
-        _open.append(self)
-        self._stack.callback(_open.remove, self)
+        opened.append(self)
+        self._stack.callback(opened.remove, self)
         try:
             self.port = self._connected(address, simulate) if port is None else port
             there, machines = found(self.port) if simulate is None else (inventory(self.port), simulated_machines(simulate))
@@ -226,16 +227,3 @@ class Cluster(metaclass=_Known):
                 has = "is not there" if here is None else f"has {here}"
                 message = f"the plan is for a node {rank} with {wanted} accelerators, and that of this cluster {has}"
                 raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
-
-
-_open: list[Cluster] = []
-"""Those that this process has made and not closed, the last one last."""
-
-
-def known() -> Cluster | None:
-    """The cluster that this process knows: one that it has made, or the one on which it was launched as a worker."""
-    if not _open and VARIABLE in os.environ:
-        from .of_worker import ClusterOfWorker
-
-        _open.append(ClusterOfWorker(os.environ[VARIABLE]))
-    return _open[-1] if _open else None

@@ -7,17 +7,20 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.strategies import NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.node import RayNode
-from placewright.runtime.rlinf import cluster as module
+from placewright.runtime.rlinf import cluster as cluster_module
+from placewright.runtime.rlinf import known as known_module
 from placewright.runtime.rlinf.cluster import Cluster
 from placewright.runtime.rlinf.described import described, understood
 from placewright.runtime.rlinf.of_worker import ClusterOfWorker
 
+from ..fake import FakePort
 from .machines import Actor, cluster
 
 
 @pytest.fixture(autouse=True)
 def none_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_open", [])
+    monkeypatch.setattr(cluster_module, "opened", [])
+    monkeypatch.setattr(known_module, "opened", cluster_module.opened)
 
 
 def test_it_is_the_one_that_is_open() -> None:
@@ -28,6 +31,19 @@ def test_it_is_the_one_that_is_open() -> None:
     other.close()
     other.close()
     assert Cluster() is machines
+
+
+def test_it_is_the_same_for_the_same_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    port = FakePort(2, 2)
+    monkeypatch.setattr(Cluster, "_connected", lambda *_: port)
+    machines = Cluster(num_nodes=1)
+    assert Cluster(num_nodes=1) is Cluster() is machines
+    with pytest.raises(LaunchFailed, match="needs 2 accelerators free, 0 are"):
+        Cluster(num_nodes=2)
+    machines.close()
+    with pytest.warns(UserWarning, match="nothing is written to logs"), Cluster(2, distributed_log_dir="logs") as larger:
+        assert larger.num_nodes == 2
 
 
 def test_one_that_could_not_be_made_is_not_known() -> None:
