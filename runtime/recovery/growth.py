@@ -56,7 +56,7 @@ class Growth:
     def better(self, plan: Plan, ours: str) -> Better | None:
         """The plan on all nodes that are there, what would move, and which nodes it has more; None where it is the one that runs.
 
-        It does without what other jobs hold of new nodes. `ours` is the name of the reservation of the plan that runs.
+        None too where none is found in time: what runs need not end for that. It does without what other jobs hold. `ours` is the name of the reservation of the plan that runs.
         """
         self._membership.welcome()
         self._replanner.widen(self._membership.cluster)
@@ -65,7 +65,10 @@ class Growth:
         if not there.keys() - known:
             return None
         room, _ = self._membership.room(there, plan, ours)
-        new, moves = self._replanner.replanned(plan, room, LaunchFailed())
+        try:
+            new, moves = self._replanner.replanned(plan, room, LaunchFailed())
+        except LaunchFailed:
+            return None
         joined = tuple(node.name for node in self._membership.cluster.nodes if node.name in there.keys() - known)
         return None if placed(new) == placed(plan) else (new, moves, joined)
 

@@ -59,6 +59,7 @@ def told(verb: Verb, name: str) -> dict[str, Any]:
 
 
 def test_a_node_that_dies_under_two_launches(cluster: tuple[SimulatedCluster, str], verb: Verb, tmp_path: Path, directory: Path) -> None:
+    assert verb("discover", "--address", cluster[1], "-o", "found.yaml").returncode == 0
     for name in ("pair", "first"):
         done = verb("launch", f"{name}.json", "--detach", name)
         assert done.returncode == 0, done.stderr
@@ -99,7 +100,16 @@ def test_a_node_that_dies_under_two_launches(cluster: tuple[SimulatedCluster, st
     assert told(verb, "first")["state"] == "running"
     assert verb("stop", "first").returncode == 0
     assert list(directory.iterdir()) == []
-    assert "taken" not in verb("discover", "--address", cluster[1]).stdout
+
+    (tmp_path / "whole.yaml").write_text("components:\n  actor: {accelerators: 6, parallel: {tp: 2}}\n")
+    done = verb("launch", "whole.yaml", "--cluster", str(tmp_path / "found.yaml"))
+    assert (done.returncode, done.stdout) == (4, "")
+    for rank in (1, 2):
+        assert (
+            f"error[PW702]: node {rank} (`node-{rank}`) is missing: no Ray node has the label placewright.node-rank={rank}" in done.stderr
+        )
+    found = verb("discover", "--address", cluster[1])
+    assert "taken" not in found.stdout and "found 1 node, 2 accelerators" in found.stderr
 
 
 def _state(directory: Path) -> dict[str, Any]:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
+from placewright.models.answer import UNDECIDED, Answer
+from placewright.runtime.launch import bring_up
+from placewright.runtime.progress import silent
+from placewright.runtime.recovery.again import Again
+
 from ..fake import FakePort
-from .launching import hanging, launched, problem
+from .launching import Trainer, hanging, launched, plan_of, problem
 
 
 def test_a_range_shrinks_with_the_cluster_and_grows_again_with_it() -> None:
@@ -47,6 +54,16 @@ def test_an_elastic_run_is_started_again_when_nodes_join_and_no_other_is() -> No
 def test_nodes_that_change_nothing_interrupt_nothing() -> None:
     port = FakePort(4, 4)
     with launched(port, problem("2x4xH100", 8), elastic=True) as running:
+        port.later(5, lambda: port.add_node(2, 4))
+        assert running.run(hanging(port)) == ["stepped"] * 8
+        assert running.recoveries == ()
+
+
+def test_where_no_plan_on_more_nodes_is_found_in_time_the_launch_goes_on() -> None:
+    port, asked = FakePort(4, 4), problem("2x4xH100", 4, 64)
+    with ExitStack() as stack:
+        again = Again(0, True, asked, lambda question: Answer(UNDECIDED))
+        running = bring_up(stack, plan_of(asked), port, Trainer, 60, silent, again=again)
         port.later(5, lambda: port.add_node(2, 4))
         assert running.run(hanging(port)) == ["stepped"] * 8
         assert running.recoveries == ()
