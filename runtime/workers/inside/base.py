@@ -40,7 +40,7 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
         module for them.
 
     The names with an underscore are RLinf's and verl's own ones, for code that uses them. What RLinf's workers can do and these
-    cannot, such as `send`, raises NotImplementedError with the reason when it is called.
+    cannot, such as `send`, raises NotOffered with the reason when it is called.
     Sources: verl, verl/single_controller/base/worker.py; RLinf, rlinf/scheduler/worker/worker.py. As there, the constructor
     ends the chain of `super().__init__()`.
     """
@@ -205,7 +205,7 @@ class Worker(Timed, Logged, OnMeshes, VerlsOwn):
         return func(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
-        """What is found nowhere else. Raises NotImplementedError for what RLinf's workers have and these have not."""
+        """What is found nowhere else. Raises NotOffered for what RLinf's workers have and these have not."""
         if not hasattr(type(self), name) and (refused := refusal(name)) is not None:
             return refused
         return object.__getattribute__(self, name)  # raises what was raised the first time

@@ -9,13 +9,17 @@ ASKING = ("manager_proxy", "_manager_proxy", "_collective")
 PROFILING = ("start_profile", "stop_profile")
 
 
-def refusal(name: str) -> Callable[..., NoReturn] | None:
-    """For the name of a method that RLinf's workers have, what raises NotImplementedError when it is called; None for other names.
+class NotOffered(RuntimeError):
+    """What was called belongs to RLinf and is no part of placewright; the sentence says what there is instead."""
 
-    Raises NotImplementedError itself for an attribute of RLinf's workers that is no method.
+
+def refusal(name: str) -> Callable[..., NoReturn] | None:
+    """For the name of a method that RLinf's workers have, what raises NotOffered when it is called; None for other names.
+
+    Raises NotOffered itself for an attribute of RLinf's workers that is no method.
     """
     if name in ASKING:
-        raise NotImplementedError(
+        raise NotOffered(
             f"`{name}` is RLinf's own registry of workers, which is not here: "
             "`WorkerGroup.from_group_name` finds a group, and the environment tells the rest"
         )
@@ -29,6 +33,6 @@ def refusal(name: str) -> Callable[..., NoReturn] | None:
     )
 
     def refused(*_: object, **__: object) -> NoReturn:
-        raise NotImplementedError(f"`{name}` is not here: {reason}")
+        raise NotOffered(f"`{name}` is not here: {reason}")
 
     return refused

@@ -17,9 +17,9 @@ _given: list[socket.socket] = []
 
 
 def take(name: str) -> socket.socket | None:
-    """A lock on this name, held until it is closed; None if a process of this node has it. Raises NotImplementedError off Linux."""
+    """A lock on this name, held until it is closed; None if a process of this node has it. Raises OSError off Linux."""
     if sys.platform != "linux":
-        raise NotImplementedError("locks between the processes of a node need the abstract sockets of Linux")
+        raise OSError("locks between the processes of a node need the abstract sockets of Linux")
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         lock.bind(f"\0placewright/{name}")

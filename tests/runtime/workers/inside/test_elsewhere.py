@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.runtime.workers.inside.base import Worker
-from placewright.runtime.workers.inside.elsewhere import ASKING, MOVING, PROFILING
+from placewright.runtime.workers.inside.elsewhere import ASKING, MOVING, PROFILING, NotOffered
 
 
 class Profiled:
@@ -22,13 +22,13 @@ class Actor(Worker, Profiled):
 
 @pytest.mark.parametrize("name", [*MOVING, *PROFILING])
 def test_calls_say_what_is_not_here_and_what_there_is(name: str) -> None:
-    with pytest.raises(NotImplementedError, match=rf"`{name}` is not here: placewright .*use "):
+    with pytest.raises(NotOffered, match=rf"`{name}` is not here: placewright .*use "):
         getattr(Worker(), name)("x", dst_rank=0)
 
 
 @pytest.mark.parametrize("name", ASKING)
 def test_attributes_say_so_too(name: str) -> None:
-    with pytest.raises(NotImplementedError, match=rf"`{name}` is RLinf's own registry"):
+    with pytest.raises(NotOffered, match=rf"`{name}` is RLinf's own registry"):
         getattr(Worker(), name)
 
 
