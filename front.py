@@ -147,6 +147,7 @@ def searching(
     limit: float, seed: int, sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096
 ) -> Callable[[Problem], Answer]:
     """How problems are solved, with the options of `solve`."""
+    from .solver.planning.answering import answering
     from .solver.searching.progress import silent
 
     def search(problem: Problem) -> Answer:
@@ -158,7 +159,7 @@ def searching(
 
         return searched_here(problem, limit, seed, on_progress or silent)
 
-    return search
+    return answering(search, limit, seed)
 
 
 def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "auto", strict: bool = False, **options: Any) -> Converted:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .findings.finding import Finding, Unchecked
 from .placements.plan import Plan
+from .planning.planned import Planned
 
 IMPOSSIBLE, UNDECIDED = "impossible", "undecided"
 
@@ -17,7 +18,7 @@ class Answer:
     `verdict` is the plan's status (``verified``, ``optimal``, ``feasible``), or ``impossible`` (proved), or
     ``undecided`` (neither found nor refuted within the limit). `findings` say why there is no plan. `how` says what
     decided: ``given`` ranks, ``greedy`` meeting its bound, a ``sweep`` over ranges, ``patterns`` of alike domains, or ``search``. `unchecked` is what the rules could not judge
-    of the plan.
+    of the plan. `planned` says how counts and degrees were chosen, where they were chosen by time.
     """
 
     verdict: str
@@ -25,3 +26,4 @@ class Answer:
     findings: tuple[Finding, ...] = ()
     how: str = ""
     unchecked: tuple[Unchecked, ...] = ()
+    planned: Planned | None = None

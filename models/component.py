@@ -10,6 +10,7 @@ from .findings.fix import Fix
 from .findings.span import Span
 from .locality import Keep, Pin, Spread
 from .machines.node_group import CLUSTER_LABEL
+from .parallel import UNDIVIDED
 from .parallel import Parallel as Parallel
 from .placements.assignment import Run
 from .placements.run import repeats_of
@@ -54,7 +55,7 @@ class Component:
     least: int = 1
     most: int = UNBOUNDED
     per_process: int = 1
-    parallel: Parallel = Parallel()
+    parallel: Parallel = UNDIVIDED
     memory: int = 0
     phase: str = ""
     accelerator_model: str = ""

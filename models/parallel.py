@@ -30,3 +30,7 @@ class Parallel:
             if value > 1
         ]
         return ", ".join(parts) or "tp 1"
+
+
+UNDIVIDED = Parallel()
+"""One accelerator does it all."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..component import Parallel
 from ..findings.span import Span
+from ..parallel import Parallel
 
 SECOND = 1_000_000_000
 """Nanoseconds: planning counts time in whole ones, so that sums are exact."""

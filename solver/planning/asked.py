@@ -8,10 +8,10 @@ import networkx
 
 from ...models.component import APART, COLOCATED, DISJOINT, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
 from ...models.machines.node_group import ACCELERATOR
+from ...models.planning.question import Edge, Question, Task
 from ...models.planning.workload import Workload
 from ...models.problem import Problem
 from .options import options, room
-from .question import Edge, Question, Task
 
 Pairs = frozenset[tuple[str, str]]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
+from ...models.planning.design import Block, Design
+from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from .costs.cost_model import CostModel, iteration
-from .design import Block, Design
-from .question import Question
 
 
 def faults(question: Question, model: CostModel, design: Design) -> Iterator[str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Iterator, Sequence
 
+from ...models.planning.question import Option, Question
 from .costs.cost_model import CostModel
-from .question import Option, Question
 from .structure import OUTSIDE, Structure
 
 

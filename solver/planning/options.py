@@ -8,10 +8,10 @@ from typing import Iterator, Mapping, Sequence
 from ...models.component import UNBOUNDED, Component, Parallel
 from ...models.machines.node import Node
 from ...models.machines.node_group import ACCELERATOR
+from ...models.planning.question import NO_KIND, Kind, Option
 from ...models.planning.workload import Timed
 from ...models.problem import Problem
 from .interpolation import time_of
-from .question import NO_KIND, Kind, Option
 
 
 @dataclass(frozen=True)

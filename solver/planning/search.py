@@ -6,12 +6,12 @@ from bisect import insort
 from dataclasses import dataclass, field
 from typing import Sequence
 
+from ...models.planning.design import Design
+from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from .choices import Choice
 from .costs.cost_model import CostModel
-from .design import Design
 from .least import fewest, least
-from .question import Question
 from .sizing import Sizing
 from .small import enumerate_sizes
 from .structure import Structure

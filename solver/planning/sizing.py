@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Mapping, Sequence
 
+from ...models.planning.design import Block, Design
+from ...models.planning.question import NO_KIND, Question
 from .choices import Choice, choices, roots, tasks_of
 from .costs.cost_model import CostModel, Maximum
-from .design import Block, Design
-from .question import NO_KIND, Question
 from .structure import Structure
 
 

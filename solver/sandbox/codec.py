@@ -35,7 +35,7 @@ class Form:
 
 
 class Codec:
-    """Writes and reads values of any type that is made of dataclasses, enumerations, sequences, maps, ranges and plain values.
+    """Writes and reads values of any type that is made of dataclasses, enumerations, sequences, sets, maps, ranges and plain values.
 
     Parameters
     ----------
@@ -77,6 +77,9 @@ class Codec:
             return self._pieces(arguments)
         if origin in (tuple, collections.abc.Sequence):
             return self._sequence(arguments[0], origin is tuple)
+        if origin is frozenset:
+            form = self.form(arguments[0])
+            return Form(lambda value: [form.write(each) for each in sorted(value)], lambda data: frozenset(map(form.read, _list(data))))
         if origin is collections.abc.Mapping:
             return self._map(*arguments)
         if kind is range:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple, Protocol, Sequence
 
-from ..design import Design
-from ..question import Question
+from ....models.planning.design import Design
+from ....models.planning.question import Question
 
 
 class Maximum(NamedTuple):

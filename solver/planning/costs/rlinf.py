@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Sequence
 
-from ..question import Question
+from ....models.planning.question import Question
 from .cost_model import Blocks
 from .stream import Stream
 

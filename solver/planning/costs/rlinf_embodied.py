@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Sequence
 
-from ..design import Design
-from ..question import Question
+from ....models.planning.design import Design
+from ....models.planning.question import Question
 from .cost_model import Blocks, Maximum
 from .stream import Stream
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Sequence
 
+from ....models.planning.design import Design
+from ....models.planning.question import Question
 from ....models.planning.workload import STAGES
-from ..design import Design
-from ..question import Question
 from .cost_model import Blocks, Maximum
 
 

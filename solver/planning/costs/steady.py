@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ....models.planning.question import Question
 from ....models.planning.workload import STEADY
-from ..question import Question
 from .stages import Stages
 
 

@@ -49,6 +49,8 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return st.tuples(*map(values, arguments))
     if origin in (tuple, collections.abc.Sequence):
         return sequences(arguments[0], origin is tuple)
+    if origin is frozenset:
+        return st.frozensets(values(arguments[0]), max_size=3)
     if origin is collections.abc.Mapping:
         return st.dictionaries(values(arguments[0]), values(arguments[1]), max_size=2)
     if origin is collections.abc.Callable:

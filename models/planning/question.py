@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Mapping
 
-from ...models.component import Parallel
-from ...models.planning.workload import SECONDS, Budget
+from ..parallel import Parallel
+from .workload import SECONDS, Budget
 
 NO_KIND = -1
 

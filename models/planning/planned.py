@@ -1,0 +1,52 @@
+"""What planning found: the design that was placed, what is proved of it, and what else there was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..findings.finding import Finding
+from .design import Design
+from .question import Question
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A design with the nanoseconds of an iteration of it; `segments` are those of its parts, in order."""
+
+    design: Design
+    nanoseconds: int
+    segments: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unplaceable:
+    """A design that no placement has, and why."""
+
+    priced: Priced
+    reason: tuple[Finding, ...] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The answer of planning.
+
+    Attributes
+    ----------
+    question : what was asked.
+    model : the name of the cost model.
+    best : the design that was placed.
+    bound : what is as small as possible is in no design that can be placed smaller than this: ns, or accelerators.
+    proved : is `best` proved to be the best, with its placement?
+    others : the best designs of other structures, the best first; they were not placed.
+    unplaceable : designs that would be better and that no placement has, in the order they were found.
+    structures : how many structures there are, and of how many the counts were searched.
+    """
+
+    question: Question
+    model: str
+    best: Priced
+    bound: int
+    proved: bool
+    others: tuple[Priced, ...] = ()
+    unplaceable: tuple[Unplaceable, ...] = ()
+    structures: tuple[int, int] = (0, 0)

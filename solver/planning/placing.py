@@ -1,0 +1,51 @@
+"""From a design to the problem of placing it: counts, degrees and who shares with whom are decided, where it all lies is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Iterator
+
+from ...models.component import COLOCATED, SUBSET, Component, Relation
+from ...models.planning.design import Design
+from ...models.planning.question import Question
+from ...models.problem import Problem
+
+REASON = "the plan"
+
+
+def placing(problem: Problem, question: Question, design: Design) -> Problem:
+    """The problem with all that the design decides; components that are not planned are as they were."""
+    components = tuple(_decided(each, question, design) if each.name in design.options else each for each in problem.components)
+    choices = {name: its for name, its in problem.job.choices.items() if name not in design.options}
+    relations = (*problem.job.relations, *_sharing(problem, question, design))
+    job = replace(problem.job, components=components, choices=choices, relations=relations, workload=None)
+    return replace(problem, job=job)
+
+
+def _decided(component: Component, question: Question, design: Design) -> Component:
+    option = design.options[component.name]
+    tasks = question.tasks_of[component.name]
+    turns = component.name not in question.resident and tasks
+    # Components of one phase are there together, those of different ones take turns: as the parts of the iteration do.
+    phase = f"part {min(design.segments[task] for task in tasks)}" if turns and len(tasks) == 1 else component.phase
+    model = question.kinds[option.kind].model if option.accelerators and len(question.kinds) > 1 else component.accelerator_model
+    return replace(
+        component, least=option.amount, most=option.amount, parallel=option.parallel, memory=option.memory, offloaded=option.kept,
+        phase=phase, accelerator_model=model, timed=None,
+    )  # fmt: skip
+
+
+def _sharing(problem: Problem, question: Question, design: Design) -> Iterator[Relation]:
+    """Who is on the same accelerators, and who inside whose, where the problem does not say so already."""
+    said = {frozenset(relation.components) for relation in problem.job.relations if relation.implies in (COLOCATED, SUBSET)}
+    uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
+    for one, other in combinations(question.components, 2):
+        if not uses[one] & uses[other] or frozenset((one, other)) in said:
+            continue
+        if uses[one] == uses[other]:
+            yield Relation(COLOCATED, (one, other), reason=REASON)
+        elif uses[one] < uses[other]:
+            yield Relation(SUBSET, (one, other), reason=REASON)
+        else:
+            yield Relation(SUBSET, (other, one), reason=REASON)
