@@ -7,10 +7,10 @@ A batch has a length, `chunk(chunks=n)` and, on its class, `concat(list)`. One t
 from __future__ import annotations
 
 import copy
-import sys
 from typing import Any, Callable, Sequence
 
 from ..refusal import refused
+from .tensordicts import chunked_rows, is_tensordict, joined_rows
 
 Fetch = Callable[[Sequence[Any]], list[Any]]
 
@@ -21,7 +21,7 @@ def chunked(batch: Any, chunks: int) -> list[Any]:
         kind = type(batch).__name__
         raise refused("PW718", "", f"a {kind} cannot be cut into chunks", "give a batch with `chunk` and `concat`, such as a DataProto")
     if isinstance(batch, DataProtoFuture) or is_padded(batch) or len(batch) % chunks == 0:
-        parts = list(batch.chunk(chunks=chunks))
+        parts = chunked_rows(batch, chunks) if is_tensordict(batch) else list(batch.chunk(chunks=chunks))
         if len(parts) == chunks:
             return parts
     message = f"only support equal chunk. Got size of {type(batch).__name__} {len(batch)} and chunk {chunks}."
@@ -56,10 +56,10 @@ def concatenated(parts: Sequence[Any]) -> Any:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise refused("PW718", "", f"answers of several types cannot be put together: {names}", "let every rank answer with one type")
     kind = type(parts[0])
+    if is_tensordict(parts[0]):
+        return joined_rows(parts)
     if hasattr(kind, "concat"):
         return kind.concat(list(parts))
-    if "tensordict" in sys.modules and isinstance(parts[0], sys.modules["tensordict"].TensorDictBase):
-        return sys.modules["torch"].cat(list(parts), dim=0)
     raise refused("PW718", "", f"answers of type {kind.__name__} cannot be put together", "answer with a batch that has `concat`")
 
 
