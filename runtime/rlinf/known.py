@@ -41,5 +41,5 @@ def known() -> Cluster | None:
     if not opened and VARIABLE in os.environ:
         from .of_worker import ClusterOfWorker
 
-        opened.append(ClusterOfWorker(os.environ[VARIABLE]))
+        opened.append(ClusterOfWorker(description=os.environ[VARIABLE]))
     return opened[-1] if opened else None

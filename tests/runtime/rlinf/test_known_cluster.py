@@ -9,6 +9,7 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.node import RayNode
 from placewright.runtime.rlinf import cluster as cluster_module
 from placewright.runtime.rlinf import known as known_module
+from placewright.runtime.rlinf import of_worker as of_worker_module
 from placewright.runtime.rlinf.cluster import Cluster
 from placewright.runtime.rlinf.described import described, understood
 from placewright.runtime.rlinf.of_worker import ClusterOfWorker
@@ -77,6 +78,17 @@ def test_a_worker_sees_the_nodes_of_its_cluster_and_their_groups() -> None:
     port.lose_node(0)
     with pytest.raises(LaunchFailed, match="node 0 of the cluster is not there any more"):
         ClusterOfWorker(machines.description, port)
+
+
+def test_in_a_worker_it_is_made_once_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    port, machines = cluster(4, 2)
+    monkeypatch.setenv("PLACEWRIGHT_CLUSTER", machines.description)
+    monkeypatch.setattr(of_worker_module, "RayPort", lambda: port)
+    known_module.opened.clear()
+    inside = Cluster()
+    assert isinstance(inside, ClusterOfWorker)
+    assert Cluster() is inside
+    assert inside.num_accelerators == 6
 
 
 def test_a_worker_launches_groups_in_what_the_driver_holds() -> None:
