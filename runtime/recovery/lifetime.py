@@ -20,7 +20,7 @@ from ..world.inventory import inventory
 from ..world.matching import used_nodes
 from .growth import Growth
 from .losses import NO_ROOM, is_lost
-from .membership import Membership
+from .nodes.membership import Membership
 from .recovery import Recovery
 from .replanner import Replanner, Search
 from .restarts import Restarts

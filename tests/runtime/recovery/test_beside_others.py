@@ -16,7 +16,7 @@ from placewright.runtime.launched import Launch
 from placewright.runtime.port.port import Bundle
 from placewright.runtime.progress import Step
 from placewright.runtime.recovery.again import Again
-from placewright.runtime.recovery.occupied import occupied
+from placewright.runtime.recovery.nodes.occupied import occupied
 from placewright.runtime.reserving.reservation import Reservation
 from placewright.runtime.reserving.wanted import Wanted
 from placewright.solver.searching.search import solve

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping, Sequence
 
-from ...models.machines.cluster import Cluster
-from ...models.machines.node import Node
-from ...models.placements.plan import Plan
-from ..port.node import RayNode
-from ..port.port import Port
-from ..reserving.fitting import NOISE
-from ..reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT
-from ..reserving.words import held_on
-from ..world.found import resource_of
-from ..world.matching import divisible, held_masks
+from ....models.machines.cluster import Cluster
+from ....models.machines.node import Node
+from ....models.placements.plan import Plan
+from ...port.node import RayNode
+from ...port.port import Port
+from ...reserving.fitting import NOISE
+from ...reserving.reservation import FIRST_PAUSE, LONGEST_PAUSE, WAIT_LIMIT
+from ...reserving.words import held_on
+from ...world.found import resource_of
+from ...world.matching import divisible, held_masks
 
 
 def occupied(port: Port, ours: str = "") -> dict[str, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ...models.machines.cluster import Cluster
-from ..port.node import RANK_LABEL, RayNode
-from ..world.matching import paired
+from ....models.machines.cluster import Cluster
+from ...port.node import RANK_LABEL, RayNode
+from ...world.matching import paired
 
 Sign = tuple[str, str]
 """What a node is known by: its rank label, its host name if no other has it, or Ray's id of it."""

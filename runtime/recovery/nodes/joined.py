@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...models.machines.cluster import Cluster
-from ...models.machines.grown import with_nodes
-from ...models.machines.node import Node
-from ..port.node import RayNode
-from ..world.found import machine_of, resource_of
-from ..world.matching import count, has
-from ..world.sources.model_names import same_model
+from ....models.machines.cluster import Cluster
+from ....models.machines.grown import with_nodes
+from ....models.machines.node import Node
+from ...port.node import RayNode
+from ...world.found import machine_of, resource_of
+from ...world.matching import count, has
+from ...world.sources.model_names import same_model
 
 
 def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:

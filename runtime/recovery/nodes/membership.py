@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ...models.machines.cluster import Cluster
-from ...models.placements.plan import Plan
-from ..port.node import RayNode
-from ..progress import Step
-from ..starting.start import Way
-from ..watching.monitor import REACH_LIMIT
-from ..world.inventory import inventory
+from ....models.machines.cluster import Cluster
+from ....models.placements.plan import Plan
+from ...port.node import RayNode
+from ...progress import Step
+from ...starting.start import Way
+from ...watching.monitor import REACH_LIMIT
+from ...world.inventory import inventory
+from ..replanner import Room
 from .joined import unlike, with_joined
 from .occupied import blocked, occupied, without_occupied
-from .replanner import Room
 from .roll import Roll
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.port.node import RANK_LABEL, RayNode
-from placewright.runtime.recovery.joined import with_joined
-from placewright.runtime.recovery.roll import Roll
+from placewright.runtime.recovery.nodes.joined import with_joined
+from placewright.runtime.recovery.nodes.roll import Roll
 
 
 def node(node_id: str, name: str, rank: int | None = None, accelerators: int = 4) -> RayNode:
