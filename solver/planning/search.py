@@ -9,13 +9,13 @@ from typing import Sequence
 from ...models.planning.design import Design
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
-from .choices import Choice
 from .costs.cost_model import CostModel
-from .least import fewest, least
-from .sizing import Sizing
-from .small import enumerate_sizes
-from .structure import Structure
-from .structures import structures
+from .sizes.choices import Choice
+from .sizes.least import fewest, least
+from .sizes.sizing import Sizing
+from .sizes.small import enumerate_sizes
+from .structures.every import structures
+from .structures.structure import Structure
 
 Price = tuple[int, int]
 FEW = 16
@@ -133,7 +133,7 @@ class _Run:
         insort(self.found, Found(price, number, design, sizing.structure))
 
     def _by_solver(self, number: int, sizing: Sizing, excluded: Sequence[Design], floor: Price) -> None:
-        from .sized import sized
+        from .sizes.sized import sized
 
         outcome = sized(sizing, self.bar, excluded, self.limit - self.spent, self.seed)
         self.spent += outcome.spent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, Sequence
 
-from ...models.planning.design import Design
-from ...models.planning.workload import SECONDS
-from ..model.engine import Status, run
+from ....models.planning.design import Design
+from ....models.planning.workload import SECONDS
+from ...model.engine import Status, run
 from .choices import Choice
 from .counts import Counts, Numbers
 from .sizing import Sizing

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Iterator, Sequence
 
-from ...models.planning.question import Option, Question
-from .costs.cost_model import CostModel
-from .structure import OUTSIDE, Structure
+from ....models.planning.question import Option, Question
+from ..costs.cost_model import CostModel
+from ..structures.structure import OUTSIDE, Structure
 
 
 @dataclass(frozen=True, slots=True)

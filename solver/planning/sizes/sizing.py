@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Mapping, Sequence
 
-from ...models.planning.design import Block, Design
-from ...models.planning.question import NO_KIND, Question
+from ....models.planning.design import Block, Design
+from ....models.planning.question import NO_KIND, Question
+from ..costs.cost_model import CostModel, Maximum
+from ..structures.structure import Structure
 from .choices import Choice, choices, roots, tasks_of
-from .costs.cost_model import CostModel, Maximum
-from .structure import Structure
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Iterable, Sequence
 
+from ..costs.cost_model import Maximum
 from .choices import Choice
-from .costs.cost_model import Maximum
 from .sizing import Sizing
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator, Sequence
 
-from ...models.planning.question import NO_KIND, Question
-from .costs.cost_model import CostModel
+from ....models.planning.question import NO_KIND, Question
+from ..costs.cost_model import CostModel
 from .structure import OUTSIDE, Structure
 
 Sets = tuple[tuple[str, ...], ...]

@@ -6,7 +6,7 @@ from typing import Callable, Sequence
 
 from ortools.sat.python import cp_model
 
-from ..model.amount import Amount, total
+from ...model.amount import Amount, total
 from .choices import Choice
 from .sizing import Sizing
 

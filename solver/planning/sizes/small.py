@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ...models.planning.workload import SECONDS
+from ....models.planning.workload import SECONDS
 from .choices import Choice, needed
 from .sizing import Sizing
 
