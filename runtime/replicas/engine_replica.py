@@ -51,10 +51,15 @@ class EngineReplica(Replica):
         """See Replica: a server on each node, pinned there by the bundle of its workers."""
         from .channel.address import host_port
 
-        host, port = await in_thread(self._launch_servers)
+        host, port = await in_thread(self._launch_servers, stop=self._stop_launching)
         self.servers = self._servers.handles
         self._server_handle = self.servers[0]
         self._server_address = host_port(host, port)
+
+    def _stop_launching(self) -> None:
+        """A model may take half an hour to load; whoever gives up meanwhile does not wait for it."""
+        if self._servers is not None:
+            self._servers.kill()
 
     def _launch_servers(self) -> tuple[str, int]:
         from .server.servers import Servers, access, new_key

@@ -69,6 +69,10 @@ class Servers:
         """Calls a method of every server; the answers of the nodes in order."""
         return answers(self._group, self._group.ranks, method, limit)
 
+    def kill(self) -> None:
+        """Ends them at once, also while they are being launched, which then fails."""
+        self._gang.kill()
+
     def close(self) -> None:
         """Ends them, after a few seconds at most for what they started. May be called twice."""
         with shielded():
