@@ -15,6 +15,7 @@ from ..refusal import refused
 from ..watching.audit import AuditRow
 from ..workers.group import WorkerGroup as Workers
 from ..workers.inside.address import WorkerAddress
+from ..workers.inside.elsewhere import refusal
 from ..workers.inside.host import REPORT
 from ..workers.member import Member, members_of
 from .attaching import found
@@ -193,6 +194,9 @@ class WorkerGroup:
         if name.startswith("_"):
             message = f"`{name}` of `{self._worker_cls.__name__}` is hidden by its underscore, and cannot be called of a group"
             raise refused("PW718", self._name, message, "rename it, or call it in a public method", name)
+        refused_of_all = None if hasattr(self._worker_cls, name) else refusal(name)
+        if refused_of_all is not None:
+            return refused_of_all
         try:
             self._standing.must_have(name)
         except AttributeError:

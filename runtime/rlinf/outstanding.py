@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from .results import WorkerGroupFuncResult
 
+MANY = 64
+"""How many calls are kept before it is looked which of them are done."""
+
 
 class Outstanding:
     """Calls whose answers are not all there.
@@ -14,10 +17,13 @@ class Outstanding:
 
     def __init__(self) -> None:
         self._calls: list[WorkerGroupFuncResult] = []
+        self._limit = MANY
 
     def add(self, call: WorkerGroupFuncResult) -> None:
         """From now on, its failure counts until somebody is told of it; it is kept so long though nobody else keeps it."""
-        self._calls = [each for each in self._calls if not each.settled]
+        if len(self._calls) >= self._limit:
+            self._calls = [each for each in self._calls if not (each.done() and each.settled)]
+            self._limit = max(MANY, 2 * len(self._calls))
         self._calls.append(call)
 
     def check(self) -> None:

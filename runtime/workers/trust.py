@@ -6,10 +6,11 @@ from typing import Collection, Iterator
 
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
+from .inside.prepared import EXTENSION
 
-NAMES = frozenset({"PATH", "BASH_ENV", "ENV", "IFS", "PERL5LIB", "NODE_OPTIONS", "GCONV_PATH"})
+NAMES = frozenset({"PATH", "BASH_ENV", "ENV", "IFS", "PERL5LIB", "NODE_OPTIONS", "GCONV_PATH", EXTENSION})
 PREFIXES = ("LD_", "DYLD_", "PYTHON", "RAY_", "GIT_", "VLLM_PLUGINS", "NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN")
-"""What the dynamic loader, Python, Ray, shells and plug-in loaders take code from."""
+"""What the dynamic loader, Python, Ray, RLinf, shells and plug-in loaders take code from."""
 INTERPRETER = "python_interpreter_path"
 
 

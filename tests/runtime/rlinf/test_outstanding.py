@@ -8,6 +8,7 @@ import pytest
 from placewright.models.strategies import PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.rlinf.group import WorkerGroup
+from placewright.runtime.rlinf.outstanding import MANY
 from placewright.runtime.workers.inside.base import Worker
 
 from ..fake import FakePort
@@ -54,6 +55,21 @@ def test_a_failure_that_somebody_was_told_of_is_not_told_again(halves: tuple[Fak
     with pytest.raises(LaunchFailed, match="no weights"):
         list(failing.as_completed())
     assert env.generate().wait() == [0, 1]
+
+
+def test_calls_that_nobody_waits_for_are_not_kept_for_ever(halves: tuple[FakePort, WorkerGroup, WorkerGroup]) -> None:
+    port, env, rollout = halves
+    for _ in range(10 * MANY):
+        rollout.generate()
+        port.pause(0.01)
+    assert rollout._started is not None
+    assert len(rollout._started.calls._calls) <= MANY
+    rollout.fail()
+    for _ in range(10 * MANY):
+        rollout.generate()
+        port.pause(0.01)
+    with pytest.raises(LaunchFailed, match="no weights"):
+        env.generate().wait()
 
 
 def test_what_is_raised_elsewhere_is_still_known_where_it_happened(halves: tuple[FakePort, WorkerGroup, WorkerGroup]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from placewright.models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.inside.base import Worker
+from placewright.runtime.workers.inside.elsewhere import NotOffered
 from placewright.runtime.workers.inside.information import HardwareInfo
 
 from .machines import Actor, cluster
@@ -151,6 +152,13 @@ def test_what_is_not_here_is_said_where_it_is_imported() -> None:
         from placewright.runtime.rlinf import Channel  # type: ignore[attr-defined]  # noqa: F401
     with pytest.raises(ImportError, match="cannot import name 'Nothing'"):
         from placewright.runtime.rlinf import Nothing  # type: ignore[attr-defined]  # noqa: F401
+
+
+def test_what_no_worker_can_do_is_said_of_groups_too() -> None:
+    _, machines = cluster(1)
+    group = Actor.create_group().launch(machines, name="actor")
+    with pytest.raises(NotOffered, match="`broadcast` is not here"):
+        group.broadcast(1)
 
 
 def test_no_group_without_a_cluster() -> None:

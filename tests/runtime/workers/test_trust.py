@@ -24,7 +24,18 @@ def plan(*names: str, used: bool = True) -> Plan:
 
 
 @pytest.mark.parametrize(
-    "name", ["LD_PRELOAD", "ld_preload", "PYTHONPATH", "PYTHONSTARTUP", "PATH", "BASH_ENV", "RAY_RUNTIME_ENV_HOOK", "DYLD_INSERT_LIBRARIES"]
+    "name",
+    [
+        "LD_PRELOAD",
+        "ld_preload",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "PATH",
+        "BASH_ENV",
+        "RAY_RUNTIME_ENV_HOOK",
+        "RLINF_EXT_MODULE",
+        "DYLD_INSERT_LIBRARIES",
+    ],
 )
 def test_what_runs_other_code(name: str) -> None:
     assert is_dangerous(name)
