@@ -58,6 +58,29 @@ def test_on_a_terminal_it_is_one_line_that_goes_away(monkeypatch: pytest.MonkeyP
     assert "\x1b[2K" in text  # a line was erased
 
 
+def test_what_is_printed_between_steps_finds_the_line_gone_and_a_later_step_shows_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[str] = []
+
+    class Told:
+        def __init__(self) -> None:
+            self.text = ""
+
+        def tell(self, text: str) -> None:
+            self.text = text
+
+        def end(self) -> None:
+            ended.append(self.text)
+            self.text = ""
+
+    monkeypatch.setattr(steps, "Line", Told)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with shown_steps("auto") as told:
+        told(STARTED[0])
+        told.clear()
+        told(STARTED[-1])
+    assert ended == ["reserving", "starting: actor 3/3, agent 1/1"]
+
+
 def test_names_of_components_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
     with shown_steps("plain") as told:
         told(Step("starting", {"a\x1b[2Jb": (0, 1)}))
