@@ -20,6 +20,8 @@ BASES = ("MegatronWorker", "Worker")
 
 KEYS = "worker_dict_keys"
 """The attribute of a class that holds several which has their keys."""
+HELD = "raw_cls_dict"
+"""The attribute of a class that holds several which has them by their keys. Source of the name: verl, as above."""
 
 
 def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
@@ -41,6 +43,7 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
         "__module__": base.__module__,
         "__doc__": "Holds one worker of each key.",
         KEYS: tuple(classes),
+        HELD: classes,
     }
     for key, cls in classes.items():
         for name, how in methods_of(cls):

@@ -7,7 +7,7 @@ import inspect
 from typing import Any, Mapping
 
 from ...workers.inside.base import Worker
-from .colocated import constructed, must_be_some
+from .colocated import HELD, constructed, must_be_some
 from .options import common_options
 from .ray_class import RayClassWithInitArgs
 
@@ -47,7 +47,7 @@ def create_colocated_worker_raw_cls(class_dict: Mapping[str, RayClassWithInitArg
     """The class that holds one object of each of these, to be derived from. Raises a ValueError (PW718) if there are none."""
     its = must_be_some(class_dict).items()
     body = {
-        "raw_cls_dict": {key: cia.worker for key, cia in its},
+        HELD: {key: cia.worker for key, cia in its},
         "init_args_dict": {key: cia.args for key, cia in its},
         "init_kwargs_dict": {key: cia.kwargs for key, cia in its},
         "__module__": FusedWorker.__module__,

@@ -23,6 +23,7 @@ from ...workers.member import Member
 from ...world.labels import name_of
 from ..pools.devices import type_on
 from ..pools.seat import Seat
+from .colocated import HELD
 from .ray_class import RayClassWithInitArgs
 
 _NUMBERS = itertools.count()
@@ -107,7 +108,7 @@ def members_on(
     single_controller/ray/base.py, `_create_worker`; of REDIS_STORE_SERVER_HOST: base/worker.py. A class that derives from verl's own
     Worker would take NOSET_SWITCH to mean that Ray counts its accelerators, and fail; it is not told of it.
     """
-    ours = issubclass(cia.worker, Worker)
+    ours = all(issubclass(each, Worker) for each in (cia.worker, *getattr(cia.worker, HELD, {}).values()))
     given = cia.options.get("runtime_env") or {}
     variables = {**(given.get("env_vars") or {}), **worker_env}
     members = []

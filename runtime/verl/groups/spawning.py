@@ -7,7 +7,7 @@ from typing import Any, Collection, Mapping, Sequence, TypeVar
 
 from ...refusal import refused
 from .binding import bind, methods_of
-from .colocated import KEYS
+from .colocated import HELD, KEYS
 from .executing import Executing
 from .ray_class import RayClassWithInitArgs
 
@@ -58,7 +58,7 @@ class Spawning(Executing):
         return self.ray_cls_with_init
 
     def _raw(self, key: str) -> type:
-        raw: Mapping[str, type] = getattr(self._class().worker, "raw_cls_dict", {})
+        raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
         if key not in raw:
             raise self._no_such(key, "fused", raw)
         return raw[key]

@@ -6,7 +6,15 @@ from functools import partial
 from typing import Any
 
 import pytest
-from placewright.runtime import Dispatch, Execute, RayClassWithInitArgs, RayResourcePool, RayWorkerGroup, create_colocated_worker_cls
+from placewright.runtime import (
+    Dispatch,
+    Execute,
+    RayClassWithInitArgs,
+    RayResourcePool,
+    RayWorkerGroup,
+    create_colocated_worker_cls,
+    create_colocated_worker_cls_fused,
+)
 from placewright.runtime.dispatch.register import registered
 from placewright.runtime.dispatch.theirs import THEIR_MARK
 
@@ -84,10 +92,12 @@ def test_a_class_that_is_not_ours_is_not_told_to_look_for_accelerators_that_ray_
             return os.environ.get(name, "")
 
     port = FakePort(8)
-    pool = RayResourcePool([1], name_prefix="p", max_colocate_count=3, on=port)
+    pool = RayResourcePool([1], name_prefix="p", max_colocate_count=4, on=port)
     seen = []
-    for cls in (Actor, Plain):
-        RayWorkerGroup(pool, RayClassWithInitArgs(cls), name_prefix=cls.__name__)
+    ours, other = RayClassWithInitArgs(Actor), RayClassWithInitArgs(Plain)
+    together = [create({"actor": ours, "plain": other}) for create in (create_colocated_worker_cls, create_colocated_worker_cls_fused)]
+    for cia in (ours, other, *together):
+        RayWorkerGroup(pool, cia)
         environment = port.actors[-1].environment
         seen.append((environment.get("RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"), environment["CUDA_VISIBLE_DEVICES"]))
-    assert seen == [("1", "0"), (None, "0")]
+    assert seen == [("1", "0"), (None, "0"), (None, "0"), (None, "0")]
