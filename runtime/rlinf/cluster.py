@@ -71,6 +71,8 @@ class Cluster(metaclass=Known):
     simulate : machines in one word, such as ``2x8xH100``, which are simulated on this machine.
     wait : seconds to wait for what other jobs hold.
     trusted_env : variables that node groups may set although they can make a process run other code, such as PYTHONPATH.
+    environment : names of variables of this process that its workers get too, such as MUJOCO_GL, beside those of RLinf itself (RLINF_...).
+        RLinf hands on all that the head node has not; what Python reads when it starts, such as PYTHONPATH, must be in the nodes' own.
     port : the door to the cluster, if it is neither of these.
 
     Raises LaunchFailed: PW701 (no Ray there), PW702 (too few nodes, or a node is not free), PW710 (it cannot be simulated), and
@@ -88,11 +90,12 @@ class Cluster(metaclass=Known):
     def __init__(
         self, num_nodes: int | None = None, cluster_cfg: Mapping[str, Any] | None = None, distributed_log_dir: str | None = None, *,
         address: str | None = None, simulate: str | None = None, wait: float = WAIT_LIMIT, trusted_env: Collection[str] = (),
-        port: Port | None = None,
+        environment: Collection[str] = (), port: Port | None = None,
     ) -> None:  # fmt: skip
         if distributed_log_dir is not None:
             warnings.warn(f"nothing is written to {distributed_log_dir}: what workers log is in Ray's logs of their nodes", stacklevel=3)
         self.trusted_env = trusted_env
+        self.environment = environment
         self._stack = ExitStack()
         opened.append(self)
         self._stack.callback(opened.remove, self)
@@ -140,7 +143,7 @@ class Cluster(metaclass=Known):
     @cached_property
     def description(self) -> str:
         """The cluster as its workers are told of it; see described.py."""
-        return described(self.machines, self.nodes, self.trusted_env)
+        return described(self.machines, self.nodes, self.trusted_env, self.environment)
 
     def get_node_info(self, node_rank: int) -> NodeInfo:
         """What there is on a node. Raises ValueError (PW718) for a rank that is none."""

@@ -18,14 +18,20 @@ SHOWN = 16
 """So many characters of Ray's id of a node tell it from all others; the whole of them could make the text too long for an environment."""
 
 
-def described(machines: Cluster, nodes: Sequence[RayNode], trusted: Collection[str]) -> str:
-    """The machines, the beginning of Ray's id of each node, and the variables that are trusted; nodes that are alike cost little."""
-    data = {"machines": cluster_to_data(machines), "ids": [node.node_id[:SHOWN] for node in nodes], "trusted": list(trusted)}
+def described(machines: Cluster, nodes: Sequence[RayNode], trusted: Collection[str], environment: Collection[str] = ()) -> str:
+    """The machines, the beginning of Ray's id of each node, and the variables that are trusted or handed on; nodes that are alike cost little."""
+    ids = [node.node_id[:SHOWN] for node in nodes]
+    data = {"machines": cluster_to_data(machines), "ids": ids, "trusted": list(trusted), "environment": list(environment)}
     return b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
 
 
-def understood(text: str) -> tuple[Cluster, list[str], list[str]]:
-    """What `described` was given: the machines, the beginning of Ray's id of each node, and the variables that are trusted."""
+def understood(text: str) -> tuple[Cluster, list[str], list[str], list[str]]:
+    """What `described` was given, in its order."""
     data = json.loads(zlib.decompress(b64decode(text)))
     machines = data["machines"]
-    return ClusterForm(**({"nodes": machines} if isinstance(machines, str) else machines)).build(), data["ids"], data["trusted"]
+    return (
+        ClusterForm(**({"nodes": machines} if isinstance(machines, str) else machines)).build(),
+        data["ids"],
+        data["trusted"],
+        data["environment"],
+    )

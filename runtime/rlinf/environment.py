@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Collection
 
 from ...models.machines.cluster import Cluster
 from ...models.machines.node_group import NODE
@@ -49,6 +50,6 @@ def rlinf_environment(machines: Cluster, placement: Placement, namespace: str, c
     return found
 
 
-def of_the_driver() -> dict[str, str]:
-    """RLinf's own variables as they are in this process, such as RLINF_EXT_MODULE: the programs set them before they start."""
-    return {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and name not in OF_ONE_NODE}
+def of_the_driver(names: Collection[str]) -> dict[str, str]:
+    """These variables of this process, and RLinf's own, such as RLINF_EXT_MODULE: programs are started with them."""
+    return {name: value for name, value in os.environ.items() if name in names or (name.startswith(PREFIX) and name not in OF_ONE_NODE)}

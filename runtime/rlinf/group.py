@@ -222,7 +222,7 @@ class WorkerGroup:
     def _member(self, cluster: Cluster, member: Member, catch_system_failure: bool) -> Member:
         address = cluster.get_node_ip(member.placement.node_rank)
         more = rlinf_environment(cluster.machines, member.placement, NAMESPACE, catch_system_failure, address)
-        more |= {**of_the_driver(), VARIABLE: cluster.description}
+        more |= {**of_the_driver(cluster.environment), VARIABLE: cluster.description}
         name = f"{self._name}:{member.placement.rank}"
         return replace(member, name=name, environment={**more, **member.environment}, arguments=self._arguments, named=self._named)
 

@@ -30,7 +30,7 @@ class ClusterOfWorker(Cluster):
     def __init__(self, description: str, port: Port | None = None) -> None:
         self.port = RayPort() if port is None else port
         self._stack = ExitStack()
-        self.machines, ids, self.trusted_env = understood(description)
+        self.machines, ids, self.trusted_env, self.environment = understood(description)
         there = self.port.nodes()
         self.nodes = [_node(there, rank, id) for rank, id in enumerate(ids)]
         self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}

@@ -107,8 +107,8 @@ def test_a_worker_launches_groups_in_what_the_driver_holds() -> None:
 def test_its_description_is_short_enough_for_an_environment() -> None:
     machines = read_shorthand("2000x8xH100")
     nodes = [RayNode(f"{rank * 2654435761 % 2**224:056x}", "", "", {}, {}, {}) for rank in range(2000)]
-    text = described(machines, nodes, ["LD_PRELOAD"])
+    text = described(machines, nodes, ["LD_PRELOAD"], ["MUJOCO_GL"])
     assert len(text) < 100_000
-    found, ids, trusted = understood(text)
-    assert (found, trusted) == (machines, ["LD_PRELOAD"])
+    found, ids, trusted, environment = understood(text)
+    assert (found, trusted, environment) == (machines, ["LD_PRELOAD"], ["MUJOCO_GL"])
     assert all(node.node_id.startswith(id) for node, id in zip(nodes, ids))

@@ -83,13 +83,16 @@ def test_arguments_of_launch_are_honoured_or_refused(monkeypatch: pytest.MonkeyP
     assert [actor.environment["CATCH_SYSTEM_FAILURE"] for actor in port.actors] == ["1", "1", "0", "0"]
 
 
-def test_rlinfs_variables_of_the_driver_reach_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rlinfs_variables_of_the_driver_and_those_that_are_named_reach_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RLINF_EXT_MODULE", "its.extension")
     monkeypatch.setenv("RLINF_NODE_RANK", "7")
-    port, machines = cluster(1)
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    monkeypatch.setenv("WANDB_API_KEY", "secret")
+    port, machines = cluster(1, environment=["MUJOCO_GL", "NOT_SET"])
     Actor.create_group().launch(machines, name="actor")
     found = port.actors[0].environment
-    assert (found.get("RLINF_EXT_MODULE"), found.get("RLINF_NODE_RANK")) == ("its.extension", None)
+    names = "RLINF_EXT_MODULE", "RLINF_NODE_RANK", "MUJOCO_GL", "WANDB_API_KEY", "NOT_SET"
+    assert [found.get(name) for name in names] == ["its.extension", None, "egl", None, None]
 
 
 @pytest.mark.parametrize(("backend", "device"), [(None, "1"), ("egl", "1"), ("osmesa", None)])
