@@ -8,16 +8,20 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "rlinf" / "worker_group.py"
-
-
-@pytest.mark.ray
-def test_the_example_runs_on_simulated_nodes() -> None:
-    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=110)
-    assert done.stdout.splitlines() == [
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "rlinf"
+SAID = {
+    "worker_group.py": [
         "2 + 2 = -> rank 0 of 2 on 0,1",
         "2 + 2 = -> rank 1 of 2 on 0,1",
         "steps [2, 2, 2, 2]",
         "saved ['/checkpoints/actor:0']",
-    ], done.stderr
-    assert f"```text\n{done.stdout}```" in (EXAMPLE.parents[2] / "README.md").read_text("utf-8")
+    ],
+    "in_the_workers.py": ["('camera-0:0 on node 0', 20)", "('camera-1:0 on node 1', 20)", "measured step"],
+}
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize("name", SAID)
+def test_the_example_runs_on_simulated_nodes(name: str) -> None:
+    done = subprocess.run([sys.executable, str(EXAMPLES / name)], capture_output=True, text=True, timeout=110)
+    assert done.stdout.splitlines() == SAID[name], done.stderr
