@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...report.terminal import escape
 from ..showing.steps import Shown, shown_steps
 from .outcome import FAILED, NOT_LAUNCHED, OK, failed, ran, runs, workers_and_given
 from .wanted import Wanted
@@ -94,10 +93,7 @@ class _Notes:
         sys.stdout.flush()
 
     def lost(self, failure: LaunchFailed) -> None:
-        """Something was lost, and is about to be replaced."""
-        self._told.clear()
-        for finding in failure.findings:
-            click.echo(escape(f"{finding.message}; starting again"), err=True)
+        """Something was lost, and is about to be replaced; what it was is said with the steps that follow."""
         if self._record is not None:
             self._record = self._record.recovering(failure)
             self._claim.write(self._record)

@@ -73,8 +73,9 @@ def match(plan: Plan, available: Sequence[RayNode]) -> dict[int, Match]:
 def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match], list[Finding]]:
     """(node rank -> the Match, a PW702 for each node that finds none) of the nodes that carry a process of the plan.
 
-    If any Ray node has a rank label, labels decide alone; else the nodes' stable names, if the plan's nodes all bear one; else
-    each node of the plan, in rank order, takes the first Ray node left that has just its number of accelerators, or more.
+    If any Ray node has a rank label, labels decide alone, unless they know not every node of the plan and names do: where a
+    node is gone, those after it have other ranks in a plan than on their labels. Else the nodes' stable names decide, if the plan's nodes
+    all bear one; else each node of the plan, in rank order, takes the first Ray node left that has just its number of accelerators, or more.
     """
     used, held = used_nodes(plan), held_masks(plan)
     standing = paired(plan.cluster.nodes, available)
@@ -104,10 +105,12 @@ def has(node: Node, ray: RayNode) -> int:
 
 def paired(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
     """node rank -> the Ray node that stands for it, however many accelerators that has (see `match`)."""
-    if any(ray.rank is not None for ray in available):
-        return {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
+    labelled = {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
     by_name = dict(zip(distinct([name_of(ray) for ray in available]), available))
-    if all(node.name in by_name for node in nodes):
+    named = all(node.name in by_name for node in nodes)
+    if labelled and not (named and any(node.rank not in labelled for node in nodes)):
+        return labelled
+    if named:
         return {node.rank: by_name[node.name] for node in nodes}
     left = list(available)
     pairs: dict[int, RayNode] = {}

@@ -96,7 +96,7 @@ def test_a_node_that_dies_under_two_launches(cluster: tuple[SimulatedCluster, st
         lines = output.read()
         assert "running again after" in lines and "node-0: accelerators 0 of the plan are 1 there" in lines
         assert lines.endswith("ok: 1 worker of 1 component ran on 1 node, each as planned; all ended\n")
-        assert "node `node-2` is lost, and with it ranks `actor` 0; starting again\n" in errors.read()
+        assert "restart 1 of 1: node `node-2` is lost, and with it ranks `actor` 0\n" in errors.read()
     assert told(verb, "first")["state"] == "running"
     assert verb("stop", "first").returncode == 0
     assert list(directory.iterdir()) == []

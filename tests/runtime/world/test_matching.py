@@ -33,6 +33,16 @@ def test_a_label_decides_before_everything_else(plan: Planner) -> None:
     assert ids(everywhere(plan, "2x8"), ray_node("node-0", 8, rank=1), ray_node("node-1", 8, rank=0)) == ["node-1", "node-0"]
 
 
+def test_names_decide_where_labels_have_gaps_and_the_plan_was_made_without_them(plan: Planner) -> None:
+    made = everywhere(plan, "2x8")
+    nodes = tuple(replace(node, name=name) for node, name in zip(made.cluster.nodes, ("a", "c")))
+    discovered = replace(made, cluster=replace(made.cluster, nodes=nodes))
+    there = ray_node("a", 8, rank=0), ray_node("c", 8, rank=2)
+    assert ids(discovered, *there) == ["a", "c"]
+    with pytest.raises(LaunchFailed, match="no Ray node has the label placewright.node-rank=1"):
+        ids(made, *there)
+
+
 def test_host_names_decide_where_the_plan_knows_them(plan: Planner) -> None:
     assert ids(everywhere(plan, "2x8"), ray_node("node-1", 8), ray_node("node-0", 8)) == ["node-0", "node-1"]
 
