@@ -39,7 +39,7 @@ def test_names_decide_where_labels_have_gaps_and_the_plan_was_made_without_them(
     discovered = replace(made, cluster=replace(made.cluster, nodes=nodes))
     there = ray_node("a", 8, rank=0), ray_node("c", 8, rank=2)
     assert ids(discovered, *there) == ["a", "c"]
-    with pytest.raises(LaunchFailed, match="no Ray node has the label placewright.node-rank=1"):
+    with pytest.raises(LaunchFailed, match=r"no Ray node has the label placewright\.node-rank=1"):
         ids(made, *there)
 
 
