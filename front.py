@@ -126,7 +126,7 @@ def question_of(
     if isinstance(file, Problem):
         problem = file
     else:
-        reading = load(file, cluster, dialect, **options)
+        reading = load(file, cluster, dialect, **options).to_solve
         report = _verify(reading)
         if report.errors or reading.problem is None:
             raise UnusableInput(report.errors)
@@ -216,7 +216,7 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
     if isinstance(plan, Plan):
         return start(plan, **options)
     reading = load(plan, cluster, **{name: options.pop(name) for name in _LOADING if name in options})
-    answer = solve(reading)
+    answer = solve(replace(reading, anew=None))  # what has ranks is launched on them, also where times would choose others
     if answer.plan is None:
         raise UnusableInput(answer.findings)
     return start(answer.plan, problem=reading.problem, **options)

@@ -79,7 +79,7 @@ def solve(
     """
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
-    loaded = load(file, machines, dialect, level, composer)
+    loaded = load(file, machines, dialect, level, composer).to_solve
     reading, code = solvable(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return code

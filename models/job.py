@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Callable, Mapping
+from typing import Callable, Mapping, Sequence
 
 from .component import Component, Parallel, Relation
 from .link import Link
 from .model_cards.use import ModelUse
+from .placements.assignment import Run
 from .placements.ranks import write_range
+from .planning.way import Way
 from .planning.workload import Workload
 from .pools.pool import Pool
 from .preference import Preference
@@ -50,7 +52,8 @@ class Job:
     the component itself carries that one. `pools` are those that the components were laid out from, where the dialect has such.
     `models` says of components which model they run, and what of it they divide. `links` are the traffic between components,
     `preference` is how it is weighed. `estimated` are the components whose traffic the user does not say.
-    `workload` are the times that counts are chosen by, if there are any.
+    `workload` are the times that counts are chosen by, if there are any, `ways` the arrangements of which such a plan keeps to one, and
+    `own` is where the file itself places the components that are planned: what its answer is compared with, and no demand.
     """
 
     components: tuple[Component, ...]
@@ -64,3 +67,5 @@ class Job:
     preference: Preference = field(default_factory=Preference)
     estimated: tuple[str, ...] = ()
     workload: Workload | None = None
+    ways: tuple[Way, ...] = ()
+    own: Mapping[str, Sequence[Run]] = field(default_factory=dict)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Callable
 
 from .derivation import Derivation
 from .findings.finding import Finding, Severity, Unchecked
@@ -15,7 +16,8 @@ from .text.source import Source
 class Reading:
     """A file, read. `problem` is None where the findings left nothing to reason about.
 
-    `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
+    `anew` reads the file once more with the ranks of the components left open that are planned by their times, whose own ranks then are in
+    `Job.own`; None where no component has both. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
     """
 
     document: Document
@@ -24,6 +26,7 @@ class Reading:
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     derivations: tuple[Derivation, ...] = ()
+    anew: Callable[[], Reading] | None = field(default=None, compare=False, repr=False)
 
     @property
     def source(self) -> Source:
@@ -34,3 +37,8 @@ class Reading:
     def failed(self) -> bool:
         """Is anything in it an error?"""
         return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+    @property
+    def to_solve(self) -> Reading:
+        """What a search is given: this, or where components are planned by their times, the file with their ranks left open."""
+        return self.anew() if self.anew else self

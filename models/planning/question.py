@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Mapping
 
 from ..parallel import Parallel
+from .way import Way
 from .workload import SECONDS, Budget
 
 NO_KIND = -1
@@ -81,6 +82,7 @@ class Question:
     resident : components that hold their memory all the time, whatever else runs.
     together, apart, within : pairs of components on exactly the same accelerators, on none in common, the first inside the second.
     alone : components that share accelerators with those alone that they are `together` with or `within`.
+    ways : a design keeps to what one of them says; none: nothing more is asked of it.
     nested : may a component use the accelerators of several others, or only those of one set?
     phases : the order of the phases, for a cost model that runs one after the other.
     batches : an iteration is handed on in so many.
@@ -95,6 +97,7 @@ class Question:
     apart: frozenset[tuple[str, str]] = frozenset()
     within: frozenset[tuple[str, str]] = frozenset()
     alone: frozenset[str] = frozenset()
+    ways: tuple[Way, ...] = ()
     nested: bool = False
     phases: tuple[str, ...] = ()
     batches: int = 1

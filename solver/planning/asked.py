@@ -25,16 +25,21 @@ def asked(problem: Problem, workload: Workload) -> Question:
     ways = {each.name: options(problem, each, each.timed, space, workload.batches) for each in parts}
     names = {each.name for each in parts}
     within = _pairs(problem, (SUBSET,), names)
+    together = _pairs(problem, (COLOCATED, RANK_ALIGNED, ZERO_COPY), names)
+    arranged = (way.among(frozenset(name for name in names if _hold(problem, name))) for way in problem.job.ways)
     return Question(
         space.kinds,
         tasks,
         ways,
         edges,
         resident=frozenset(each.name for each in parts if not each.phase and not (each.timed and any(each.timed.phases))),
-        together=_pairs(problem, (COLOCATED, RANK_ALIGNED, ZERO_COPY), names),
+        together=together,
         apart=_pairs(problem, (DISJOINT, APART), names),
         within=within,
-        alone=frozenset(each.name for each in parts if each.timed is None or each.runs is not None),
+        alone=frozenset(
+            each.name for each in parts if each.runs is not None or (each.timed is None and not _goes_along(problem, each, together))
+        ),
+        ways=tuple(arranged),
         nested=bool(within) or workload.nested,
         phases=workload.phases,
         batches=workload.batches,
@@ -49,6 +54,15 @@ def _related(problem: Problem, component: Component) -> bool:
         return True
     kinds = (COLOCATED, RANK_ALIGNED, ZERO_COPY, SUBSET)
     return any(component.name in relation.components for kind in kinds for relation in problem.related(kind))
+
+
+def _goes_along(problem: Problem, component: Component, together: Pairs) -> bool:
+    """Is it wherever one is that is planned? Then it is in nobody's way where that one is in nobody's."""
+    reached, before = {component.name}, set[str]()
+    while reached != before:
+        before = set(reached)
+        reached |= {name for pair in together if not reached.isdisjoint(pair) for name in pair}
+    return any(problem[name].timed and problem[name].runs is None for name in reached)
 
 
 def _pairs(problem: Problem, kinds: Sequence[str], names: set[str]) -> Pairs:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Iterator
+from typing import Iterator, Mapping
 
 from ...models.planning.design import Block, Design
 from ...models.planning.question import Question
+from ...models.planning.way import Way
 from ...models.planning.workload import SECONDS
 from .costs.cost_model import CostModel, iteration
 
@@ -88,10 +89,18 @@ def _relations(question: Question, design: Design) -> Iterator[str]:
     for one, other in sorted(question.within):
         if not uses[one] <= uses[other]:
             yield f"`{one}` is not within `{other}`"
+    if question.ways and not any(_is_arranged(way, uses) for way in question.ways):
+        yield f"it is none of the arrangements {', '.join(way.name for way in question.ways)}"
     related = {frozenset(pair) for pair in (*question.together, *question.within)}
     for one, other in combinations(question.components, 2):
         if uses[one] & uses[other] and not question.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:
             yield f"`{one}` and `{other}` share accelerators, and nothing says that they may"
+
+
+def _is_arranged(way: Way, uses: Mapping[str, set[int]]) -> bool:
+    """Do the components, each of which uses these blocks, lie as this way has them?"""
+    apart = all(uses[one].isdisjoint(uses[other]) for one, other in way.apart)
+    return apart and all(uses[one] == uses[other] for one, other in way.together)
 
 
 def _segments(question: Question, model: CostModel, design: Design) -> Iterator[str]:

@@ -70,7 +70,7 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
         for kind in range(len(room.kinds)):
             most = min(one.most, room.most(problem, one, kind))
             for amount in range(-(-one.least // one.step) * one.step, most + 1, one.step):
-                if not (timed and timed.samples and timed.samples % (amount // parallel.replica)):
+                if _shares(problem, one, amount) and not (timed and timed.samples and timed.samples % (amount // parallel.replica)):
                     found += _timed(one, timed, kind, amount, parallel, room.kinds[kind].model, batches)
     return tuple(_undominated(found))
 
@@ -84,6 +84,12 @@ def _timed(
         rounded = tuple(-(-time.nanoseconds // batches) * batches for time in known)
         outside = any(time.extrapolated for time in known)
         yield Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside)
+
+
+def _shares(problem: Problem, component: Component, amount: int) -> bool:
+    """Does all work that is dealt out divide among as many processes?"""
+    processes = amount // component.per_process
+    return all(share.divides(processes) for share in problem.shares if share.component == component.name)
 
 
 def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool:

@@ -9,6 +9,7 @@ from typing import Iterator
 from ...models.component import COLOCATED, SUBSET, Component, Relation
 from ...models.planning.design import Design
 from ...models.planning.question import Question
+from ...models.planning.way import Shape, Way
 from ...models.problem import Problem
 
 REASON = "the plan"
@@ -16,22 +17,34 @@ REASON = "the plan"
 
 def placing(problem: Problem, question: Question, design: Design) -> Problem:
     """The problem with all that the design decides; components that are not planned are as they were."""
-    components = tuple(_decided(each, question, design) if each.name in design.options else each for each in problem.components)
+    way = next((each for each in question.ways if _is_kept(each, design)), None)
+    shapes = way.shapes if way else {}
+    components = tuple(
+        _decided(each, question, design, shapes.get(each.name)) if each.name in design.options else each for each in problem.components
+    )
     choices = {name: its for name, its in problem.job.choices.items() if name not in design.options}
     relations = (*problem.job.relations, *_sharing(problem, question, design))
-    job = replace(problem.job, components=components, choices=choices, relations=relations, workload=None)
+    job = replace(problem.job, components=components, choices=choices, relations=relations, workload=None, ways=(), own={})
     return replace(problem, job=job)
 
 
-def _decided(component: Component, question: Question, design: Design) -> Component:
+def _is_kept(way: Way, design: Design) -> bool:
+    """Does the design keep to it?"""
+    uses = {name: set(design.blocks_of(name)) for name in design.options}
+    return all(uses[one] == uses[other] for one, other in way.together) and not any(uses[one] & uses[other] for one, other in way.apart)
+
+
+def _decided(component: Component, question: Question, design: Design, shape: Shape | None) -> Component:
     option = design.options[component.name]
     tasks = question.tasks_of[component.name]
     turns = component.name not in question.resident and tasks
     # Components of one phase are there together, those of different ones take turns: as the parts of the iteration do.
     phase = f"part {min(design.segments[task] for task in tasks)}" if turns and len(tasks) == 1 else component.phase
     model = question.kinds[option.kind].model if option.accelerators and len(question.kinds) > 1 else component.accelerator_model
+    if shape is not None:
+        component = replace(component, per_process=shape.per_process, stride=shape.stride)
     return replace(
-        component, least=option.amount, most=option.amount, parallel=option.parallel, memory=option.memory, offloaded=option.kept,
+        component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=option.memory, offloaded=option.kept,
         phase=phase, accelerator_model=model, timed=None,
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Iterator, Sequence
 
 from ....models.planning.question import NO_KIND, Question
+from ....models.planning.way import Way
 from ..costs.cost_model import CostModel
 from .structure import OUTSIDE, Structure
 
@@ -19,6 +20,8 @@ def structures(question: Question, model: CostModel) -> Iterator[Structure]:
     for sets in _partitions(question, placed):
         for inside in _nestings(question, sets):
             users = Structure(sets, inside, ()).users
+            if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
+                continue
             for segments in _segmentations(question, model, users):
                 if not model.refuses(question, users, segments):
                     yield Structure((*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)), segments)
@@ -52,6 +55,12 @@ def _may_share(question: Question, one: str, other: str) -> bool:
     if pairs & question.apart:
         return False
     return question.alone.isdisjoint((one, other)) or bool(pairs & (question.together | question.within))
+
+
+def _keeps(way: Way, sets: Sets, users: Sets) -> bool:
+    """Is this what a way says?"""
+    together = all(any({one, other} <= set(its) for its in sets) for one, other in way.together)
+    return together and not any({one, other} <= set(its) for its in users for one, other in way.apart)
 
 
 def _nestings(question: Question, sets: Sets) -> Iterator[tuple[int, ...]]:

@@ -1,0 +1,42 @@
+"""The ways in which a framework lets a job be arranged, where it has several and a design keeps to one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Mapping
+
+from ..parallel import UNDIVIDED, Parallel
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the accelerators of a component become its processes."""
+
+    per_process: int = 1
+    stride: int = 1
+    parallel: Parallel = UNDIVIDED
+
+
+@dataclass(frozen=True)
+class Way:
+    """One of them.
+
+    Attributes
+    ----------
+    name : what the framework calls it, such as ``collocated``.
+    together, apart : pairs of components on exactly the same accelerators, and on none in common, in this way.
+    shapes : components that have another shape in this way than they have by themselves.
+    without : components that the framework does not start in this way; those on their accelerators do their work.
+    """
+
+    name: str
+    together: frozenset[tuple[str, str]] = frozenset()
+    apart: frozenset[tuple[str, str]] = frozenset()
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
+
+    def among(self, names: frozenset[str]) -> Way:
+        """What it says of these components."""
+        together = frozenset(pair for pair in self.together if names.issuperset(pair))
+        apart = frozenset(pair for pair in self.apart if names.issuperset(pair))
+        return Way(self.name, together, apart, {name: its for name, its in self.shapes.items() if name in names}, self.without & names)
