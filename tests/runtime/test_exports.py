@@ -8,7 +8,6 @@ import sys
 import placewright.runtime as runtime
 import pytest
 
-
 ALSO_CALLED = {"get_rollout_replica_class": "get_replica_class"}
 
 
