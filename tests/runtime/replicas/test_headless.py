@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from contextlib import ExitStack
@@ -97,7 +98,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     yield
-    monkeypatch.delitem(__import__("sys").modules, "vllm", raising=False)
+    sys.modules.pop("vllm", None)
 
 
 def gone(pid: int) -> bool:
