@@ -112,6 +112,7 @@ class Lifetime:
             return None
         plan, moves, joined = found
         before = self.plan
+        self.way.progress(Step(f"starting again with {', '.join(joined)}"))
         self.stop()
         try:
             self._start(plan)
