@@ -10,6 +10,7 @@ from .findings.fix import Fix
 from .findings.span import Span
 from .locality import Keep, Pin, Spread
 from .machines.node_group import CLUSTER_LABEL
+from .memory.estimate import Estimate
 from .parallel import UNDIVIDED
 from .parallel import Parallel as Parallel
 from .placements.assignment import Run
@@ -38,6 +39,7 @@ class Component:
     keep, spread, pins : what of it stays together, in which failure domains it lies, which of its ranks are on which nodes.
     excluded : ranks of nodes that it must not use.
     timed : what is known of the time that it takes; None if nothing.
+    estimate : what its memory is estimated from; None if nobody says it.
     traffic : MiB that its replicas exchange in each step, once for every further domain that they lie in; 0 if not said.
     accelerator_model : the only model it may use, "" for any.
     role : what it does (see roles.py), by which another dialect knows it; "" if that is not known.
@@ -76,6 +78,7 @@ class Component:
     excluded: tuple[int, ...] = ()
     traffic: int = 0
     timed: Timed | None = None
+    estimate: Estimate | None = None
 
     @property
     def group_size(self) -> int:

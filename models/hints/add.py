@@ -13,9 +13,10 @@ from ..machines.node_group import NODE
 from ..roles import ROLES
 from ..text.forms import fill
 from ..text.interpolation import UNRESOLVED
-from ..text.tree import Mapping, Value, kind_of, leaves
+from ..text.tree import Mapping, Value, find, kind_of, leaves
 from .amount import amount
 from .consistent import consistent
+from .estimate import unlikely
 from .forms import ComponentForm
 from .timed import countless, timed
 from .where import relations_of, where
@@ -109,6 +110,9 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     known = known or Component(name, role=name if name in ROLES else "")
     own = {field: read(form) for field, read in _READ.items() if field in spans}
     own |= where(form, name, value, cluster)
+    if wrong := unlikely(replace(known, **own)):
+        place = find(value, f"estimate.{wrong[1]}")
+        raise UnusableInput([error("PW121", name, wrong[0], place.span if place else spans["estimate"], help=wrong[2])])
     return replace(known, node_groups=groups, least=least, most=most, per_process=each, spans={**known.spans, **spans}, **own)
 
 
@@ -123,6 +127,7 @@ _READ: MappingType[str, Callable[[ComponentForm], Any]] = {
     "phase": lambda form: form.phase,
     "accelerator_model": lambda form: form.accelerator or "",
     "timed": timed,
+    "estimate": lambda form: form.estimate.estimate() if form.estimate else None,
     "contiguous": lambda form: form.contiguous,
     "any_order": lambda form: form.any_order,
     "stride": lambda form: form.stride,

@@ -12,6 +12,7 @@ from ..machines.node_group import CLUSTER_LABEL
 from ..planning.measured import POWER, SCALINGS
 from ..roles import ROLES
 from ..text.values import LIST, TEXT, Amount, Count, Degrees, Labels, Mebibytes, Name, Names, Numbers, OneOf, RankTexts, Word, text_or_list
+from .estimate import EstimateForm
 from .locality import KeepForm, Others, Pins, Spreads
 from .seconds import Seconds
 
@@ -76,6 +77,11 @@ class ComponentForm(_Strict):
     accelerators_per_process: Count | None = Field(default=None, description="a whole number such as `1`")
     parallel: ParallelForm = Field(default=ParallelForm(), description="degrees such as `{tp: 8, pp: 2}`")
     memory: Mebibytes = Field(default=0, description="memory of one process on one accelerator, such as `70GiB`")
+    estimate: EstimateForm | None = Field(
+        default=None,
+        title="what its memory is estimated from, where nobody measured it",
+        description="a map such as `{parameters: 7B, optimizer: adam, sharding: zero3, sequence: 8192, micro_batch: 1}`",
+    )
     offloaded: Mebibytes = Field(
         default=0,
         description="an amount such as `2GiB`",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Mapping
+from typing import Any, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,11 @@ class ModelCard:
     vocabulary : tokens, padded as the checkpoint has them.
     experts : routed experts of a layer; 0 also where there are none.
     parameters : all weights, each counted once.
+    hidden : the width of the model; `head_size` that of a head, `intermediate` that of the feed-forward part of a layer.
+    expert_intermediate : the width of one expert; `shared_experts` of that width work on every token,
+        and `active_experts` of the routed ones. The first `dense_layers` have no experts.
+    latent : numbers that a layer caches of a token instead of keys and values.
+    tied : 1 where the embedding and the head are the same weights.
     assumed : the model is only taken for this one, by the last part of its path.
     """
 
@@ -29,13 +34,25 @@ class ModelCard:
     experts: int = 0
     assumed: bool = False
     parameters: int = 0
+    hidden: int = 0
+    head_size: int = 0
+    intermediate: int = 0
+    expert_intermediate: int = 0
+    shared_experts: int = 0
+    active_experts: int = 0
+    dense_layers: int = 0
+    latent: int = 0
+    tied: int = 0
 
     @staticmethod
     def of(name: str, numbers: Mapping[str, int]) -> ModelCard:
         """The card with these numbers; what is not among them is not known."""
-        heads, kv_heads, layers, vocabulary, experts, parameters = (numbers.get(number, 0) for number in NUMBERS)
-        return ModelCard(name, heads, kv_heads, layers, vocabulary, experts, parameters=parameters)
+        said: dict[str, Any] = {number: numbers[number] for number in NUMBERS if number in numbers}
+        return ModelCard(name, **said)
 
 
-NUMBERS = ("heads", "kv_heads", "layers", "vocabulary", "experts", "parameters")
+NUMBERS = (
+    "heads", "kv_heads", "layers", "vocabulary", "experts", "parameters", "hidden", "head_size", "intermediate", "expert_intermediate",
+    "shared_experts", "active_experts", "dense_layers", "latent", "tied",
+)  # fmt: skip
 """The fields that are numbers."""

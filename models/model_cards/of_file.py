@@ -16,8 +16,17 @@ KEYS = {
     "layers": ("num_hidden_layers", "n_layer"),
     "vocabulary": ("vocab_size",),
     "experts": ("num_experts", "n_routed_experts", "num_local_experts"),
+    "hidden": ("hidden_size", "n_embd"),
+    "head_size": ("head_dim",),
+    "intermediate": ("intermediate_size", "n_inner"),
+    "expert_intermediate": ("moe_intermediate_size",),
+    "shared_experts": ("n_shared_experts",),
+    "dense_layers": ("first_k_dense_replace",),
+    "active_experts": ("num_experts_per_tok",),
 }
 """Field of a card -> the keys that families of models have for it."""
+_LATENT, _ROPE, _TIED = ("kv_lora_rank",), ("qk_rope_head_dim",), "tie_word_embeddings"
+"""What models with multi-head latent attention cache of a token: DeepSeek-V2, arXiv 2405.04434, section 2.1. And whose head is the embedding."""
 _TEXT = ("text_config", "llm_config", "thinker_config")
 """Where models of several kinds of input keep the numbers of their language model."""
 
@@ -48,6 +57,8 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
     found = {field: _number(inner, keys) or _number(config, keys) for field, keys in KEYS.items()}
     if not found["kv_heads"]:
         found["kv_heads"] = found["heads"]  # models without the key have a key-value head for each head
+    rank, rope = _number(inner, _LATENT) or _number(config, _LATENT), _number(inner, _ROPE) or _number(config, _ROPE)
+    found |= {"latent": rank + rope if rank else 0, "tied": int(_is_set(inner, _TIED) or _is_set(config, _TIED))}
     return ModelCard.of(name, found)
 
 
@@ -57,6 +68,10 @@ def _number(config: object, keys: tuple[str, ...]) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
     return 0
+
+
+def _is_set(config: object, key: str) -> bool:
+    return isinstance(config, dict) and config.get(key) is True
 
 
 def _unusable(code: str, message: str) -> UnusableInput:

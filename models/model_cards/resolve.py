@@ -23,7 +23,13 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     the policy, and those that run the policy and name none: the reference may be a teacher.
     """
     problem = reading.problem
-    if problem is None or not problem.job.models:
+    if problem is None:
+        return reading
+    if any(component.estimate for component in problem.components):
+        from ..memory.of_job import with_estimates
+
+        problem = replace(problem, job=with_estimates(problem.job))
+    if not problem.job.models:
         return reading
     findings: list[Finding] = []
     described = named or model_of_block(reading.document.root, findings)
@@ -33,7 +39,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     for name, use in problem.job.models.items():
         own = use.path == policy if use.path else _is_policy(problem, name)
         card = described if described and own else _known(use.path)
-        models[name] = replace(use, card=card)
+        models[name] = replace(use, card=_told(problem, name, card))
     job = replace(problem.job, models=models)
     return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told)))
 
@@ -44,6 +50,16 @@ def _known(path: str) -> ModelCard | None:
     from .known import known_model
 
     return known_model(path)
+
+
+def _told(problem: Problem, name: str, card: ModelCard | None) -> ModelCard | None:
+    """The card, with what the component's estimate says itself."""
+    component = next((each for each in problem.components if each.name == name and each.estimate), None)
+    if component is None:
+        return card
+    from ..memory.of_job import told
+
+    return told(component, card)
 
 
 def _is_policy(problem: Problem, name: str) -> bool:

@@ -16,6 +16,10 @@ WORDS = {
 """Field of a card -> what it counts."""
 
 
+ESTIMATE = "estimate"
+"""The key of a model that only the estimate of a component's memory speaks of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """One number of the model divides by one degree.

@@ -1,0 +1,119 @@
+"""The key `estimate` of a component: what its memory is estimated from, where nobody measured it."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema
+
+from ..component import Component
+from ..memory.estimate import BITS, FULL, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
+from ..memory.estimated import optimizer_of
+from ..text.values import Count, OneOf, Percent, Word, shown
+
+MOST = 10**14
+"""Parameters: a hundred times what the largest models have."""
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
+_PATTERN = r"^\s*[0-9]{1,15}(\.[0-9]{1,6})?\s*[KkMmBbTt]?\s*$"
+_TEXT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMBT]?)\s*", re.IGNORECASE | re.ASCII)
+
+
+def _parameters(value: object) -> object:
+    """How many, of `7B`, `494M` or a number. Raises ValueError with a sentence for a person."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"{shown(value)} is no number of parameters")
+    match = _TEXT.fullmatch(str(value))
+    try:
+        found = int(Decimal(match[1]) * _UNITS[match[2].upper()]) if match else 0
+    except InvalidOperation:
+        found = 0
+    if not 1 <= found <= MOST:
+        raise ValueError(f"{shown(value)} is no number of parameters such as `7B`")
+    return found
+
+
+Parameters = Annotated[
+    int,
+    BeforeValidator(_parameters),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 1, "maximum": MOST}, {"type": "string", "pattern": _PATTERN}]}),
+]
+"""A number of parameters such as ``7B``."""
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    return "one of " + ", ".join(f"`{word}`" for word in words)
+
+
+class EstimateForm(BaseModel):
+    """What memory is estimated from. What a model card knows need not be said again."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    model: Word = Field(default="", title="the model, where its numbers are known", description="an id such as `Qwen/Qwen2.5-7B-Instruct`")
+    parameters: Parameters | None = Field(default=None, title="all weights of the model", description="a number such as `7B`")
+    trainable: Parameters | None = Field(
+        default=None, title="how many weights are trained, where not all are", description="a number such as `40M`"
+    )
+    precision: Annotated[str, OneOf("precision", tuple(BITS))] = Field(
+        default="bf16", title="of the weights while they work", description=_one_of(tuple(BITS))
+    )
+    optimizer: Annotated[str, OneOf("optimizer", tuple(OPTIMIZERS))] | None = Field(
+        default=None, title="`adam` for what is trained by its role, else none", description=_one_of(tuple(OPTIMIZERS))
+    )
+    sharding: Annotated[str, OneOf("sharding", SHARDINGS)] = Field(
+        default=NONE, title="what data parallel ranks divide", description=_one_of(SHARDINGS)
+    )
+    sequence: Count | None = Field(
+        default=None, title="tokens of one sequence, prompt and answer", description="a whole number such as `8192`"
+    )
+    micro_batch: Count = Field(
+        default=1, title="sequences that one data parallel rank works on at a time", description="a whole number such as `1`"
+    )
+    recompute: Annotated[str, OneOf("recomputation", RECOMPUTED)] = Field(
+        default=FULL, title="what is computed again in the backward pass", description=_one_of(RECOMPUTED)
+    )
+    attention_scores: StrictBool = Field(
+        default=False, title="scores of attention are stored, as without flash attention", description="`true` or `false`"
+    )
+    sequences: Count | None = Field(
+        default=None, title="sequences that a replica of an engine caches at the same time", description="a whole number such as `64`"
+    )
+    cache: Annotated[str, OneOf("precision", ("bf16", "fp16", "fp8"))] | None = Field(
+        default=None, title="the precision of the cache", description="such as `fp8`"
+    )
+    utilization: Percent | None = Field(
+        default=None, title="percent of each accelerator that an engine takes for itself", description="a whole number such as `60`"
+    )
+    offload: StrictBool = Field(default=False, title="it leaves its accelerators while another phase runs", description="`true` or `false`")
+    layers: Count | None = Field(default=None, description="a whole number such as `28`")
+    hidden: Count | None = Field(default=None, title="the width of the model", description="a whole number such as `3584`")
+    heads: Count | None = Field(default=None, title="attention heads of a layer", description="a whole number such as `28`")
+    kv_heads: Count | None = Field(default=None, title="heads of keys and values", description="a whole number such as `4`")
+    head_size: Count | None = Field(default=None, description="a whole number such as `128`")
+    intermediate: Count | None = Field(
+        default=None, title="the width of the feed-forward part", description="a whole number such as `18944`"
+    )
+    vocabulary: Count | None = Field(default=None, description="a whole number such as `152064`")
+    experts: Count | None = Field(default=None, title="routed experts of a layer", description="a whole number such as `128`")
+    expert_intermediate: Count | None = Field(default=None, title="the width of one expert", description="a whole number such as `768`")
+
+    def estimate(self) -> Estimate:
+        """What it says."""
+        said = {name: value for name in Estimate.__dataclass_fields__ if name != "span" and (value := getattr(self, name)) is not None}
+        return Estimate(**said)
+
+
+def unlikely(component: Component) -> tuple[str, str, str] | None:
+    """What cannot be in the estimate of a component: a sentence, the key that it is about, and what mends it."""
+    estimate = component.estimate
+    if estimate is None:
+        return None
+    if estimate.parameters and estimate.trainable > estimate.parameters:
+        message = f"`{component.name}` trains {estimate.trainable:,} of {estimate.parameters:,} parameters"
+        return message, "trainable", "write fewer, or leave it out where all are trained"
+    if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not estimate.trainable:
+        message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which nobody does"
+        return message, "precision", f"write {_one_of(TRAINABLE)}, or `trainable: 40M` where adapters are trained"
+    return None

@@ -1,0 +1,92 @@
+"""What a component needs on each of its accelerators, estimated."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ..component import Component
+from ..model_cards.card import ModelCard
+from ..parallel import Parallel
+from ..roles import ACTOR, CRITIC, ROLLOUT, STUDENT, role_of
+from .activations import activations
+from .estimate import FULL, NONE, Estimate
+from .serving import cache
+from .shape import Shape, shape_of
+from .states import gathered, states
+from .term import Estimated
+from .work import Work
+
+SLACK = 10
+"""Percent of each accelerator that no estimate fills: for what is not estimated. That is the context of CUDA, buffers of communication and of
+graphs, fragments that the allocator cannot use, and what an engine needs for a step."""
+TRAINED = (ACTOR, CRITIC, STUDENT)
+
+
+def estimated(
+    component: Component, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None = None
+) -> Estimated | None:
+    """What is known of a component's need with these degrees on so many accelerators; None where nothing can be said.
+
+    Parameters
+    ----------
+    card : what is known of its model, besides what its estimate says.
+    accelerators : of all its replicas together.
+    capacity : MiB of an accelerator, where that is known: engines take a part of it.
+    """
+    if component.estimate is None:
+        return None
+    optimizer = optimizer_of(component)
+    asked = component.estimate.sequences or component.estimate.utilization
+    serves = optimizer == NONE and (role_of(component) == ROLLOUT or bool(asked))
+    return _estimated(
+        component.estimate, card, parallel, accelerators, capacity if component.estimate.utilization else None, optimizer, serves
+    )
+
+
+def optimizer_of(component: Component) -> str:
+    """What trains it: Adam where its role is to be trained and nobody says otherwise; `NONE` for anything else."""
+    said = component.estimate.optimizer if component.estimate else ""
+    return said or ("adam" if role_of(component) in TRAINED else NONE)
+
+
+def with_slack(mebibytes: int) -> int:
+    """What must be there for an estimate of so many MiB, so that `SLACK` percent are left."""
+    return -(-mebibytes * 100 // (100 - SLACK))
+
+
+@lru_cache(maxsize=65_536)
+def _estimated(
+    estimate: Estimate, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None, optimizer: str, serves: bool
+) -> Estimated | None:
+    shape = _shape(estimate, card)
+    if not shape.parameters:
+        return None
+    work = Work(shape, estimate, parallel, optimizer, serves, accelerators, capacity)
+    terms = [*states(work), *gathered(work)]
+    terms += cache(work, terms) if serves else activations(work)
+    return Estimated(tuple(terms), tuple(_missing(work)), tuple(_assumed(work, card)), estimate.offload)
+
+
+@lru_cache(maxsize=1024)
+def _shape(estimate: Estimate, card: ModelCard | None) -> Shape:
+    return shape_of(estimate, card)
+
+
+def _missing(work: Work) -> list[str]:
+    """What nobody says, and is not counted."""
+    what = "the cache" if work.serves else "activations"
+    if not work.estimate.sequence:
+        return [f"{what}: nobody says `sequence`"]
+    if not (work.shape.layers and work.shape.hidden and (work.shape.cached or not work.serves)):
+        return [f"{what}: the layers and the width of the model are not known"]
+    return []
+
+
+def _assumed(work: Work, card: ModelCard | None) -> list[str]:
+    """What is taken for granted."""
+    found = [f"the model is taken for `{card.name}`, by the last part of its path"] if card is not None and card.assumed else []
+    if not work.shape.said:
+        found.append(f"{work.shape.counted:,} parameters, counted from the shape of the model")
+    if work.optimizer != NONE and work.estimate.sequence and work.estimate.recompute == FULL:
+        found.append("layers are computed again in the backward pass (`recompute: full`)")
+    return found

@@ -1,0 +1,45 @@
+"""The models of components that say what their memory is estimated from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..component import Component
+from ..job import Job
+from ..model_cards.card import NUMBERS, ModelCard
+from ..model_cards.use import ESTIMATE, ModelUse, Split, engine_splits, megatron_splits
+from ..roles import ROLLOUT, role_of
+from .estimate import NONE
+from .estimated import optimizer_of
+
+
+def with_estimates(job: Job) -> Job:
+    """The job with a model for each component that has an estimate, if its framework names none that is known."""
+    found = dict(job.models)
+    for component in job.components:
+        estimate = component.estimate
+        if estimate is None:
+            continue
+        use = found.get(component.name)
+        if use is None:
+            found[component.name] = ModelUse(estimate.model, ESTIMATE, _splits(component), component.span(ESTIMATE))
+        elif estimate.model and (use.key == ESTIMATE or not use.path):
+            found[component.name] = replace(use, path=estimate.model)
+    return replace(job, models=found) if found != job.models else job
+
+
+def told(component: Component, card: ModelCard | None) -> ModelCard | None:
+    """What is known of a component's model: its card, with what its estimate says itself."""
+    estimate = component.estimate
+    said: dict[str, Any] = {name: value for name in NUMBERS if (value := getattr(estimate, name, 0))} if estimate else {}
+    if not said:
+        return card
+    return replace(card, **said) if card else ModelCard.of(f"the estimate of {component.name}", said)
+
+
+def _splits(component: Component) -> tuple[Split, ...]:
+    """What engines divide; for anything else what Megatron divides, where layers need not be even in other programs."""
+    if optimizer_of(component) == NONE and role_of(component) == ROLLOUT:
+        return engine_splits({})
+    return tuple(replace(split, proved=False) if split.what == "layers" else split for split in megatron_splits({}))

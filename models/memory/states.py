@@ -1,0 +1,68 @@
+"""Weights, gradients and the optimizer: what is there whatever the batch is."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from .estimate import BITS, DISTRIBUTED, FSDP, MEGATRON, NONE, OPTIMIZERS, ZERO1, ZERO2, ZERO3
+from .term import Term
+from .work import Work
+
+ZERO_PAPER = "ZeRO, arXiv 1910.02054, section 3.1 and figure 1"
+FSDP_PAPER = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 4.4"
+MEGATRON_PAGE = "Megatron-LM, docs/api-guide/core/dist_optimizer.md"
+_DIVIDED = {
+    NONE: (), ZERO1: ("optimizer",), ZERO2: ("optimizer", "gradients"), ZERO3: ("optimizer", "gradients", "weights"),
+    FSDP: ("optimizer", "gradients", "weights"), MEGATRON: (), DISTRIBUTED: ("optimizer",),
+}  # fmt: skip
+"""Sharding -> what data parallel ranks divide among themselves."""
+
+
+def states(work: Work) -> Iterator[Term]:
+    """A term for each; those that do not train have weights alone."""
+    sharding, size = work.estimate.sharding, BITS[work.estimate.precision]
+    source = FSDP_PAPER if sharding == FSDP else MEGATRON_PAGE if sharding in (MEGATRON, DISTRIBUTED) else ZERO_PAPER
+    trains = work.optimizer != NONE
+    count, trained = work.parameters, work.trained if trains else 0
+    if trains and sharding == FSDP:  # the weights that are trained are kept in 32 bits; they are cast where they work
+        if frozen := count - trained:
+            yield _term(work, "frozen weights", frozen, size, "weights", source)
+        yield _term(work, "weights", trained, 32, "weights", source)
+    else:
+        yield _term(work, "weights", count, size, "weights", source)
+    if not trains:
+        return
+    yield _term(work, "gradients", trained, _gradient_bits(sharding, work.estimate.precision), "gradients", source)
+    state = 8 * OPTIMIZERS[work.optimizer]
+    copy = 32 if size < 32 and sharding != FSDP else 0
+    main = 32 if work.estimate.precision == "fp16" and sharding in (MEGATRON, DISTRIBUTED) else 0
+    if bits := state + copy + main:
+        yield _term(work, "optimizer", trained, bits, "optimizer", source)
+
+
+def _gradient_bits(sharding: str, precision: str) -> int:
+    """FSDP and Megatron add up gradients of bf16 weights in 32 bits; of fp16 weights Megatron keeps both."""
+    return 32 if sharding == FSDP or (sharding in (MEGATRON, DISTRIBUTED) and precision != "fp16") else BITS[precision]
+
+
+def _term(work: Work, name: str, count: int, bits: int, part: str, source: str) -> Term:
+    ranks = work.ranks if part in _DIVIDED[work.estimate.sharding] else 1
+    size = -(-count * bits // (8 * ranks))
+    each = bits // 8 if bits % 8 == 0 else bits / 8
+    words = "{} parameters x {} bytes" + (" / {} ranks" if ranks > 1 else "")
+    return Term(name, size, words, (count, each, ranks)[: 3 if ranks > 1 else 2], source)
+
+
+def gathered(work: Work) -> Iterator[Term]:
+    """Weights that are whole for a moment, where ranks hold parts of them.
+
+    While a layer works it is whole, and so is the next one, which is fetched ahead; embedding and head stay whole throughout.
+    """
+    shape = work.shape
+    if work.whole or work.ranks == 1 or not shape.layers:
+        return
+    outer = -(-(shape.embedding + shape.head) // work.parallel.tp)
+    layer = -(-max(0, work.parameters - outer) // max(1, work.stage_layers))
+    size = work.bytes_of(2 * layer + outer)
+    words = "(2 layers x {} + {} of embedding and head) x {} bytes"
+    yield Term("gathered weights", size, words, (layer, outer, BITS[work.estimate.precision] / 8), FSDP_PAPER, stays=False)
