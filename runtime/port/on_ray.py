@@ -126,6 +126,14 @@ class RayPort:
             done, _ = self._ray.wait(list(tickets), num_returns=1, timeout=None if timeout is None else timeout - GATHER)
         return list(done)
 
+    def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
+        """See Port."""
+        try:
+            found: list[Any] = self._ray.get(list(tickets), timeout=timeout)
+        except self._ray.exceptions.RayError:
+            return None  # which one failed, or is late, is found by those who wait for each
+        return found
+
     def share(self, value: Any) -> Any:
         """See Port."""
         return value if isinstance(value, self._ray.ObjectRef) else self._ray.put(value)

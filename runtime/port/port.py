@@ -101,6 +101,9 @@ class Port(Protocol):
     def done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
         """Those whose answer, or failure, is there, as soon as there is one, give or take some ms; empty if none is within `timeout` s."""
 
+    def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
+        """The answers of all tickets, if each has come within `timeout` s and none has failed; else None. One call for a whole broadcast."""
+
     def share(self, value: Any) -> Any:
         """The value, put into the cluster once, to be an argument of several calls, each of which gets the value itself."""
 

@@ -8,7 +8,7 @@ from typing import Any, Generator, Iterator, Mapping, Sequence
 
 from ..failure import LaunchFailed
 from ..port.port import Ticket
-from .waiting import CALL_HELP, Answering, as_done
+from .waiting import AT_ONCE, CALL_HELP, Answering, as_done
 
 
 class Results:
@@ -31,6 +31,11 @@ class Results:
 
     def wait(self, timeout: float | None = None) -> list[Any]:
         """The results, when all are there. Raises LaunchFailed, PW705 after `timeout` s or when the time of the call itself is over."""
+        if len(self._pending) == len(self.ranks) and min(self._left(), math.inf if timeout is None else timeout) >= AT_ONCE:
+            soon = self._group.port.answers(list(self._pending), AT_ONCE)
+            if soon is not None:
+                self._found = dict(zip(self.ranks, soon))
+                self._pending.clear()
         for _ in self._arriving(timeout):
             pass
         return [self._found[rank] for rank in self.ranks]
@@ -86,7 +91,7 @@ class Results:
         """The ranks whose answers were not there yet, when they are."""
         if self._failure is not None:
             raise self._failure
-        left = self._deadline - self._group.port.now()
+        left = self._left()
         limit, shown = (left, self._timeout) if timeout is None or left < timeout else (timeout, timeout)
         within = "" if shown is None else f" within {shown:g} s"
         waited = as_done(
@@ -95,6 +100,10 @@ class Results:
         for _, rank, ticket in waited:
             self._take(ticket, rank)
             yield rank
+
+    def _left(self) -> float:
+        """Seconds that the call still has."""
+        return self._deadline - self._group.port.now()
 
     def _take(self, ticket: Ticket, rank: int) -> None:
         try:

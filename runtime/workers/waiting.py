@@ -9,6 +9,8 @@ from ...models.placements.ranks import merge, write_ranks
 from ..failure import LaunchFailed, failed
 from ..port.port import Port, Ticket
 
+AT_ONCE = 0.05
+"""Seconds within which the answers of a broadcast are got by one call, if none fails: most calls of the control plane are that short."""
 ALARM_PERIOD = 0.5
 """Seconds between two looks of a call that waits."""
 START_HELP = "give more time with `--timeout`, or look into the constructor of the worker class"

@@ -7,9 +7,10 @@ import inspect
 import math
 import os
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Callable, Mapping, Sequence
 
-from placewright.runtime.port.errors import Died, NameTaken, Raised
+from placewright.runtime.port.errors import AnswerFailed, Died, NameTaken, Raised
 from placewright.runtime.port.node import RANK_LABEL, RayNode
 from placewright.runtime.port.port import CREATED, INFEASIBLE, PENDING, REMOVED, RESCHEDULING, Bundle, Holding, Start
 from placewright.runtime.reserving.probe import accelerator_ids
@@ -50,6 +51,11 @@ class FakeTicket:
     compute: Callable[[], Any]
     at: float
     actor: FakeActor | None = None
+    found: list[Any] = field(default_factory=list)
+
+
+def _raise(problem: Exception) -> Any:
+    raise problem
 
 
 def in_environment(actor: FakeActor, function: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
@@ -258,6 +264,19 @@ class FakePort:
         self._called("done")
         return self._ready(tickets, timeout)
 
+    def answers(self, tickets: Sequence[FakeTicket], timeout: float) -> list[Any] | None:
+        self._called("answers")
+        waiting, end = list(tickets), self.time + timeout
+        while waiting:
+            ready = self._ready(waiting, max(0.0, end - self.time))
+            if not ready:
+                return None
+            waiting = [ticket for ticket in waiting if ticket not in ready]
+        try:
+            return [self._answer(ticket) for ticket in tickets]
+        except AnswerFailed:
+            return None
+
     def _ready(self, tickets: Sequence[FakeTicket], timeout: float | None) -> list[FakeTicket]:
         """Those that are there, the dead ones alone if there are any, as soon as there are some."""
         end = math.inf if timeout is None else self.time + timeout
@@ -274,12 +293,20 @@ class FakePort:
 
     def answer(self, ticket: FakeTicket) -> Any:
         self._called("answer")
+        return self._answer(ticket)
+
+    @staticmethod
+    def _answer(ticket: FakeTicket) -> Any:
+        """What the ticket's call gives; it is made once, whoever asks."""
         if ticket.actor is not None and ticket.actor.dead:
             raise Died(ticket.actor.dead, node_lost=ticket.actor.dead == "node")
-        try:
-            return ticket.compute()
-        except Exception as problem:  # whatever the user's code raises
-            raise Raised(f"{type(problem).__name__}: {problem}", (), problem) from problem
+        if not ticket.found:
+            try:
+                ticket.found.append(ticket.compute())
+            except Exception as problem:  # whatever the user's code raises
+                ticket.compute = partial(_raise, problem)
+                raise Raised(f"{type(problem).__name__}: {problem}", (), problem) from problem
+        return ticket.found[0]
 
     def end(self, actor: FakeActor) -> None:
         self._called("end")

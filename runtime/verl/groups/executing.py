@@ -9,7 +9,7 @@ from ...dispatch.sharding import shares
 from ...failure import LaunchFailed
 from ...port.port import Actor, Port, Ticket
 from ...workers.group import WorkerGroup
-from ...workers.waiting import CALL_HELP, as_done
+from ...workers.waiting import AT_ONCE, CALL_HELP, as_done
 from .raised import as_raised
 
 
@@ -75,6 +75,10 @@ class Executing:
 
     def fetch(self, ranks: Sequence[int], tickets: Sequence[Ticket], method_name: str = "") -> list[Any]:
         """What these references of these ranks stand for. Raises LaunchFailed at the first that fails, of its own type too if it raised."""
+        if self.timeout is None or self.timeout >= AT_ONCE:
+            soon = self.port.answers(tickets, AT_ONCE)
+            if soon is not None:
+                return soon
         what = f"`{method_name}`" if method_name else "a call"
         order = {ticket: position for position, ticket in enumerate(tickets)}
         answers: list[Any] = [None] * len(tickets)
