@@ -112,12 +112,22 @@ class Calls(ABC):
     def _results(self, asked: dict[Ticket, int], method: str, timeout: float | None) -> Results:
         return Results(self.whole, asked, method, self.timeout if timeout is None else timeout)
 
+    def __dir__(self) -> list[str]:
+        """What it has itself, and the methods of its workers, for whoever completes names."""
+        return sorted({*super().__dir__(), *self._methods()})
+
+    def _methods(self) -> list[str]:
+        """The public methods of the user's class; none if it is named only."""
+        worker = self.whole.worker
+        public = [] if isinstance(worker, str) else [name for name in dir(worker) if not name.startswith("_")]
+        return [name for name in public if callable(getattr(worker, name))]
+
     def must_have(self, method: str) -> None:
         """Raises AttributeError, which names the method that was probably meant, if the user's class is known and has none of this name."""
         worker = self.whole.worker
         if isinstance(worker, str) or callable(getattr(worker, method, None)):
             return
-        known = [name for name in dir(worker) if not name.startswith("_") and callable(getattr(worker, name))]
+        known = self._methods()
         close = nearest(method, known)
         hint = f"did you mean `{close}`?" if close else f"it has {', '.join(f'`{name}`' for name in known) or 'none'}"
         raise AttributeError(f"the workers of `{self.whole.component}` have no method `{method}`: `{worker.__name__}`, {hint}")

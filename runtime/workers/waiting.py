@@ -14,6 +14,7 @@ AT_ONCE = 0.05
 ALARM_PERIOD = 0.5
 """Seconds between two looks of a call that waits."""
 START_HELP = "give more time with `--timeout`, or look into the constructor of the worker class"
+_OF_ONE = {"were": "was", "have": "has"}
 CALL_HELP = "give the call more time, or look into what these ranks do"
 
 
@@ -65,4 +66,7 @@ def late(waiting: Iterable[tuple[Answering, int]], what: str, help: str = START_
         ranks.setdefault(group.component, []).append(range(rank, rank + 1))
     names = {component: write_ranks(merge(its)) for component, its in ranks.items()}
     who = ", ".join(f"`{component}` {text}" for component, text in names.items())
+    if sum(len(each) for its in ranks.values() for each in its) == 1:
+        verb, rest = what.split(" ", 1)
+        return failed("PW705", ", ".join(names), f"rank {who} {_OF_ONE.get(verb, verb)} {rest}", help, *names.values())
     return failed("PW705", ", ".join(names), f"ranks {who} {what}", help, *names.values())

@@ -54,6 +54,7 @@ def test_a_method_of_the_class_is_a_method_of_the_group() -> None:
     group = started(Actor)
     assert group.train(2, scale=3) == [6, 6, 6, 6]
     assert group.call("train", 5) == [5, 5, 5, 5]
+    assert {"train", "call", "on"} <= set(dir(group))
 
 
 def test_keywords_of_a_method_are_its_own_even_if_a_call_has_one_of_that_name() -> None:
@@ -172,11 +173,11 @@ def test_what_is_late_is_named_and_can_be_waited_for_again() -> None:
 def test_a_limit_is_given_with_the_call_with_the_group_or_for_some_calls() -> None:
     group = started(Actor, timeout=1.5)
     group.port.slow = {"job/actor/0": 5.0}
-    with pytest.raises(LaunchFailed, match=r"ranks `actor` 0 have not answered `train` within 1.5 s"):
+    with pytest.raises(LaunchFailed, match=r"rank `actor` 0 has not answered `train` within 1.5 s"):
         group.train(1)
-    with pytest.raises(LaunchFailed, match=r"ranks `actor` 0 have not answered `train` within 2 s"):
+    with pytest.raises(LaunchFailed, match=r"rank `actor` 0 has not answered `train` within 2 s"):
         group.call("train", 1, timeout=2)
-    with pytest.raises(LaunchFailed, match=r"ranks `actor` 0 have not answered `train` within 2.5 s"):
+    with pytest.raises(LaunchFailed, match=r"rank `actor` 0 has not answered `train` within 2.5 s"):
         group.within(2.5).train(1)
     assert group.within(None).train(1) == [1] * 4
 

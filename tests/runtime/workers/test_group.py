@@ -30,6 +30,7 @@ def test_late_ranks_are_named_as_ranges_by_component(plan: Planner) -> None:
     actor, ref = group(plan, "actor", 8), group(plan, "ref", 2)
     waiting = [(actor, 7), (actor, 0), (ref, 1), (actor, 1), (actor, 2)]
     assert only(late(waiting, "were not ready within 3 s")) == "PW705 ranks `actor` 0-2,7, `ref` 1 were not ready within 3 s"
+    assert only(late([(ref, 1)], "have not answered `train` within 3 s")) == "PW705 rank `ref` 1 has not answered `train` within 3 s"
 
 
 def test_a_death_is_told_in_one_sentence() -> None:
