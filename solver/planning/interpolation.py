@@ -25,7 +25,7 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
 
     Measurements with exactly these degrees and this model count; where there are none, those that hold for any.
     """
-    points = _points(timed.measured, phase, parallel, model)
+    points = points(timed.measured, phase, parallel, model)
     if not points:
         return None
     known = {point.accelerators: point.nanoseconds for point in points}
@@ -44,7 +44,7 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
     return Time(_grain(known[low] * (accelerators / low) ** power), outside)
 
 
-def _points(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> list[Measured]:
+def points(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> list[Measured]:
     """The measurements that say most exactly what is asked."""
     its = [each for each in measured if each.phase == phase and each.model in ("", model) and each.parallel in (None, parallel)]
     for degrees, kind in ((parallel, model), (parallel, ""), (None, model), (None, "")):

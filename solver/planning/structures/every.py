@@ -22,7 +22,7 @@ def structures(question: Question, model: CostModel) -> Iterator[Structure]:
             users = Structure(sets, inside, ()).users
             if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
                 continue
-            for segments in _segmentations(question, model, users):
+            for segments in segmentations(question, model, users):
                 if not model.refuses(question, users, segments):
                     yield Structure((*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)), segments)
 
@@ -102,7 +102,7 @@ def _obeys(question: Question, sets: Sets, inside: tuple[int, ...]) -> bool:
     return all(_may_share(question, one, other) for its in users for one, other in combinations(its, 2))
 
 
-def _segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
+def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
     """Every way to divide the tasks into parts of the iteration; of two parts that could be one, neither is tried."""
     tasks = range(len(question.tasks))
     if model.by_phase:
