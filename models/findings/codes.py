@@ -133,4 +133,6 @@ CODES = {
     "PW802": "components overlap in part",
     "PW803": "nothing starts a component",
     "PW804": "accelerators are lost by rounding down",
+    "PW805": "by an estimate, memory does not suffice",
+    "PW806": "an estimate of memory decides the plan",
 }

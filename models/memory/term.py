@@ -58,9 +58,9 @@ class Estimated:
     @property
     def mebibytes(self) -> int:
         """MiB while it works."""
-        return sum(term.mebibytes for term in self.terms)
+        return -(-sum(term.size for term in self.terms) // MEBIBYTE)
 
     @property
     def kept(self) -> int:
         """MiB that stay while another phase runs."""
-        return 0 if self.offloaded else sum(term.mebibytes for term in self.terms if term.stays)
+        return 0 if self.offloaded else -(-sum(term.size for term in self.terms if term.stays) // MEBIBYTE)

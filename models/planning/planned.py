@@ -39,6 +39,7 @@ class Planned:
     proved : is `best` proved to be the best, with its placement?
     others : the best designs of other structures, the best first; they were not placed.
     unplaceable : designs that would be better and that no placement has, in the order they were found.
+    without_estimates : the best design where estimates of memory are left out, if that is another and better one; it was not placed.
     structures : how many structures there are, and of how many the counts were searched.
     """
 
@@ -50,3 +51,4 @@ class Planned:
     others: tuple[Priced, ...] = ()
     unplaceable: tuple[Unplaceable, ...] = ()
     structures: tuple[int, int] = (0, 0)
+    without_estimates: Priced | None = None

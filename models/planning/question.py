@@ -43,6 +43,7 @@ class Option:
     amount : accelerators of all its replicas together; robots or processes where it needs no accelerators.
     nanoseconds : of each of its tasks, a whole iteration of it, rounded up to a multiple of the question's batches.
     memory : MiB on each accelerator while it works; `kept` of them stay while another phase does.
+    estimated : are these an estimate, with its slack? Then a design keeps to them where one can, and no placement must.
     extrapolated : whether a time of it lies outside of what was measured.
     """
 
@@ -53,6 +54,7 @@ class Option:
     memory: int = 0
     kept: int = 0
     extrapolated: bool = False
+    estimated: bool = False
 
     @property
     def accelerators(self) -> int:

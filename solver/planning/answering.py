@@ -17,8 +17,9 @@ def answering(place: Solve, limit: float, seed: int) -> Solve:
         workload = problem.job.workload
         if workload is None:
             return place(problem)
+        from .memory.preferring import preferring
         from .plan import plan
 
-        return plan(problem, workload, place, limit, seed)
+        return preferring(problem, lambda asked: plan(asked, workload, place, limit, seed), limit, seed)
 
     return answer

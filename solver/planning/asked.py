@@ -32,7 +32,7 @@ def asked(problem: Problem, workload: Workload) -> Question:
         tasks,
         ways,
         edges,
-        resident=frozenset(each.name for each in parts if not each.phase and not (each.timed and any(each.timed.phases))),
+        resident=frozenset(each.name for each in parts if _is_resident(each)),
         together=together,
         apart=_pairs(problem, (DISJOINT, APART), names),
         within=within,
@@ -46,6 +46,13 @@ def asked(problem: Problem, workload: Workload) -> Question:
         aim=workload.aim,
         budget=workload.budget,
     )
+
+
+def _is_resident(component: Component) -> bool:
+    """Is all of its memory taken all the time? An estimate knows what is there while others work, unless nothing says when it works."""
+    if component.timed and component.estimate and not (component.memory or component.offloaded):
+        return False
+    return not component.phase and not (component.timed and any(component.timed.phases))
 
 
 def _related(problem: Problem, component: Component) -> bool:

@@ -12,6 +12,7 @@ from ...models.planning.question import NO_KIND, Kind, Option
 from ...models.planning.workload import Timed
 from ...models.problem import Problem
 from .interpolation import time_of
+from .memory.need import Need, need
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
     if problem.kind(component) != ACCELERATOR:
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
         for amount in range(component.least, max(component.least, most) + 1):
-            found += _timed(component, timed, NO_KIND, amount, component.parallel, "", batches)
+            found += _timed(timed, NO_KIND, amount, component.parallel, "", batches, Need(component.memory, component.offloaded))
         return tuple(found)
     for parallel in choices:
         if not _divides(problem, component, parallel):
@@ -71,19 +72,18 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
             most = min(one.most, room.most(problem, one, kind))
             for amount in range(-(-one.least // one.step) * one.step, most + 1, one.step):
                 if _shares(problem, one, amount) and not (timed and timed.samples and timed.samples % (amount // parallel.replica)):
-                    found += _timed(one, timed, kind, amount, parallel, room.kinds[kind].model, batches)
+                    takes = need(problem, one, parallel, amount, room.kinds[kind].memory)
+                    found += _timed(timed, kind, amount, parallel, room.kinds[kind].model, batches, takes)
     return tuple(_undominated(found))
 
 
-def _timed(
-    component: Component, timed: Timed | None, kind: int, amount: int, parallel: Parallel, model: str, batches: int
-) -> Iterator[Option]:
+def _timed(timed: Timed | None, kind: int, amount: int, parallel: Parallel, model: str, batches: int, takes: Need) -> Iterator[Option]:
     times = [time_of(timed, phase, amount, parallel, model) for phase in timed.phases] if timed else []
     known = [time for time in times if time is not None]
     if len(known) == len(times):
         rounded = tuple(-(-time.nanoseconds // batches) * batches for time in known)
         outside = any(time.extrapolated for time in known)
-        yield Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside)
+        yield Option(kind, amount, parallel, rounded, takes.memory, takes.kept, outside, takes.estimated)
 
 
 def _shares(problem: Problem, component: Component, amount: int) -> bool:

@@ -43,8 +43,9 @@ def _decided(component: Component, question: Question, design: Design, shape: Sh
     model = question.kinds[option.kind].model if option.accelerators and len(question.kinds) > 1 else component.accelerator_model
     if shape is not None:
         component = replace(component, per_process=shape.per_process, stride=shape.stride)
+    memory, kept = (component.memory, component.offloaded) if option.estimated else (option.memory, option.kept)
     return replace(
-        component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=option.memory, offloaded=option.kept,
+        component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=kept,
         phase=phase, accelerator_model=model, timed=None,
     )  # fmt: skip
 

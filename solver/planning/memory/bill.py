@@ -1,0 +1,52 @@
+"""The bill of memory of a design."""
+
+from __future__ import annotations
+
+from ....models.component import Component
+from ....models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, Entry, Moment
+from ....models.planning.design import Block, Design
+from ....models.planning.question import Question
+from ....models.problem import Problem
+from .need import estimate
+
+
+def bill(problem: Problem, question: Question, design: Design) -> tuple[BlockBill, ...]:
+    """For each block what its components need in each part of the iteration, term by term where it is estimated.
+
+    `problem` is the one that was asked about, with its estimates, whether the design was chosen by them or not.
+    """
+    return tuple(_of(problem, question, design, block) for block in design.blocks)
+
+
+def _of(problem: Problem, question: Question, design: Design, block: Block) -> BlockBill:
+    capacity = question.kinds[block.kind].memory
+    parts = sorted(set(design.segments)) or [0]
+    moments = (Moment(part, tuple(_entry(problem, question, design, block, name, part) for name in block.components)) for part in parts)
+    return BlockBill(block, capacity, tuple(moments))
+
+
+def _entry(problem: Problem, question: Question, design: Design, block: Block, name: str, part: int) -> Entry:
+    component, capacity = problem[name], question.kinds[block.kind].memory
+    state = _state(question, design, component, part)
+    if component.memory or component.offloaded:
+        amount = component.offloaded if state == KEPT else component.memory
+        return Entry(name, amount, state, DECLARED)
+    option = design.options[name]
+    found = estimate(problem, component, option.parallel, option.amount, capacity)
+    if found is None:
+        return Entry(name, 0, state, SILENT)
+    if state == KEPT:
+        return Entry(name, found.kept, state, ESTIMATED, tuple(term for term in found.terms if term.stays and not found.offloaded))
+    return Entry(name, found.mebibytes, state, ESTIMATED, found.terms)
+
+
+def _state(question: Question, design: Design, component: Component, part: int) -> str:
+    """What a component does in one part."""
+    tasks = question.tasks_of[component.name]
+    if any(design.segments[task] == part for task in tasks):
+        return WORKS
+    # With an estimate it is known what stays, of a component that works in some part.
+    takes_turns = component.name not in question.resident or (
+        tasks and component.estimate and not (component.memory or component.offloaded)
+    )
+    return KEPT if takes_turns else RESIDENT

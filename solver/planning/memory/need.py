@@ -1,0 +1,36 @@
+"""What a component needs of each accelerator with one option: what its file says, else what is estimated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....models.component import Component
+from ....models.memory.estimated import estimated, with_slack
+from ....models.memory.term import Estimated
+from ....models.parallel import Parallel
+from ....models.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """MiB on each accelerator while it works, and those that stay while another phase does; an estimate has its slack in it."""
+
+    memory: int
+    kept: int
+    estimated: bool = False
+
+
+def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> Need:
+    """What it needs with these degrees on so many accelerators of `capacity` MiB. What is declared goes before any estimate."""
+    if component.memory or component.offloaded:
+        return Need(component.memory, component.offloaded)
+    found = estimate(problem, component, parallel, amount, capacity)
+    return Need(with_slack(found.mebibytes), with_slack(found.kept), True) if found else Need(0, 0)
+
+
+def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> Estimated | None:
+    """The same, term by term and without slack, whatever is declared; None where nothing is known."""
+    if component.estimate is None:
+        return None
+    use = problem.job.models.get(component.name)
+    return estimated(component, use.card if use else None, parallel, amount, capacity)
