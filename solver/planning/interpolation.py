@@ -25,10 +25,9 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
 
     Measurements with exactly these degrees and this model count; where there are none, those that hold for any.
     """
-    points = points(timed.measured, phase, parallel, model)
-    if not points:
+    known = {point.accelerators: point.nanoseconds for point in points(timed.measured, phase, parallel, model)}
+    if not known:
         return None
-    known = {point.accelerators: point.nanoseconds for point in points}
     if accelerators in known:
         return Time(known[accelerators], False)
     if timed.scaling == TABLE:
