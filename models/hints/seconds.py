@@ -16,7 +16,7 @@ LONGEST = 10**7
 """Seconds: about four months."""
 
 
-def _duration(value: object) -> object:
+def duration(value: object) -> int:
     """Nanoseconds of a number of seconds. Raises ValueError with a sentence for a person."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown(value)} is no number of seconds")
@@ -30,7 +30,7 @@ def _duration(value: object) -> object:
 
 
 _NUMBER: dict[str, Any] = {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST}
-Duration = Annotated[int, BeforeValidator(_duration), WithJsonSchema(_NUMBER)]
+Duration = Annotated[int, BeforeValidator(duration), WithJsonSchema(_NUMBER)]
 """Nanoseconds of a number of seconds such as ``59.9``."""
 
 

@@ -30,6 +30,7 @@ class Measured:
     phase : the phase whose work it was; "" for all that the component does.
     parallel : the degrees that it ran with; None if the time holds for any.
     model : the accelerators' model, such as ``H100``; "" if the time holds for any.
+    assumed : by which formula the time follows from what was measured, such as ``RLinf's formula for rollout``; "" if it was itself.
     """
 
     accelerators: int
@@ -37,4 +38,5 @@ class Measured:
     phase: str = ""
     parallel: Parallel | None = None
     model: str = ""
+    assumed: str = ""
     span: Span | None = field(default=None, compare=False)

@@ -8,7 +8,7 @@ from typing import Mapping
 from ..findings.span import Span
 from .measured import POWER, Measured
 
-STAGES, STREAM, STEADY = MODELS = ("stages", "stream", "steady")
+STAGES, STREAM, STEADY, RLINF, RLINF_EMBODIED = MODELS = ("stages", "stream", "steady", "rlinf", "rlinf-embodied")
 """The cost models that a user may name (see solver/planning/costs)."""
 SECONDS, ACCELERATORS = AIMS = ("seconds", "accelerators")
 PHASES = ("generate", "infer", "train")

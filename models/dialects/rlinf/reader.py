@@ -13,6 +13,7 @@ from ...findings.span import Span
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
+from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
@@ -29,6 +30,8 @@ from .components.component_placement import Context, read_components
 from .components.flow_commas import split_by_commas
 from .components.least import accelerators_per_node
 from .modes import read_mode
+from .planning.opened import Opened
+from .planning.profiled import is_profiled
 from .recognise import HINTS, NAME
 from .work.batches import batches
 from .work.environments import environments
@@ -41,17 +44,20 @@ FRAMEWORK = "RLinf"
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
-    return read_with(document, machines, level, hints=True)
+    found = read_with(document, machines, level, hints=True)
+    if not is_profiled(document.root, document.root.get(HINTS)):
+        return found
+    return replace(found, anew=partial(read_with, document, machines, level, True, True))
 
 
-def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool) -> Reading:
-    """As `read`; without `hints` only what is explicit is read."""
+def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool, anew: bool = False) -> Reading:
+    """As `read`; without `hints` only what is explicit is read; `anew`: the ranks of components with times are left open."""
     root = document.root
     notes = Notes(document, FRAMEWORK)
     interpolator = Interpolator.of(document, ENVIRONMENT, NAMES)
     notes.followed = interpolator.followed
     derivations: list[Derivation] = []
-    problem = _problem(notes, interpolator, root, machines, level, hints, derivations)
+    problem = _problem(notes, interpolator, root, machines, level, hints, anew, derivations)
     notes.settle()
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
@@ -65,6 +71,7 @@ def _problem(
     machines: Cluster | AsDeclared | None,
     level: str,
     hints: bool,
+    anew: bool,
     derivations: list[Derivation],
 ) -> Problem | None:
     section = root.get("cluster")
@@ -99,28 +106,51 @@ def _problem(
         ones = machines_of(Notes(notes.document, FRAMEWORK), count, at, groups.groups, AsDeclared(1))
         least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, at.span), components, context.asked)
         derivations += [least] if least else []
-    said = Said(components)
+    settings = Settings(notes, interpolator)
+    planned = Opened(components)
+    if anew and cluster.counted:
+        from .planning.open import opened
+
+        planned = opened(notes, settings, cluster, components, block)
+        components = planned.components
+    said = Said(components, planned.relations)
     if block is not None:
         from ...hints import add_block
 
-        said = add_block(block, cluster, components, notes.findings)
-    settings = Settings(notes, interpolator)
-    mode = read_mode(notes, settings, cluster, _written(placed), (placed or section).span, said.components, said.relations)
+        said = add_block(block, cluster, components, notes.findings, planned.relations)
+    owner = (placed or section).span
+    mode = read_mode(notes, settings, cluster, _written(placed), owner, said.components, said.relations, planned.names)
     work = Work(notes, settings, mode)
     sizes(work)
     environments(work)
     models(work)
     if level == TRAINING:
         batches(work)
+    elif planned.own:
+        quiet = Notes(notes.document, FRAMEWORK)  # what is planned divides at the level `training` too
+        further = Work(quiet, Settings(quiet, interpolator), mode)
+        batches(further)
+        work.shares += further.shares
     derivations += work.derivations
     open_ = {name: degrees for name, degrees in said.choices.items() if name not in mode.shaped}
     capabilities = replace(CAPABILITIES, packs=mode.packs)
     relations = (*mode.relations, *work.relations)
     job = Job(
         mode.components, relations, capabilities, open_, tuple(work.shares), models=work.models, links=said.links, preference=said.preference,
-        workload=said.workload,
+        workload=_workload(settings, mode.task, said, block, planned), ways=mode.ways if planned.own else (), own=planned.own,
     )  # fmt: skip
     return Problem(cluster, job)
+
+
+def _workload(settings: Settings, task: str, said: Said, block: Value | None, planned: Opened) -> Workload | None:
+    """By what counts are chosen; None where no component says its time."""
+    if not planned.own:
+        return said.workload
+    from ...hints.plan import read_plan
+    from .planning.workload import as_rlinf
+
+    workload = said.workload or read_plan(None, said.components, [])
+    return workload and as_rlinf(settings, task, workload, [each.name for each in said.components if each.timed], block)
 
 
 def _fits(

@@ -10,6 +10,7 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
 from ....machines.cluster import Cluster
+from ....planning.way import Way
 from . import evaluation, hybrid, model_parallel, multi_agent
 from .parts import Parts
 from .task import Placer, placer_of, task_of
@@ -28,7 +29,7 @@ _APPLY: Mapping[Placer, Callable[[Parts], None]] = {
 class Mode:
     """What a mode made of the components, and what it demands besides. `task` is "" where it is not known.
 
-    `placed` are the names of all components, also of those that could not be read.
+    `placed` are the names of all components, also of those that could not be read; `ways` the arrangements that are left to a plan.
     """
 
     task: str
@@ -38,6 +39,7 @@ class Mode:
     shaped: frozenset[str]
     """Components whose degrees the settings of the job fix."""
     placed: frozenset[str]
+    ways: tuple[Way, ...] = ()
 
     @property
     def packs(self) -> bool:
@@ -53,17 +55,24 @@ def read_mode(
     owner: Span,
     components: tuple[Component, ...],
     hinted: tuple[Relation, ...],
+    planned: frozenset[str] = frozenset(),
 ) -> Mode:
-    """The components as the task's placement class has them. `written`, `owner` and `hinted` are those of `Parts`."""
+    """The components as the task's placement class has them. `written`, `owner`, `hinted` and `planned` are those of `Parts`."""
     task = task_of(notes, settings)
     placer = placer_of(settings, task)
-    parts = Parts(notes, settings, cluster, task, placer, {each.name: each for each in components}, written, owner, hinted)
+    parts = Parts(notes, settings, cluster, task, placer, {each.name: each for each in components}, written, owner, hinted, planned)
     unused(parts)
     if placer in _APPLY:
         _APPLY[placer](parts)
     shaped = frozenset(each.name for each in components if parts.components[each.name].parallel != each.parallel)
     return Mode(
-        task, placer, tuple(parts.components.values()), (*hinted, *parts.relations), shaped, frozenset((*written, *parts.components))
+        task,
+        placer,
+        tuple(parts.components.values()),
+        (*hinted, *parts.relations),
+        shaped,
+        frozenset((*written, *parts.components)),
+        tuple(parts.ways),
     )
 
 

@@ -37,6 +37,8 @@ def arrangement(parts: Parts, actor_degrees: Degrees, rollout_degrees: Degrees) 
             return Arrangement.COLLOCATED
         apart = all(not mask & theirs.get(key, 0) for key, mask in mine.items())
         return Arrangement.DISAGGREGATED if apart else Arrangement.NONE
+    if {"actor", "rollout"} <= parts.planned:
+        return Arrangement.DISAGGREGATED  # by themselves; what they are together is one of the ways
     if not (actor or parts.is_open("actor")) or not (rollout or parts.is_open("rollout")):
         return Arrangement.NONE
     return _wished(parts, actor_degrees, rollout_degrees)
@@ -68,6 +70,8 @@ def relate(parts: Parts, found: Arrangement) -> None:
     inference, critic_inference = parts.first_of("inference", "actor_inference"), parts.first_of("critic_inference")
     critic = parts.first_of("critic")
     given = parts.placed("actor") and parts.placed("rollout")
+    if {"actor", "rollout"} <= parts.planned:
+        return  # see ways.py
     if found is Arrangement.COLLOCATED and not given:
         parts.relate(COLOCATED, "actor", "rollout")
     elif found is Arrangement.DISAGGREGATED and not given:

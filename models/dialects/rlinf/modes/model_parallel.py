@@ -14,6 +14,7 @@ from .pack import IGNORED, extent, pack, packed
 from .parts import Parts
 from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
 from .solid import Extent
+from .ways import ways
 
 MEGATRON = "megatron"
 
@@ -26,6 +27,8 @@ def apply(parts: Parts) -> None:
     actor, rollout = trained(parts.settings, "actor"), generating(parts.settings)
     found = arrangement(parts, actor, rollout)
     relate(parts, found)
+    if {"actor", "rollout"} <= parts.planned:
+        parts.ways += ways(parts, actor, rollout)
     presence.inference(parts, found)
     presence.critic(parts, found)
     presence.engine_within_actor(parts, found, actor.tp, rollout.tp, _count(parts, "rollout"))

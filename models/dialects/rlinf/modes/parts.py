@@ -10,6 +10,7 @@ from ....configuration.settings import Settings
 from ....findings.span import Span
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
+from ....planning.way import Way
 from .task import Placer
 
 
@@ -22,7 +23,9 @@ class Parts:
     written : every name in `component_placement`, also of components that could not be read, with its place.
     owner : where `component_placement` or, without it, `cluster` stands.
     hinted : relations that the hints demand.
+    planned : components whose ranks are chosen by their times.
     relations : what the mode demands besides.
+    ways : the arrangements that it leaves to the plan.
     """
 
     notes: Notes
@@ -34,7 +37,9 @@ class Parts:
     written: dict[str, Span]
     owner: Span
     hinted: tuple[Relation, ...] = ()
+    planned: frozenset[str] = frozenset()
     relations: list[Relation] = field(default_factory=list)
+    ways: list[Way] = field(default_factory=list)
 
     @property
     def reason(self) -> str:

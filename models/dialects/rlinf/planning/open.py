@@ -1,0 +1,111 @@
+"""The components of a profiled file with their ranks left open, each with its times; their own ranks beside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Mapping as MappingType
+
+from ....component import COLOCATED, UNBOUNDED, Component, Relation
+from ....configuration.notes import Notes
+from ....configuration.settings import Settings
+from ....findings.span import Span
+from ....machines.cluster import Cluster
+from ....machines.node_group import ACCELERATOR
+from ....placements.assignment import Assignment
+from ....planning.workload import Timed
+from ....text.tree import Value
+from ..modes.task import Placer, placer_of
+from .embodied import embodied
+from .opened import Opened
+from .profile import Profile, read_profile
+from .profiled import KEY, hinted_seconds
+from .reasoning import reasoning
+
+CODE = "PW604"
+NEEDED = {"reasoning": ("rollout", "actor"), "coding_online_rl": ("rollout", "actor"), "embodied": ("env", "rollout", "actor")}
+"""Task -> the components whose times a plan is chosen by; the others of a file have one, or go along, or stay."""
+LEADERS = ("rollout", "actor", "env")
+"""With which of the planned ones a component goes along that has no time and lies on the accelerators of several."""
+
+
+def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None) -> Opened:
+    """The file as it is planned; as it is, with a warning that says why, where that cannot be."""
+    task = settings.word("runner.task_type", CODE) or ""
+    profile, hinted = read_profile(notes, settings), hinted_seconds(hints)
+    placed = {each.name: each for each in components if each.runs and cluster.kind(each.node_groups) == ACCELERATOR}
+    if why := _not_planned(settings, task, profile, hinted, placed):
+        span = next(iter(profile.costs.values())).span if profile.costs else settings.top
+        notes.warn(CODE, KEY, f"the times of the file choose no ranks: {why[0]}", span, "", why[1])
+        return Opened(components)
+    find = embodied if task == "embodied" else reasoning
+    times = find(settings, cluster, placed, profile)
+    if times is None:
+        message = "the times of the file choose no ranks: settings that they depend on are not known here"
+        notes.warn(CODE, KEY, message, settings.top, "", "write them into this file, or name the folder of its `defaults`")
+        return Opened(components)
+    planned = {name: placed[name] for name in placed if name in times or name in hinted}
+    own = {name: its.runs for name, its in planned.items() if its.runs}
+    found = [_open(each, times.get(each.name)) if each.name in planned else each for each in components]
+    for name in times:
+        if name not in placed:  # where it shares accelerators with the actor, RLinf does not start it
+            own[name] = own["actor"]
+            found.append(_open(replace(placed["actor"], name=name, spans=_spans(profile, name)), times[name]))
+    along = dict(_along(placed, planned))
+    own |= {name: its for name in along if (its := placed[name].runs)}
+    found = [_open(each, None) if each.name in along else each for each in found]
+    relations = tuple(Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`") for name, leader in along.items())
+    return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
+
+
+def _not_planned(
+    settings: Settings, task: str, profile: Profile, hinted: frozenset[str], placed: MappingType[str, Component]
+) -> tuple[str, str] | None:
+    """Why nothing is planned, and what helps; None if something is."""
+    if task not in NEEDED or placer_of(settings, task) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
+        return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {', '.join(f'`{each}`' for each in NEEDED)}"
+    if settings.flag("cluster.auto_scheduler", CODE):
+        return "RLinf's own scheduler moves the accelerators while it runs", "drop `cluster.auto_scheduler`, or the times"
+    known = {*profile.costs, *hinted} | (set(profile.shares) if task == "embodied" else set())
+    lacking = [name for name in NEEDED[task] if name in placed and name not in known]
+    missing = [name for name in NEEDED[task] if name not in placed and task != "embodied"]
+    if missing or not any(name in placed for name in NEEDED[task]):
+        return f"`{(missing or NEEDED[task])[0]}` is on no accelerators of the file", "give it the ranks of a run that was measured"
+    if lacking:
+        return f"nobody says how long `{lacking[0]}` takes", f"add `{_key(task, lacking[0])}` to `{KEY}`"
+    return None
+
+
+def _key(task: str, name: str) -> str:
+    return f"{name}_profile_data" if task == "embodied" and name in ("env", "rollout") else f"{name}_cost"
+
+
+def _open(component: Component, timed: Timed | None) -> Component:
+    """The component without its ranks: as many accelerators as are found best."""
+    spans = {name: span for name, span in component.spans.items() if name != "placement"}
+    return replace(component, least=component.per_process, most=UNBOUNDED, runs=None, fixes={}, spans=spans, timed=timed)
+
+
+def _along(placed: MappingType[str, Component], planned: MappingType[str, Component]) -> list[tuple[str, str]]:
+    """(component, the planned one that it goes along with), for those without times on accelerators of planned ones."""
+    held = Assignment({name: its.runs or () for name, its in placed.items()})
+    order = [name for name in LEADERS if name in planned] + [name for name in planned if name not in LEADERS]
+    found = []
+    for name in placed:
+        if name in planned:
+            continue
+        mine = held.masks(name)
+        equal = [each for each in order if held.masks(each) == mine]
+        met = [each for each in order if any(mask & held.masks(each).get(key, 0) for key, mask in mine.items())]
+        found += [(name, leader) for leader in (*equal, *met)[:1]]
+    return found
+
+
+def _spans(profile: Profile, name: str) -> dict[str, Span]:
+    cost = profile.costs.get(name)
+    return {"name": cost.span} if cost else {}
+
+
+def _with_span(component: Component, profile: Profile) -> Component:
+    """With the place of its times."""
+    its = profile.shares.get(component.name) or profile.costs.get(component.name)
+    return replace(component, spans={**component.spans, "timed": its.span}) if its and component.timed else component

@@ -1,0 +1,80 @@
+"""The times of a reasoning job: RLinf's formulas, for every component with a cost.
+
+Source: RLinf, toolkits/auto_placement/util.py (init_global_config_reasoning) and node.py.
+"""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+from ....component import Component
+from ....configuration.settings import Settings
+from ....machines.cluster import Cluster
+from ....placements.assignment import Assignment
+from ....planning.measured import TABLE, Measured
+from ....planning.workload import Timed
+from ..modes.degrees import generating, inferring, trained
+from .profile import Profile
+from .tables import Batch, Table, generated
+from .tables import trained as trained_on
+
+CODE = "PW604"
+INFERENCE, ROLES = ("inference", "actor_inference"), {"inference": "actor", "actor_inference": "actor", "critic_inference": "critic"}
+
+
+def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Component], profile: Profile) -> dict[str, Timed] | None:
+    """Component -> its times, `inference` among them where it is a part of its own; None where a setting is not known.
+
+    The costs are those of a run in which actor and rollout share their accelerators. Where the file has them apart, that run is taken
+    to have been on all accelerators of the cluster.
+    """
+    batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", CODE, 1)
+    if batch is None:
+        return None
+    held = Assignment({name: its.runs or () for name, its in placed.items()})
+    shared = held.masks("actor") == held.masks("rollout")
+    total = cluster.total()
+    found: dict[str, Timed] = {}
+    for name, cost in profile.costs.items():
+        if name not in placed and not (name in INFERENCE and infers(settings) and not found.keys() & set(INFERENCE)):
+            continue
+        if name in INFERENCE and not infers(settings):
+            continue
+        measured = held.held(name if name in placed else "actor") if shared else total
+        replica = _replica(settings, name)
+        if replica is None or running is None:
+            return None
+        if name == "rollout":
+            table = generated(cost.nanoseconds, measured, replica, running.value, batch)
+        else:
+            table = trained_on(cost.nanoseconds, measured, replica, total, batch)
+        found[name] = timed(table)
+    return found
+
+
+def batch_of(settings: Settings) -> Batch | None:
+    """The batch of a step; None where a number of it is not known."""
+    prompts, group = settings.whole("data.rollout_batch_size", CODE), settings.whole("algorithm.group_size", CODE)
+    updates = settings.whole("algorithm.n_minibatches", CODE, 1)
+    return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
+
+
+def infers(settings: Settings) -> bool:
+    """Are probabilities computed once more before training, by a component of their own where actor and rollout are apart?"""
+    return bool(settings.flag("algorithm.recompute_logprobs", CODE) or settings.flag("algorithm.importance_sampling_fix", CODE))
+
+
+def timed(table: Table) -> Timed:
+    """A table as measurements: only its counts are possible."""
+    return Timed(tuple(Measured(count, row.nanoseconds, assumed=row.formula) for count, row in sorted(table.items())), TABLE)
+
+
+def _replica(settings: Settings, name: str) -> int | None:
+    """Accelerators of one replica, or engine; None where that is not known."""
+    role = ROLES.get(name)
+    its = generating(settings) if name == "rollout" else trained(settings, role or (name if name == "critic" else "actor"))
+    parallel = its.parallel
+    if role is not None and parallel is not None:
+        tp = inferring(settings, role)
+        return tp.value * parallel.pp if tp else None
+    return parallel.replica if parallel else None

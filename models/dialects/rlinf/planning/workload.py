@@ -1,0 +1,59 @@
+"""By what a profiled file is planned: RLinf's workflow and batches, and what its block `placewright.plan` says instead.
+
+Source: RLinf, toolkits/auto_placement/auto_placement_worker.py (get_workflow_graph).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Collection, Iterator
+
+from ....configuration.settings import Settings
+from ....planning.workload import RLINF_EMBODIED, After, Workload
+from ....text.tree import Mapping, Value
+from .embodied import environments
+from .reasoning import ROLES, batch_of
+
+CODE = "PW604"
+
+
+def as_rlinf(settings: Settings, task: str, workload: Workload, names: Collection[str], hints: Value | None) -> Workload:
+    """The workload of the file; what its block does not say is as RLinf does it.
+
+    Batches are the prompts of a step, of an embodied job the stages of its pipeline. There training begins when all rollouts are done.
+    """
+    plan = hints.get("plan") if isinstance(hints, Mapping) else None
+    said = {entry.key.text for entry in plan} if isinstance(plan, Mapping) else set()
+    embodied = task == "embodied"
+    if "workflow" not in said:
+        edges = _embodied(names, workload.model == RLINF_EMBODIED) if embodied else _reasoning(names)
+        workload = replace(workload, after=tuple(edges))
+    if "batches" not in said:
+        workload = replace(workload, batches=_batches(settings, embodied, workload.model == RLINF_EMBODIED))
+    if embodied and "nested" not in said:
+        workload = replace(workload, nested=True)
+    return workload
+
+
+def _batches(settings: Settings, embodied: bool, by_environment: bool) -> int:
+    if not embodied:
+        batch = batch_of(settings)
+        return batch.prompts if batch else 1
+    amount = environments(settings) if by_environment else settings.whole("rollout.pipeline_stage_num", CODE, 1)
+    return amount.value if amount else 1
+
+
+def _embodied(names: Collection[str], by_environment: bool) -> Iterator[After]:
+    """The simulator and its policy answer each other, stage by stage; training waits for all of it, but in RLinf's own estimate."""
+    chain = [name for name in ("env", "rollout", "actor") if name in names]
+    yield from (After(one, other, other == "actor" and not by_environment) for one, other in zip(chain, chain[1:]))
+
+
+def _reasoning(names: Collection[str]) -> Iterator[After]:
+    """rollout -> inference -> what trains; without inference rollout -> what trains; other components where no one says it: nowhere."""
+    inferring = {ROLES[name]: name for name in ROLES if name in names}
+    yield from (After("rollout", name) for name in inferring.values())
+    for trains in ("actor", "critic"):
+        if trains in names:
+            before = list(inferring.values()) or ["rollout"]
+            yield from (After(name, trains) for name in before)
