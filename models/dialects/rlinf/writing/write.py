@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Collection, Sequence
 
 from ....component import Component
 from ....findings.finding import UnusableInput, error
@@ -18,10 +18,11 @@ from ....text.tree import plain
 from ..modes.solid import extent_of
 from ..reader import read_with
 from .insert import Line, insert_lines
+from .rewrite import rewrite_lines
 
 
 def write(reading: Reading, assignment: Assignment) -> list[Edit]:
-    """The edits that give every component of the assignment its place, where the file gives it none.
+    """The edits that give every component of the assignment its place, where the file gives it none, or it was planned anew.
 
     Only the file itself is edited: where its `cluster` stands in `defaults`, a `cluster` of its own is merged onto that.
     Raises UnusableInput (PW603) where RLinf cannot say the place of one, and where the text, read back, would not give
@@ -33,10 +34,23 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
     known = {component.name: component for component in problem.components}
     given = {component.name for component in problem.components if component.runs is not None}
     added = [name for name in assignment.runs if name not in given]
-    lines = [_line(name, known.get(name), problem, assignment.of(name)) for name in added]
-    edits = insert_lines(reading.source, lines) if lines else []
-    _check(reading, problem, assignment, edits, added)
+    idle = _not_started(problem, assignment)
+    lines = {name: _line(name, known.get(name), problem, assignment.of(name)) for name in added if name not in idle}
+    if problem.job.own:
+        edits = rewrite_lines(reading.source, {**lines, **dict.fromkeys(idle)})
+    else:
+        edits = insert_lines(reading.source, list(lines.values())) if lines else []
+    _check(reading, problem, assignment, edits, added, idle)
     return edits
+
+
+def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
+    """The components that RLinf does not start in the arrangement that the assignment has."""
+    held = {name: assignment.masks(name) for name in assignment.runs}
+    for way in problem.job.ways:
+        if way.together and all(held.get(one) == held.get(other) for one, other in way.together):
+            return way.without
+    return frozenset()
 
 
 def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> Line:
@@ -59,7 +73,9 @@ def _relabelled(runs: Sequence[Run], labels: tuple[str, ...]) -> Sequence[Run]:
     return [replace(run, node_group=labels[0]) for run in runs] if len(labels) == 1 else runs
 
 
-def _check(reading: Reading, problem: Problem, assignment: Assignment, edits: list[Edit], added: Sequence[str]) -> None:
+def _check(
+    reading: Reading, problem: Problem, assignment: Assignment, edits: list[Edit], added: Sequence[str], idle: Collection[str]
+) -> None:
     """The edited text must say exactly this Assignment, and everything else as before."""
     source = Source(reading.source.name, apply_edits(reading.source.text, edits))
     try:
@@ -67,10 +83,13 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, edits: li
         again = read_with(reading.document.compose(source), problem.cluster, "placement", hints=False).problem
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
-    if _without(after, added) != _without(plain(reading.source.root), ()):
+    before = set(problem.job.own)
+    if _without(after, before | set(added)) != _without(plain(reading.source.root), before):
         raise _refused("", "another value of it would change")
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
+        if name in idle:
+            continue
         its = found[name].runs if name in found else None
         drops_groups = problem.job.capabilities.packs and name in added
         if its is not None and drops_groups:
@@ -79,14 +98,16 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, edits: li
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
 
 
-def _without(root: object, added: Sequence[str]) -> object:
+def _without(root: object, added: Collection[str]) -> object:
     """The values of a file without the components that were added to `component_placement`, and without maps left empty by that."""
     cluster = root.get("cluster") if isinstance(root, dict) else None
     if isinstance(root, dict) and isinstance(cluster, dict):
         placement = cluster.get("component_placement")
         if isinstance(placement, dict):
-            for name in added:
-                placement.pop(name, None)
+            for names in list(placement):
+                others = [each for each in names.split(",") if each.strip() not in added] if isinstance(names, str) else [names]
+                value = placement.pop(names)
+                placement.update(dict.fromkeys(others, value))
         if not placement:
             cluster.pop("component_placement", None)
         if not cluster:

@@ -1,0 +1,131 @@
+"""Where components that are placed already get another place: their lines of `component_placement`, as few of them as can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Mapping as MappingType
+
+from ....findings.finding import UnusableInput, error
+from ....findings.span import Edit
+from ....text.reshape import without_entry
+from ....text.scalar_text import in_flow_map, plain_or_quoted
+from ....text.source import Source
+from ....text.splice import at_line_end, indent_of, line_end, point, quotes_keys
+from ....text.tree import Entry, Mapping, Scalar
+from .insert import Line, insert_lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What becomes of one entry: the line that it is, if any is left, and the lines that come after it."""
+
+    entry: Entry
+    names: str
+    line: Line | None
+    after: tuple[Line, ...]
+
+
+def rewrite_lines(source: Source, lines: MappingType[str, Line | None]) -> list[Edit]:
+    """The edits that give these components their lines, and take out those that have None; all other lines stay as they are.
+
+    Raises UnusableInput (PW603) where the lines are written elsewhere: in another file, or through an interpolation.
+    """
+    section = source.root.get("cluster")
+    placed = section.get("component_placement") if isinstance(section, Mapping) else None
+    there = {name for entry in placed for name in _names(entry)} if isinstance(placed, Mapping) else set()
+    if missing := [name for name, line in lines.items() if line is None and name not in there]:
+        lines = {name: line for name, line in lines.items() if name not in missing}
+    if not isinstance(section, Mapping) or not isinstance(placed, Mapping):
+        raise _elsewhere(source)
+    changes = [_change(entry, lines) for entry in placed if not there.isdisjoint(lines) and not lines.keys().isdisjoint(_names(entry))]
+    new = _joined([line for name, line in lines.items() if line is not None and name not in there])
+    if not changes:
+        return insert_lines(source, list(new))
+    changes[-1] = replace(changes[-1], after=(*changes[-1].after, *new))
+    edits: list[Edit] = []
+    for change in changes:
+        edits += _edits(source, section, placed, change)
+    return edits
+
+
+def _names(entry: Entry) -> list[str]:
+    return [name.strip() for name in entry.key.text.split(",")]
+
+
+def _change(entry: Entry, lines: MappingType[str, Line | None]) -> _Change:
+    names = _names(entry)
+    kept = [name for name in names if name not in lines]
+    found = _joined([line for name in names if name in lines and (line := lines[name]) is not None])
+    if kept:
+        return _Change(entry, ",".join(kept), None, found)
+    first = next((line for line in found if _as_written(entry, line)), found[0] if found else None)
+    return _Change(entry, first.name if first else "", first, tuple(line for line in found if line is not first))
+
+
+def _as_written(entry: Entry, line: Line) -> bool:
+    """Does the entry say this place already?"""
+    return isinstance(entry.value, Scalar) and not line.groups and entry.value.text == line.placement
+
+
+def _joined(lines: list[Line]) -> tuple[Line, ...]:
+    """Lines of the same place as one."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        found.setdefault((line.placement, line.groups), []).append(line.name)
+    return tuple(Line(",".join(names), placement, groups) for (placement, groups), names in found.items())
+
+
+def _edits(source: Source, section: Mapping, placed: Mapping, change: _Change) -> list[Edit]:
+    entry, line, after = change.entry, change.line, change.after
+    if not change.names:
+        edit = without_entry(source.text, placed, entry)
+        if edit is None:
+            raise _elsewhere(source)
+        return [edit, *_after(source, section, placed, entry, after)]
+    edits = [] if change.names == entry.key.text else [_key(source, placed, entry, change.names)]
+    if line is None:
+        return edits + _after(source, section, placed, entry, after)
+    value, groups = _place(entry)
+    if value is None or groups != line.groups or value.origin is not None:
+        raise _elsewhere(source) if value is None or value.origin is not None else _regrouped(entry)
+    if value.text != line.placement:
+        flow = placed.flow or (isinstance(entry.value, Mapping) and entry.value.flow)
+        edits.append(Edit(value.span, in_flow_map(line.placement) if flow else plain_or_quoted(line.placement)))
+    return edits + _after(source, section, placed, entry, after)
+
+
+def _place(entry: Entry) -> tuple[Scalar | None, str]:
+    """Where the ranks of an entry stand, and its node groups as they are written."""
+    if isinstance(entry.value, Scalar):
+        return entry.value, ""
+    inner, group = (entry.value.get(key) for key in ("placement", "node_group")) if isinstance(entry.value, Mapping) else (None, None)
+    return (inner if isinstance(inner, Scalar) else None), group.text.strip() if isinstance(group, Scalar) else ""
+
+
+def _key(source: Source, placed: Mapping, entry: Entry, names: str) -> Edit:
+    span = entry.key.span
+    if source.text[span.start] in "'\"":
+        return Edit(span.part(1, span.length - 1), names)
+    return Edit(span, in_flow_map(names) if placed.flow else plain_or_quoted(names))
+
+
+def _after(source: Source, section: Mapping, placed: Mapping, entry: Entry, lines: tuple[Line, ...]) -> list[Edit]:
+    if not lines:
+        return []
+    if placed.flow:
+        quoted = quotes_keys(source, placed)
+        return [Edit(point(source, entry.value.span.end), "".join(f", {line.flow(quoted)}" for line in lines))]
+    indent = indent_of(source, entry.key.span)
+    step = indent_of(source, section.entries[0].key.span)
+    text = "".join(line_end(source) + each for line in lines for each in line.block(indent, step))
+    return [at_line_end(source, entry.value.span.end, text)]
+
+
+def _regrouped(entry: Entry) -> UnusableInput:
+    message = f"the answer cannot be written into this file: `{entry.key.text}` would be of other node groups"
+    return UnusableInput([error("PW603", entry.key.text, message, entry.key.span, help="use the plan itself")])
+
+
+def _elsewhere(source: Source) -> UnusableInput:
+    message = "the answer cannot be written into this file: the ranks that it changes are written elsewhere"
+    return UnusableInput([error("PW603", "", message, source.whole(), help="write `component_placement:` here, with each component")])
