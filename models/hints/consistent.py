@@ -44,8 +44,9 @@ def consistent(
 
 
 def _sized(components: Sequence[Component], relations: Sequence[Relation]) -> set[str]:
-    """The components whose size somebody states: their own, or that of one that shares their accelerators."""
-    found = {component.name for component in components if component.runs is not None or {"amount", "placement"} & component.spans.keys()}
+    """The components whose size somebody states: their own, or that of one that shares their accelerators. A size may be chosen by times."""
+    stated = {"amount", "placement"}
+    found = {each.name for each in components if each.runs is not None or each.timed or stated & each.spans.keys()}
     growing = True
     while growing:
         reached = {name for r in relations if r.kind in TOGETHER and found & set(r.components) for name in r.components}
