@@ -55,6 +55,11 @@ def memory_text(mib: int) -> str:
     return write_memory(mib).replace(" ", "") if mib else ""
 
 
+def write_estimate(mib: int) -> str:
+    """`62.4 GiB`, rounded up: nobody knows an estimate to the MiB. Less than a GiB in MiB."""
+    return f"{-(-mib * 10 // 1024) / 10:.1f} GiB" if mib >= 1024 else f"{mib} MiB"
+
+
 def write_memory(mib: int) -> str:
     """`70 GiB` where it is whole GiB, else `512 MiB`."""
     return f"{mib // 1024} GiB" if mib % 1024 == 0 else f"{mib} MiB"

@@ -1,4 +1,4 @@
-"""What components need together on one accelerator."""
+"""What components need together on one accelerator, and which accelerators hold the same ones."""
 
 from __future__ import annotations
 
@@ -17,3 +17,15 @@ def peak(members: Members) -> int:
         if component.phase:
             rises[component.phase] = rises.get(component.phase, 0) + component.memory - component.offloaded
     return resident + kept + max(rises.values(), default=0)
+
+
+def pieces(masks: list[int]) -> list[int]:
+    """The masks cut where they overlap: in each piece the same ones are present throughout."""
+    found: list[int] = []
+    for mask in masks:
+        fresh, cut = mask, []
+        for piece in found:
+            cut += [part for part in (piece & mask, piece & ~mask) if part]
+            fresh &= ~piece
+        found = [*cut, fresh] if fresh else cut
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Iterator
 
 from .estimate import FULL, NONE
@@ -16,46 +17,33 @@ _HALF, _FULL = 2, 4
 def activations(work: Work) -> Iterator[Term]:
     """Of one micro batch, or, with pipeline stages, of as many as there are stages.
 
-    A layer keeps, for each token: the inputs of two norms, of attention and of the feed-forward part, of its projections down, queries, keys
-    and values, and of the gated part both factors, their product and the activated one. tp ranks with sequence parallelism divide all of it.
-    The paper's own count, for dropout and a feed-forward part of four times the width, is 34 x width; this is 12 x width where key-value heads
-    are as many as heads, and 8 x the width of the feed-forward part.
+    A layer keeps, for each token: the inputs of two norms, of attention and of the feed-forward part, queries, keys and values, the input of
+    the projection after attention, and of the gated part both factors, the activated one and the product. In 16 bits that is 16 x the width
+    and 8 x the width of the feed-forward part, less where key-value heads are fewer. The paper counts the same parts for a feed-forward part
+    of four times the width without gate, and 2 x the width for dropout, which is not used here: 34 x the width. tp ranks divide all of it, with
+    sequence parallelism.
     """
-    shape, parallel, tokens = work.shape, work.parallel, work.tokens
+    shape, tokens = work.shape, work.tokens
     if not (tokens and shape.hidden and shape.layers):
         return
     layer = _layer(work)
     if work.optimizer == NONE:
-        yield Term("activations", -(-layer * tokens // parallel.tp), "{} tokens x {} bytes of one layer / tp {}", (tokens, layer, parallel.tp), PAPER, False)  # fmt: skip
+        yield _term(work, "activations", "{} tokens x {} bytes of one layer", tokens, layer)
     else:
         # The first stage has as many micro batches in flight as there are stages.
-        layers = work.stage_layers * parallel.pp
-        words = "{} layers x {} tokens x {} bytes / tp {}"
+        layers, words = work.stage_layers * work.parallel.pp, "{} layers x {} tokens x {} bytes"
         if work.estimate.recompute == FULL:
-            inputs = _HALF * shape.hidden
-            yield Term(
-                "inputs of layers", -(-layers * tokens * inputs // parallel.tp), words, (layers, tokens, inputs, parallel.tp), PAPER, False
-            )
-            yield Term(
-                "one layer again",
-                -(-layer * tokens // parallel.tp),
-                "{} tokens x {} bytes / tp {}",
-                (tokens, layer, parallel.tp),
-                PAPER,
-                False,
-            )
+            yield _term(work, "inputs of layers", words, layers, tokens, _HALF * shape.hidden)
+            yield _term(work, "one layer again", "{} tokens x {} bytes", tokens, layer)
         else:
-            yield Term("activations", -(-layers * tokens * layer // parallel.tp), words, (layers, tokens, layer, parallel.tp), PAPER, False)
+            yield _term(work, "activations", words, layers, tokens, layer)
     if shape.vocabulary:
-        size = -(-tokens * shape.vocabulary * _FULL // parallel.tp)
-        yield Term(
-            "logits",
-            size,
-            "{} tokens x {} of the vocabulary x {} bytes / tp {}",
-            (tokens, shape.vocabulary, _FULL, parallel.tp),
-            PAPER,
-            False,
-        )
+        yield _term(work, "logits", "{} tokens x {} of the vocabulary x {} bytes", tokens, shape.vocabulary, _FULL)
+
+
+def _term(work: Work, name: str, words: str, *figures: int) -> Term:
+    tp = work.parallel.tp
+    return Term(name, -(-prod(figures) // tp), words + (" / tp {}" if tp > 1 else ""), (*figures, tp), PAPER, stays=False)
 
 
 def _layer(work: Work) -> int:

@@ -46,11 +46,16 @@ def _gradient_bits(sharding: str, precision: str) -> int:
 
 
 def _term(work: Work, name: str, count: int, bits: int, part: str, source: str) -> Term:
-    ranks = work.ranks if part in _DIVIDED[work.estimate.sharding] else 1
-    size = -(-count * bits // (8 * ranks))
-    each = bits // 8 if bits % 8 == 0 else bits / 8
-    words = "{} parameters x {} bytes" + (" / {} ranks" if ranks > 1 else "")
-    return Term(name, size, words, (count, each, ranks)[: 3 if ranks > 1 else 2], source)
+    divided = part in _DIVIDED[work.estimate.sharding]
+    size = -(-count * bits // (8 * (work.ranks if divided else 1)))
+    words = "{} parameters x {} bytes" + (" / {} ranks" if divided and work.ranks > 1 else "")
+    # Programs free the gradients after a step (PyTorch: `zero_grad` sets them to None); Megatron keeps its buffer.
+    stays = part != "gradients" or work.estimate.sharding in (MEGATRON, DISTRIBUTED)
+    return Term(name, size, words, (count, _per_number(bits), work.ranks), source, stays)
+
+
+def _per_number(bits: int) -> int | float:
+    return bits // 8 if bits % 8 == 0 else bits / 8
 
 
 def gathered(work: Work) -> Iterator[Term]:
@@ -65,4 +70,4 @@ def gathered(work: Work) -> Iterator[Term]:
     layer = -(-max(0, work.parameters - outer) // max(1, work.stage_layers))
     size = work.bytes_of(2 * layer + outer)
     words = "(2 layers x {} + {} of embedding and head) x {} bytes"
-    yield Term("gathered weights", size, words, (layer, outer, BITS[work.estimate.precision] / 8), FSDP_PAPER, stays=False)
+    yield Term("gathered weights", size, words, (layer, outer, _per_number(BITS[work.estimate.precision])), FSDP_PAPER, stays=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .advice import Advice
+from .estimated_memory import EstimatedMemory
 from .idle_accelerators import IdleAccelerators
 from .partial_overlap import PartialOverlap
 
-ADVICE: tuple[Advice, ...] = (IdleAccelerators(), PartialOverlap())
+ADVICE: tuple[Advice, ...] = (IdleAccelerators(), PartialOverlap(), EstimatedMemory())

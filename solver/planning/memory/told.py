@@ -8,7 +8,7 @@ from ....models.memory.estimated import SLACK
 from ....models.planning.measured import SECOND
 from ....models.planning.planned import Priced
 from ....models.problem import Problem
-from ....models.quantity import write_memory
+from ....models.quantity import write_estimate, write_memory
 from ...wording import listed
 
 
@@ -36,12 +36,12 @@ def needed(bill: BlockBill) -> str:
     """What a block needs at its worst moment, component by component, against what there is."""
     peak = bill.peak
     parts = " + ".join(
-        f"{entry.component} {write_memory(entry.mebibytes)} ({_why(entry.state, entry.origin)})"
+        f"{entry.component} {write_estimate(entry.mebibytes)} ({_why(entry.state, entry.origin)})"
         for entry in peak.entries
         if entry.mebibytes
     )
     has = f"of {write_memory(bill.capacity)} " if bill.capacity is not None else ""
-    return f"{write_memory(peak.mebibytes)} {has}on each accelerator of {listed(bill.block.components)}: {parts}"
+    return f"{write_estimate(peak.mebibytes)} {has}on each accelerator of {listed(bill.block.components)}: {parts}"
 
 
 def _why(state: str, origin: str) -> str:

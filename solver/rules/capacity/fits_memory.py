@@ -12,7 +12,7 @@ from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ....models.quantity import write_memory
 from ....models.sharing import Members, around, holders
-from ...memory import peak
+from ...memory import peak, pieces
 from ...stretches import stretches
 from ...wording import lowest
 
@@ -67,7 +67,7 @@ class FitsMemory:
         for ranks, node, held in stretches(problem, assignment, asking):
             rank, has = ranks.start, node.accelerator_memory
             shares = [(mask, component) for component in asking if (mask := held.get((component.name, ACCELERATOR), 0))]
-            for mask in _pieces([mask for mask, _ in shares]) if has is not None else ():
+            for mask in pieces([mask for mask, _ in shares]) if has is not None else ():
                 here = [component for its, component in shares if its & mask]
                 if names.isdisjoint(component.name for component in here):
                     continue
@@ -116,15 +116,3 @@ def _bill(members: Iterable[Component], phase: str) -> str:
 
 def _kept(component: Component) -> str:
     return f" (offloaded {write_memory(component.offloaded)})" if component.offloaded and component.phase else ""
-
-
-def _pieces(masks: list[int]) -> list[int]:
-    """The masks cut where they overlap: in each piece the same ones are present throughout."""
-    pieces: list[int] = []
-    for mask in masks:
-        fresh, cut = mask, []
-        for piece in pieces:
-            cut += [part for part in (piece & mask, piece & ~mask) if part]
-            fresh &= ~piece
-        pieces = [*cut, fresh] if fresh else cut
-    return pieces

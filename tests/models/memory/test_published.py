@@ -1,0 +1,127 @@
+"""Estimates against figures that others published."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from placewright.models.component import UNDIVIDED, Component, Parallel
+from placewright.models.memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO2, ZERO3, Estimate
+from placewright.models.memory.estimated import estimated
+from placewright.models.memory.shape import shape_of
+from placewright.models.memory.term import Estimated
+from placewright.models.model_cards.card import ModelCard
+from placewright.models.model_cards.known import KNOWN, known_model
+
+GIGABYTE, GIBIBYTE = 10**9, 1 << 30
+
+
+def of(estimate: Estimate, accelerators: int = 1, parallel: Parallel = UNDIVIDED, role: str = "actor", model: str = "") -> Estimated:
+    """The estimate of a component of this role."""
+    found = estimated(Component(role, estimate=estimate), known_model(model) if model else None, parallel, accelerators)
+    assert found is not None
+    return found
+
+
+def size(found: Estimated, *names: str) -> int:
+    """Bytes of the terms of these names; of all where none is named."""
+    return sum(term.size for term in found.terms if not names or term.name in names)
+
+
+@pytest.mark.parametrize(
+    ("sharding", "gigabytes"), [(NONE, 120), (ZERO1, 31.4), (ZERO2, 16.6), (ZERO3, 1.88)]
+)  # fmt: skip
+def test_zero_on_64_accelerators(sharding: str, gigabytes: float) -> None:
+    """ZeRO, arXiv 1910.02054, figure 1: 7.5B parameters, Adam, 64 data parallel ranks."""
+    found = of(Estimate(parameters=7_500_000_000, sharding=sharding), 64)
+    assert size(found, "weights", "gradients", "optimizer") / GIGABYTE == pytest.approx(gigabytes, abs=0.05)
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 64])
+@pytest.mark.parametrize(
+    ("precision", "whole", "fixed", "divided"), [("fp16", 20, 4, 16), ("bf16", 18, 6, 12), ("fp32", 16, 8, 8)]
+)  # fmt: skip
+def test_bytes_per_parameter_of_megatron(precision: str, whole: int, fixed: int, divided: int, ranks: int) -> None:
+    """Megatron-LM, docs/api-guide/core/dist_optimizer.md: the table of bytes per parameter."""
+    count = 64_000_000
+    without = of(Estimate(parameters=count, precision=precision, sharding=MEGATRON), ranks)
+    spread = of(Estimate(parameters=count, precision=precision, sharding=DISTRIBUTED), ranks)
+    assert size(without) == whole * count
+    assert size(spread) == fixed * count + divided * count // ranks
+
+
+def test_fsdp_needs_what_zero3_needs() -> None:
+    """Weights, gradients and two moments in 32 bits are 16 bytes, as are ZeRO's; PyTorch FSDP, arXiv 2304.11277, section 4.4."""
+    names = "weights", "gradients", "optimizer"
+    for ranks in (1, 8, 64):
+        one, other = (of(Estimate(parameters=8_000_000_000, sharding=sharding), ranks) for sharding in (FSDP, ZERO3))
+        assert size(one, *names) == size(other, *names) == 16 * 8_000_000_000 // ranks
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens", "gibibytes"),
+    [
+        ("meta-llama/Llama-3.1-8B", 1024, 0.125), ("meta-llama/Llama-3.1-8B", 16_000, 1.95), ("meta-llama/Llama-3.1-8B", 128_000, 15.62),
+        ("meta-llama/Llama-3.1-70B", 1024, 0.313), ("meta-llama/Llama-3.1-70B", 16_000, 4.88), ("meta-llama/Llama-3.1-70B", 128_000, 39.06),
+    ],
+)  # fmt: skip
+def test_cache_of_llama(model: str, tokens: int, gibibytes: float) -> None:
+    """Hugging Face, "Llama 3.1" (huggingface.co/blog/llama31), inference memory requirements: the cache in 16 bits."""
+    found = of(Estimate(sequence=tokens), role="rollout", model=model)
+    assert size(found, "cache") / GIBIBYTE == pytest.approx(gibibytes, abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("model", "kilobytes"), [("deepseek-ai/DeepSeek-V3", 70.272), ("Qwen/Qwen2.5-72B", 327.680)]
+)  # fmt: skip
+def test_cache_of_a_token(model: str, kilobytes: float) -> None:
+    """Insights into DeepSeek-V3, arXiv 2505.09343, table 1: the cache of one token in 16 bits."""
+    assert size(of(Estimate(sequence=1), role="rollout", model=model), "cache") == round(kilobytes * 1000)
+
+
+def test_cache_of_opt() -> None:
+    """PagedAttention, arXiv 2309.06180, section 3: 800 KB for a token of OPT 13B, 1.6 GB for 2048 of them."""
+    opt = Estimate(parameters=13_000_000_000, layers=40, hidden=5120, heads=40, sequence=1)
+    assert size(of(opt, role="rollout"), "cache") == 800 * 1024
+    assert size(of(replace(opt, sequence=2048), role="rollout"), "cache") / GIBIBYTE == pytest.approx(1.6, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("layers", "hidden", "heads", "scores"), [(96, 12_288, 96, 80), (105, 20_480, 128, 64)]
+)  # fmt: skip
+def test_activations_of_a_layer(layers: int, hidden: int, heads: int, scores: int) -> None:
+    """Reducing Activation Recomputation, arXiv 2205.05198, equation 1 and section 5, of GPT-3 and MT-NLG: s b h (34 + 5 a s / h) bytes.
+
+    Two of the 34 are dropout, which models of today have not. A gated part of 2 x the width keeps what one of 4 x the width without gate does.
+    """
+    sequence = 2048
+    shape = Estimate(parameters=10**9, layers=layers, hidden=hidden, heads=heads, intermediate=2 * hidden, sequence=sequence)
+    flash = of(replace(shape, recompute=SELECTIVE))
+    stored = of(replace(shape, recompute=NONE, attention_scores=True))
+    assert size(flash, "activations") == sequence * hidden * (34 - 2) * layers
+    assert size(stored, "activations") == sequence * hidden * (34 - 2 + scores) * layers
+    assert size(of(replace(shape, recompute=FULL)), "inputs of layers") == 2 * sequence * hidden * layers
+
+
+def test_activations_with_tensor_and_pipeline_parallelism() -> None:
+    """The same paper, equation 5: the first stage holds activations of all layers; tp ranks with sequence parallelism divide them."""
+    shape = Estimate(parameters=10**9, layers=96, hidden=12_288, heads=96, intermediate=24_576, sequence=2048, recompute=SELECTIVE)
+    alone = size(of(shape), "activations")
+    for tp, pp in ((8, 1), (1, 8), (8, 8), (4, 16)):
+        assert size(of(shape, tp * pp, Parallel(tp=tp, pp=pp)), "activations") == alone // tp
+
+
+def test_parameters_that_a_shape_comes_to() -> None:
+    """What the models' own cards say, within a thousandth: norms and biases are left out."""
+    for name, card in KNOWN.items():
+        if card.parameters and not card.latent:
+            counted = shape_of(Estimate(layers=card.layers), card).counted  # with a shape of its own, no number is taken from the card
+            assert counted == pytest.approx(card.parameters, rel=1e-3), name
+
+
+def test_parameters_of_mixtral() -> None:
+    """Mixtral of Experts, arXiv 2401.04088, section 2: 47B parameters; its configuration gives the width of an expert as that of a layer."""
+    card = ModelCard(
+        "mixtral", heads=32, kv_heads=8, layers=32, vocabulary=32_000, experts=8, hidden=4096, head_size=128, intermediate=14_336, active_experts=2
+    )  # fmt: skip
+    assert shape_of(Estimate(), card).parameters / GIGABYTE == pytest.approx(46.7, abs=0.05)
