@@ -91,6 +91,9 @@ def _relations(question: Question, design: Design) -> Iterator[str]:
             yield f"`{one}` is not within `{other}`"
     if question.ways and not any(_is_arranged(way, uses) for way in question.ways):
         yield f"it is none of the arrangements {', '.join(way.name for way in question.ways)}"
+    for one, other in combinations(question.components, 2):
+        if uses[one] & uses[other] and not (uses[one] <= uses[other] or uses[other] <= uses[one]):
+            yield f"`{one}` and `{other}` share some accelerators, and neither lies inside the other"
     related = {frozenset(pair) for pair in (*question.together, *question.within)}
     for one, other in combinations(question.components, 2):
         if uses[one] & uses[other] and not question.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:

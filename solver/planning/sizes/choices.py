@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
-from typing import Iterator, Sequence
+from typing import Iterable, Sequence
 
 from ....models.planning.question import Option, Question
-from ..costs.cost_model import CostModel
-from ..structures.structure import OUTSIDE, Structure
+from ..structures.structure import Structure
+from .dominance import Figures, cheapest, undominated
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +18,20 @@ class Choice:
     ----------
     kind, accelerators : what the set uses; `NO_KIND` and 0 for a component that needs none.
     options : of each component, in the order of the set.
-    times : ns of each task of the set (see `tasks_of`), of an iteration or, where the cost model hands on batches, of a batch.
+    loads : ns of its tasks in each part of the iteration in which it works (see `parts_of`), of an iteration or, where the cost model
+        hands on batches, of a batch.
+    needs : MiB that it takes on each accelerator in each of these parts, and last in any other part.
     """
 
     kind: int
     accelerators: int
     options: tuple[Option, ...]
-    times: tuple[int, ...]
+    loads: tuple[int, ...]
+    needs: tuple[int, ...]
+
+
+Counted = dict[tuple[int, int], list[Choice]]
+"""Kind and amount -> the ways to run a set so."""
 
 
 def tasks_of(question: Question, members: Sequence[str]) -> tuple[int, ...]:
@@ -33,56 +39,93 @@ def tasks_of(question: Question, members: Sequence[str]) -> tuple[int, ...]:
     return tuple(task for name in members for task in question.tasks_of[name])
 
 
-def choices(question: Question, model: CostModel, structure: Structure, number: int) -> tuple[Choice, ...]:
-    """The ways to run one set of a structure that fit in memory by themselves, and that no other beats at the same count."""
-    members = structure.sets[number]
-    divisor = model.divisor(question)
-    by_count: list[dict[tuple[int, int], list[Option]]] = []
-    for name in members:
-        its: dict[tuple[int, int], list[Option]] = {}
-        for option in question.options[name]:
-            its.setdefault((option.kind, option.amount), []).append(option)
-        by_count.append(its)
-    found: list[Choice] = []
-    for kind, amount in by_count[0]:
-        if all((kind, amount) in its for its in by_count):
-            same: list[Choice] = []
-            for options in product(*(its[kind, amount] for its in by_count)):
-                if fits(question, structure, kind, members, options):
-                    times = tuple(time // divisor for option in options for time in option.nanoseconds)
-                    same.append(Choice(kind, options[0].accelerators, options, times))
-            found += same if question.nested else _undominated(same)
-    return tuple(found)
+def parts_of(structure: Structure, tasks: Iterable[int]) -> tuple[int, ...]:
+    """The parts of the iteration in which tasks run, in the order in which the tasks name them first."""
+    return tuple(dict.fromkeys(structure.segments[task] for task in tasks))
 
 
-def fits(question: Question, structure: Structure, kind: int, members: Sequence[str], options: Sequence[Option]) -> bool:
-    """Does the memory of one accelerator hold these components, each with its option?"""
-    limit = question.kinds[kind].memory if kind >= 0 else None
-    return limit is None or needed(question, structure, members, options) <= limit
+class Choices:
+    """The ways to run each set of a question, remembered: sets of many structures are the same.
+
+    Nothing is left out that more than `spare` other ways would have to be ruled out for: with so many designs ruled out, the best of
+    the rest is still there.
+    """
+
+    def __init__(self, question: Question, divisor: int) -> None:
+        self._question, self._divisor = question, divisor
+        self._options: dict[tuple[str, int], dict[tuple[int, int], list[Option]]] = {}
+        self._counted: dict[object, Counted] = {}
+        self._found: dict[object, tuple[Choice, ...]] = {}
+
+    def of(self, structure: Structure, number: int, spare: int = 0) -> tuple[Choice, ...]:
+        """The ways to run one set of a structure that fit in memory by themselves, the fewest accelerators first."""
+        members = structure.sets[number]
+        its = tasks_of(self._question, members)
+        parts = parts_of(structure, its)
+        pattern = tuple(parts.index(structure.segments[task]) for task in its)
+        key = (members, pattern, spare)
+        if key not in self._found:
+            counted = self._of(members, pattern, spare)
+            found: list[Choice] = []
+            for same in counted.values():
+                found += same if self._question.nested else undominated(same, _loads, spare)
+            found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
+            if len(parts) == 1 and not self._question.nested:
+                found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
+            self._found[key] = tuple(found)
+        return self._found[key]
+
+    def _of(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int) -> Counted:
+        """By the ways of all components but the last one."""
+        key = (members, pattern, spare)
+        if key not in self._counted:
+            *before, last = members
+            its = pattern[len(pattern) - len(self._question.tasks_of[last]) :]
+            start: Counted = self._of(tuple(before), pattern[: len(pattern) - len(its)], spare) if before else {}
+            self._counted[key] = self._joined(start, last, its, bool(before), spare)
+        return self._counted[key]
+
+    def _joined(self, start: Counted, name: str, pattern: tuple[int, ...], joins: bool, spare: int) -> Counted:
+        found: Counted = {}
+        for (kind, amount), options in self._ways(name, spare).items():
+            accelerators = options[0].accelerators
+            firsts = start.get((kind, amount), []) if joins else [Choice(kind, accelerators, (), (), (0,))]
+            limit = self._question.kinds[kind].memory if kind >= 0 else None
+            both = [self._join(first, name, option, pattern) for first in firsts for option in options]
+            kept = [choice for choice in both if limit is None or max(choice.needs) <= limit]
+            if kept:
+                found[kind, amount] = undominated(kept, _figures, spare)
+        return found
+
+    def _join(self, first: Choice, name: str, option: Option, pattern: tuple[int, ...]) -> Choice:
+        loads, needs, idle = list(first.loads), list(first.needs[:-1]), first.needs[-1]
+        for part in sorted(set(pattern)):
+            if part == len(loads):
+                loads.append(0)
+                needs.append(idle)
+        for part, time in zip(pattern, option.nanoseconds):
+            loads[part] += time // self._divisor
+        resident = name in self._question.resident
+        needs = [need + (option.memory if resident or part in pattern else option.kept) for part, need in enumerate(needs)]
+        idle += option.memory if resident else option.kept
+        return Choice(first.kind, first.accelerators, (*first.options, option), tuple(loads), (*needs, idle))
+
+    def _ways(self, name: str, spare: int) -> dict[tuple[int, int], list[Option]]:
+        """The options of a component by kind and amount."""
+        if (name, spare) not in self._options:
+            grouped: dict[tuple[int, int], list[Option]] = {}
+            for option in self._question.options[name]:
+                grouped.setdefault((option.kind, option.amount), []).append(option)
+            self._options[name, spare] = {
+                key: undominated(its, lambda option: (*option.nanoseconds, option.memory, option.kept), spare)
+                for key, its in grouped.items()
+            }
+        return self._options[name, spare]
 
 
-def needed(question: Question, structure: Structure, members: Sequence[str], options: Sequence[Option]) -> int:
-    """MiB on each accelerator: what is always there, what is kept, and the most that one part of the iteration adds."""
-    always, rises = 0, dict[int, int]()
-    for name, option in zip(members, options):
-        always += option.memory if name in question.resident else option.kept
-        if name not in question.resident:
-            for segment in {structure.segments[task] for task in question.tasks_of[name]}:
-                rises[segment] = rises.get(segment, 0) + option.memory - option.kept
-    return always + max(rises.values(), default=0)
+def _loads(choice: Choice) -> Figures:
+    return choice.loads
 
 
-def _undominated(found: Sequence[Choice]) -> Iterator[Choice]:
-    """Those that no other of the same count equals in every time, or beats."""
-    for place, choice in enumerate(found):
-        others = (other for number, other in enumerate(found) if number != place)
-        if not any(
-            all(a <= b for a, b in zip(other.times, choice.times)) and (other.times != choice.times or found.index(other) < place)
-            for other in others
-        ):
-            yield choice
-
-
-def roots(structure: Structure) -> tuple[int, ...]:
-    """The sets that lie inside no other."""
-    return tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
+def _figures(choice: Choice) -> Figures:
+    return (*choice.loads, *choice.needs)

@@ -8,7 +8,7 @@ from ortools.sat.python import cp_model
 
 from ...model.amount import Amount, total
 from .choices import Choice
-from .sizing import Sizing
+from .sizing import Load, Sizing
 
 Numbers = tuple[int, ...]
 """For each set, the place of its choice."""
@@ -27,7 +27,7 @@ class Counts:
             self.model.add_exactly_one(literals)
         self._fit()
         self._hold()
-        self.time, self.accelerators = self._time(), self._sum(sizing.roots, lambda choice: choice.accelerators)
+        self.time, self.accelerators = self._time(), self._sum(sizing.roots, _accelerators)
         self.model.add(self.accelerators <= sizing.most)
         if sizing.question.budget.nanoseconds is not None:
             self.model.add(self.time <= sizing.question.budget.nanoseconds)
@@ -53,39 +53,25 @@ class Counts:
 
             self.model.add(self._sum(self.sizing.roots, of_kind) <= its.accelerators)
             for number in range(len(structure.sets)):
-                if inner := self.sizing.inner(number):
+                if inner := self.sizing.inner[number]:
                     self.model.add(self._sum(inner, of_kind) <= self._sum((number,), of_kind))
+        for number, inner in enumerate(self.sizing.inner):
+            if inner:
+                used = total((self._sum(inner, _accelerators), self.sizing.left_over(number)))
+                self.model.add(used <= self._sum((number,), _accelerators))
 
     def _hold(self) -> None:
         """Sets inside others need their memory together with these; what a set needs alone was looked at before."""
-        structure, question = self.sizing.structure, self.sizing.question
-        for number, around in enumerate(structure.around):
+        sizing = self.sizing
+        for number, around in enumerate(sizing.structure.around):
             if len(around) == 1:
                 continue
-            always = self._memory(around, lambda name: name in question.resident, kept=True)
-            limit = self._limit(number)
-            self.model.add(always <= limit)
-            for segment in sorted(set(structure.segments)):
-                working = {
-                    question.tasks[task].component for task, its in enumerate(structure.segments) if its == segment
-                } - question.resident
-                if working & set(structure.users[number]):
-                    self.model.add(always + self._memory(around, working.__contains__, kept=False) <= limit)
+            for part in (-1, *sorted(set(sizing.structure.segments))):
+                needs = total(self._need(each, sizing.need(each, part)) for each in around)
+                self.model.add(needs <= self._limit(number))
 
-    def _memory(self, sets: Sequence[int], whose: Callable[[str], bool], kept: bool) -> Amount:
-        """MiB of the sets: of those that match all of it, of the others what they keep; or only what the former add to that."""
-
-        def of(number: int, choice: Choice) -> int:
-            total = 0
-            for name, option in zip(self.sizing.structure.sets[number], choice.options):
-                if kept:
-                    total += option.memory if whose(name) else option.kept
-                elif whose(name):
-                    total += option.memory - option.kept
-            return total
-
-        parts = [self._sum((number,), lambda choice, number=number: of(number, choice)) for number in sets]  # type: ignore[misc]
-        return total(parts)
+    def _need(self, number: int, place: int) -> Amount:
+        return self._sum((number,), lambda choice: choice.needs[place])
 
     def _limit(self, number: int) -> Amount:
         unlimited = 1 << 40
@@ -94,22 +80,19 @@ class Counts:
 
     def _time(self) -> Amount:
         found: list[tuple[cp_model.IntVar, int]] = []
-        for index, each in enumerate(self.sizing.maxima):
-            sums = [total(self._of(task) for task in its) for its in each.sums]
-            most = max(sum(self._longest(task) for task in its) for its in each.sums)
+        for index, each in enumerate(self.sizing.greatest):
+            most = max(sum(self._longest(load) for load in its) for its in each.sums)
             value = self.model.new_int_var(0, most, f"maximum {index}")
-            for expression in sums:
-                self.model.add(value >= expression)
+            for its in each.sums:
+                self.model.add(value >= total(self._load(load) for load in its))
             found.append((value, each.weight))
         return cp_model.LinearExpr.weighted_sum([value for value, _ in found], [weight for _, weight in found]) if found else 0
 
-    def _of(self, task: int) -> Amount:
-        number, place = self.sizing.place[task]
-        return self._sum((number,), lambda choice: choice.times[place])
+    def _load(self, load: Load) -> Amount:
+        return self._sum((load[0],), lambda choice: choice.loads[load[1]])
 
-    def _longest(self, task: int) -> int:
-        number, place = self.sizing.place[task]
-        return max(choice.times[place] for choice in self.sizing.choices[number])
+    def _longest(self, load: Load) -> int:
+        return max(choice.loads[load[1]] for choice in self.sizing.choices[load[0]])
 
     def minimise(self, expression: Amount) -> None:
         """Sets what is as small as possible."""
@@ -118,3 +101,7 @@ class Counts:
     def at_most(self, expression: Amount, value: int) -> None:
         """Requires that it is no more."""
         self.model.add(expression <= value)
+
+
+def _accelerators(choice: Choice) -> int:
+    return choice.accelerators

@@ -4,45 +4,63 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Mapping, Sequence
+from typing import NamedTuple, Sequence
 
 from ....models.planning.design import Block, Design
 from ....models.planning.question import NO_KIND, Question
-from ..costs.cost_model import CostModel, Maximum
-from ..structures.structure import Structure
-from .choices import Choice, choices, roots, tasks_of
+from ..costs.cost_model import CostModel
+from ..structures.structure import OUTSIDE, Structure
+from .choices import Choice, Choices, parts_of, tasks_of
+
+Load = tuple[int, int]
+"""A set, and the place of a part of the iteration among those in which it works."""
+
+
+class Greatest(NamedTuple):
+    """`weight` times the greatest of several sums of loads."""
+
+    weight: int
+    sums: tuple[tuple[Load, ...], ...]
 
 
 @dataclass(frozen=True)
 class Sizing:
-    """A structure with the ways to run each of its sets: one of each is to be chosen."""
+    """A structure with the ways to run each of its sets: one of each is to be chosen.
+
+    `spare` is how many of its designs are ruled out.
+    """
 
     question: Question
     model: CostModel
     structure: Structure
+    ways: Choices
+    spare: int = 0
 
     @cached_property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
         """For each set, the ways to run it."""
-        return tuple(choices(self.question, self.model, self.structure, number) for number in range(len(self.structure.sets)))
+        return tuple(self.ways.of(self.structure, number, self.spare) for number in range(len(self.structure.sets)))
 
     @cached_property
-    def maxima(self) -> tuple[Maximum, ...]:
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        """For each set, the parts of the iteration in which it works, in the order of the loads of its choices."""
+        return tuple(parts_of(self.structure, tasks_of(self.question, its)) for its in self.structure.sets)
+
+    @cached_property
+    def greatest(self) -> tuple[Greatest, ...]:
         """What is to be summed up, over all parts of the iteration."""
         segments: dict[int, list[int]] = {}
         for task, segment in enumerate(self.structure.segments):
             segments.setdefault(segment, []).append(task)
+        of = {name: number for number, its in enumerate(self.structure.sets) for name in its}
         users = self.structure.users
-        return tuple(each for its in segments.values() for each in self.model.maxima(self.question, users, its))
-
-    @cached_property
-    def place(self) -> Mapping[int, tuple[int, int]]:
-        """Task -> (its set, its place in the times of the set's choices)."""
-        return {
-            task: (number, place)
-            for number, its in enumerate(self.structure.sets)
-            for place, task in enumerate(tasks_of(self.question, its))
-        }
+        found = []
+        for segment, tasks in segments.items():
+            for maximum in self.model.maxima(self.question, users, tasks):
+                sums = [dict.fromkeys(of[self.question.tasks[task].component] for task in its) for its in maximum.sums]
+                loads = (tuple((number, self.parts[number].index(segment)) for number in its) for its in sums)
+                found.append(Greatest(maximum.weight, tuple(dict.fromkeys(loads))))
+        return tuple(found)
 
     @property
     def most(self) -> int:
@@ -54,31 +72,71 @@ class Sizing:
     @cached_property
     def roots(self) -> tuple[int, ...]:
         """The sets whose accelerators are counted: what lies inside others is counted there."""
-        return tuple(number for number in roots(self.structure) if not self.is_bare(number))
+        return tuple(number for number, outer in enumerate(self.structure.inside) if outer == OUTSIDE and not self.is_bare(number))
 
     def is_bare(self, number: int) -> bool:
         """Is it a component that needs no accelerators?"""
         return all(choice.kind == NO_KIND for choice in self.choices[number])
 
+    @cached_property
+    def inner(self) -> tuple[tuple[int, ...], ...]:
+        """For each set, the sets that lie directly inside it."""
+        inside = self.structure.inside
+        return tuple(tuple(each for each, outer in enumerate(inside) if outer == number) for number in range(len(inside)))
+
+    def left_over(self, number: int) -> int:
+        """How many accelerators of a set are at least in none of the sets inside it: all of them in one would make both the same set."""
+        return 1 if len(self.inner[number]) == 1 else 0
+
     def time(self, chosen: Sequence[Choice]) -> int:
         """Nanoseconds of an iteration."""
-        return sum(each.weight * max(sum(self._time(chosen, task) for task in its) for its in each.sums) for each in self.maxima)
+        return sum(
+            each.weight * max(sum(chosen[number].loads[part] for number, part in its) for its in each.sums) for each in self.greatest
+        )
 
-    def _time(self, chosen: Sequence[Choice], task: int) -> int:
-        number, place = self.place[task]
-        return chosen[number].times[place]
+    def accelerators(self, chosen: Sequence[Choice]) -> int:
+        """How many accelerators are used."""
+        return sum(chosen[number].accelerators for number in self.roots)
+
+    def fits(self, chosen: Sequence[Choice]) -> bool:
+        """Is all that the choices use there: accelerators of each kind, those of the set around, and memory?"""
+        if self.accelerators(chosen) > self.most:
+            return False
+        for kind, its in enumerate(self.question.kinds):
+            if sum(chosen[number].accelerators for number in self.roots if chosen[number].kind == kind) > its.accelerators:
+                return False
+        return all(self._holds(chosen, number) for number, outer in enumerate(self.structure.inside) if outer != OUTSIDE) and all(
+            self._surrounds(chosen, number) for number, its in enumerate(self.inner) if its
+        )
+
+    def _surrounds(self, chosen: Sequence[Choice], number: int) -> bool:
+        """Do the sets directly inside a set lie on accelerators of it?"""
+        inner, outer = [chosen[each] for each in self.inner[number]], chosen[number]
+        used = sum(each.accelerators for each in inner) + self.left_over(number)
+        return used <= outer.accelerators and all(each.kind == outer.kind for each in inner)
+
+    def _holds(self, chosen: Sequence[Choice], number: int) -> bool:
+        """Is there memory for a set and those around it, in every part of the iteration?"""
+        limit = self.question.kinds[chosen[number].kind].memory
+        if limit is None:
+            return True
+        around = self.structure.around[number]
+        return all(
+            sum(chosen[each].needs[self.need(each, part)] for each in around) <= limit for part in (-1, *set(self.structure.segments))
+        )
+
+    def need(self, number: int, part: int) -> int:
+        """The place, among the needs of a set's choices, of a part of the iteration."""
+        parts = self.parts[number]
+        return parts.index(part) if part in parts else -1
 
     def design(self, chosen: Sequence[Choice]) -> Design:
         """The answer with these choices."""
         structure, blocks = self.structure, []
         for number, choice in enumerate(chosen):
-            inner = sum(chosen[each].accelerators for each, outer in enumerate(structure.inside) if outer == number)
+            inner = sum(chosen[each].accelerators for each in self.inner[number])
             if choice.accelerators > inner:
                 order = sorted(structure.users[number], key=self.question.components.index)
                 blocks.append(Block(choice.kind, choice.accelerators - inner, tuple(order)))
         options = {name: option for its, choice in zip(structure.sets, chosen) for name, option in zip(its, choice.options)}
         return Design(tuple(blocks), {name: options[name] for name in self.question.components}, structure.segments)
-
-    def inner(self, number: int) -> tuple[int, ...]:
-        """The sets that lie directly inside a set."""
-        return tuple(each for each, outer in enumerate(self.structure.inside) if outer == number)

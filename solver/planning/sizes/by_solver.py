@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, Sequence
 
 from ....models.planning.design import Design
 from ....models.planning.workload import SECONDS
-from ...model.engine import Status, run
+from ...model.engine import Outcome, Status, run
 from .choices import Choice
 from .counts import Counts, Numbers
 from .sizing import Sizing
@@ -32,7 +33,7 @@ def sized(sizing: Sizing, below: tuple[int, int] | None, excluded: Sequence[Desi
     if below is not None:
         counts.at_most(first, below[0])
     counts.minimise(first)
-    one = run(counts, max(limit, LEAST), seed)
+    one = _twice(counts, max(limit, LEAST), seed)
     if one.values is None:
         proved = one.status is Status.INFEASIBLE
         return Sized(None, 0 if proved or one.bound is None else one.bound, proved, one.spent)
@@ -42,7 +43,7 @@ def sized(sizing: Sizing, below: tuple[int, int] | None, excluded: Sequence[Desi
         if below is not None and one.objective == below[0]:
             counts.at_most(second, below[1] - 1)
         counts.minimise(second)
-        two = run(counts, max(limit - spent, LEAST), seed)
+        two = _twice(counts, max(limit - spent, LEAST), seed)
         spent += two.spent
         if two.status is Status.INFEASIBLE:
             return Sized(None, one.objective, True, spent)
@@ -51,6 +52,15 @@ def sized(sizing: Sizing, below: tuple[int, int] | None, excluded: Sequence[Desi
         return Sized(_chosen(sizing, best), one.objective, proved, spent)
     bound = one.bound if one.bound is not None else 0
     return Sized(_chosen(sizing, best), bound, False, spent)
+
+
+def _twice(counts: Counts, limit: float, seed: int) -> Outcome[Numbers]:
+    """What the solver says; that there is nothing only if it says so without presolve too (or-tools #5274)."""
+    one = run(counts, limit, seed)
+    if one.status is not Status.INFEASIBLE:
+        return one
+    two = run(counts, max(limit - one.spent, LEAST), seed, presolve=False)
+    return replace(two, spent=one.spent + two.spent)
 
 
 def _chosen(sizing: Sizing, numbers: Numbers) -> tuple[Choice, ...]:

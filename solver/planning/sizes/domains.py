@@ -1,0 +1,166 @@
+"""What is still open of each set, and what follows from that: choices that cannot be part of anything better are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Iterable, Sequence
+
+from ....models.planning.workload import SECONDS
+from .choices import Choice
+from .sizing import Sizing
+
+Price = tuple[int, int]
+ENDLESS = 1 << 62
+ROUNDS = 20
+"""Times that all sets are looked at again; what is still left out after that is left out later."""
+
+
+@dataclass
+class Domains:
+    """Choices that are left for each set, and between what each of the maxima lies.
+
+    Attributes
+    ----------
+    left : for each set, the places of its choices, which are in the order of their accelerators.
+    floors, caps : what each maximum is at least and at most.
+    """
+
+    left: list[list[int]]
+    floors: list[int]
+    caps: list[int]
+
+    def copy(self) -> Domains:
+        """Another one, to be narrowed apart from this."""
+        return Domains(list(self.left), list(self.floors), list(self.caps))
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Leaves out choices of one structure until nothing more follows."""
+
+    sizing: Sizing
+
+    def start(self) -> Domains:
+        """All choices."""
+        return Domains(
+            [list(range(len(its))) for its in self.choices], [0] * len(self.sizing.greatest), [ENDLESS] * len(self.sizing.greatest)
+        )
+
+    @cached_property
+    def choices(self) -> tuple[tuple[Choice, ...], ...]:
+        """For each set, its choices."""
+        return self.sizing.choices
+
+    @cached_property
+    def accelerators(self) -> list[list[int]]:
+        """For each set, the accelerators of its choices."""
+        return [[choice.accelerators for choice in its] for its in self.choices]
+
+    @cached_property
+    def loads(self) -> list[list[list[int]]]:
+        """For each set and each part in which it works, the ns of its choices."""
+        return [[list(its) for its in zip(*(choice.loads for choice in choices))] for choices in self.choices]
+
+    def narrow(self, domains: Domains, below: Price | None) -> bool:
+        """Leaves out what cannot be part of an answer with a price smaller than `below`; whether anything is left."""
+        for _ in range(ROUNDS):
+            before = [len(its) for its in domains.left]
+            if not all(before) or not self._narrow(domains, below) or not all(domains.left):
+                return False
+            if before == [len(its) for its in domains.left]:
+                return True
+        return True
+
+    def price(self, domains: Domains) -> Price:
+        """What an answer costs at least."""
+        time = sum(each.weight * floor for each, floor in zip(self.sizing.greatest, domains.floors))
+        return self._price(time, sum(self._fewest(domains)[number] for number in self.sizing.roots))
+
+    def _price(self, time: int, used: int) -> Price:
+        return (time, used) if self.sizing.question.aim == SECONDS else (used, time)
+
+    def _fewest(self, domains: Domains) -> list[int]:
+        return [self.accelerators[number][its[0]] for number, its in enumerate(domains.left)]
+
+    def _narrow(self, domains: Domains, below: Price | None) -> bool:
+        """Once through all maxima and all that is used."""
+        sizing, left = self.sizing, domains.left
+        least = [[min(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(self.loads)]
+        time = 0
+        for index, each in enumerate(sizing.greatest):
+            sums = max(sum(least[number][part] for number, part in its) for its in each.sums)
+            domains.floors[index] = max(domains.floors[index], sums)
+            time += each.weight * domains.floors[index]
+        most = self.allowed(time, sum(self._fewest(domains)[number] for number in sizing.roots), below)
+        if most is None:
+            return False
+        worst = [[max(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(self.loads)]
+        for index, each in enumerate(sizing.greatest):
+            slowest = max(sum(worst[number][part] for number, part in its) for its in each.sums)
+            cap = min(domains.caps[index], slowest, domains.floors[index] + (most[0] - time) // max(each.weight, 1))
+            domains.caps[index] = cap
+            if cap < domains.floors[index]:
+                return False
+            for its in each.sums:
+                total = sum(least[number][part] for number, part in its)
+                for number, part in its:
+                    loads, limit = self.loads[number][part], cap - total + least[number][part]
+                    if worst[number][part] <= limit:
+                        continue
+                    left[number] = [place for place in left[number] if loads[place] <= limit]
+        return all(left) and self._room(domains, most[1])
+
+    def allowed(self, time: int, used: int, below: Price | None) -> Price | None:
+        """ns and accelerators that an answer may take which is better than `below`, where it takes at least so much; None if none can."""
+        budget = self.sizing.question.budget.nanoseconds
+        times, most = ENDLESS if budget is None else budget, self.sizing.most
+        if below is not None and self.sizing.question.aim == SECONDS:
+            times = min(times, below[0] if used < below[1] else below[0] - 1)
+            most = min(most, below[1] - 1) if time == below[0] else most
+        elif below is not None:
+            most = min(most, below[0] if time < below[1] else below[0] - 1)
+            times = min(times, below[1] - 1) if used == below[0] else times
+        return (times, most) if time <= times and used <= most else None
+
+    def _room(self, domains: Domains, most: int) -> bool:
+        """Leaves out what takes more accelerators than the others leave; whether anything is left."""
+        sizing, left = self.sizing, domains.left
+        self._enough(left, sizing.roots, most)
+        for kind, its in enumerate(sizing.question.kinds):
+            if len(sizing.question.kinds) > 1 and all(left):
+                self._enough(left, sizing.roots, its.accelerators, kind)
+        for number, inner in enumerate(sizing.inner):
+            if inner and all(left):
+                self._inside(left, number, inner)
+        return all(left)
+
+    def _enough(self, left: list[list[int]], sets: Sequence[int], most: int, kind: int | None = None) -> None:
+        """So many accelerators, of one kind or of all, are enough for these sets."""
+
+        def uses(number: int, place: int) -> int:
+            return self.accelerators[number][place] if kind in (None, self.choices[number][place].kind) else 0
+
+        least = {number: min(uses(number, place) for place in left[number]) for number in sets}
+        spare = most - sum(least.values())
+        for number in sets:
+            if uses(number, left[number][-1]) > least[number] + spare or kind is not None:
+                left[number] = [place for place in left[number] if uses(number, place) <= least[number] + spare]
+
+    def _inside(self, left: list[list[int]], number: int, inner: Iterable[int]) -> None:
+        """A set has room for those directly inside it, of the same kind."""
+        choices = self.choices
+        kinds = {choices[number][place].kind for place in left[number]}.intersection(
+            *({choices[each][place].kind for place in left[each]} for each in inner)
+        )
+        for each in (number, *inner):
+            left[each] = [place for place in left[each] if choices[each][place].kind in kinds]
+        if not all(left):
+            return
+        needed = {each: self.accelerators[each][left[each][0]] for each in inner}
+        total = sum(needed.values()) + self.sizing.left_over(number)
+        left[number] = [place for place in left[number] if self.accelerators[number][place] >= total]
+        if left[number]:
+            spare = self.accelerators[number][left[number][-1]] - total
+            for each, least in needed.items():
+                left[each] = [place for place in left[each] if self.accelerators[each][place] <= least + spare]

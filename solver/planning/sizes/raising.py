@@ -1,0 +1,147 @@
+"""What a maximum is at least because all sets need accelerators at the same time."""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple, Sequence
+
+from .domains import Domains, Narrowing
+from .sizing import Greatest
+
+Step = tuple[int, int, int]
+"""Accelerators, a value and the place of a choice: the values fall as the accelerators rise."""
+
+
+class Gain(NamedTuple):
+    """So many more accelerators for a set save so much: from a choice with `fewer` to that at `place`."""
+
+    number: int
+    step: int
+    saved: int
+    place: int
+    fewer: int
+
+
+def _by_slope(one: Gain, other: Gain) -> int:
+    """What saves most with each accelerator comes first; exact, as bounds are."""
+    return other.saved * one.step - one.saved * other.step
+
+
+class Split(NamedTuple):
+    """A set, and the accelerators at which the relaxation takes one part below and one above."""
+
+    number: int
+    accelerators: int
+
+
+class Raised(NamedTuple):
+    """What a maximum is at least, and for each set the place of a choice that comes near it; where the relaxation is not whole."""
+
+    value: int
+    places: dict[int, int]
+    split: Split | None = None
+
+
+def raised(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) -> Raised | None:
+    """What a maximum is at least with so many accelerators; None if nothing fits."""
+    slowest = _slowest(narrowing, domains, each, most)
+    if slowest is None:
+        return None
+    best = Raised(slowest[0], slowest[1])
+    for its in each.sums:
+        if len(its) > 1 and (found := _shared(narrowing, domains, dict(its), most)).value >= best.value:
+            best = found
+    return best
+
+
+def _slowest(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) -> tuple[int, dict[int, int]] | None:
+    """The smallest value that every sum can keep to with so many accelerators, if the others of each sum are as fast as they can be.
+
+    Exact where every sum is of one set: the slowest set gets more, until there are no more.
+    """
+    roots, left = narrowing.sizing.roots, domains.left
+    least = [[min(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(narrowing.loads)]
+    floor = max(sum(least[number][part] for number, part in loads) for loads in each.sums)
+    bound: dict[int, list[tuple[int, int]]] = {}
+    for loads in each.sums:
+        total = sum(least[number][part] for number, part in loads)
+        for number, part in loads:
+            bound.setdefault(number, []).append((part, total - least[number][part]))
+    steps: dict[int, list[Step]] = {}
+    for number in roots:
+        steps[number] = _falling(narrowing, number, left[number], bound.get(number, []))
+    used = sum(its[0][0] for its in steps.values())
+    if used > most:
+        return None
+    at = dict.fromkeys(steps, 0)
+    waiting = [(-its[0][1], number) for number, its in steps.items()]
+    heapify(waiting)
+    while waiting and -waiting[0][0] > floor:
+        value, number = heappop(waiting)
+        its, place = steps[number], at[number] + 1
+        if place == len(its) or used + its[place][0] - its[place - 1][0] > most:
+            heappush(waiting, (value, number))
+            break
+        used += its[place][0] - its[place - 1][0]
+        at[number] = place
+        heappush(waiting, (-its[place][1], number))
+    reached = max([floor, *(-value for value, _ in waiting)])
+    return reached, {number: its[at[number]][2] for number, its in steps.items()}
+
+
+def _falling(narrowing: Narrowing, number: int, left: Sequence[int], bound: Sequence[tuple[int, int]]) -> list[Step]:
+    """(accelerators, value, place) of the choices of a set that are better than all with fewer accelerators."""
+    accelerators, loads = narrowing.accelerators[number], narrowing.loads[number]
+    found: list[Step] = []
+    for place in left:
+        value = max((loads[part][place] + beside for part, beside in bound), default=0)
+        if not found or value < found[-1][1]:
+            if found and found[-1][0] == accelerators[place]:
+                found.pop()
+            found.append((accelerators[place], value, place))
+    return found
+
+
+def _shared(narrowing: Narrowing, domains: Domains, parts: dict[int, int], most: int) -> Raised:
+    """What a sum over several sets is at least: the relaxation in which a set may lie between two choices.
+
+    Each accelerator goes where it saves most, along the lower convex hull of each set's choices.
+    """
+    left, roots = domains.left, narrowing.sizing.roots
+    places = {number: left[number][0] for number in roots}
+    spare = most - sum(narrowing.accelerators[number][place] for number, place in places.items())
+    total = 0
+    gains: list[Gain] = []
+    for number, part in parts.items():
+        loads = narrowing.loads[number][part]
+        if number not in places:
+            total += min(map(loads.__getitem__, left[number]))
+            continue
+        hull = _hull(_falling(narrowing, number, left[number], [(part, 0)]))
+        total += hull[0][1]
+        places[number] = hull[0][2]
+        for (fewer, slow, _), (more, fast, place) in zip(hull, hull[1:]):
+            gains.append(Gain(number, more - fewer, slow - fast, place, fewer))
+    gains.sort(key=cmp_to_key(_by_slope))  # of one set they are so in the order of its hull
+    for number, step, gain, place, fewer in gains:
+        if step > spare:
+            return Raised(total - gain * spare // step, places, Split(number, fewer) if spare else None)
+        spare -= step
+        total -= gain
+        places[number] = place
+    return Raised(total, places)
+
+
+def _hull(steps: Sequence[Step]) -> list[Step]:
+    """The steps on the lower convex hull."""
+    found: list[Step] = []
+    for step in steps:
+        while len(found) > 1 and _above(found[-2], found[-1], step):
+            found.pop()
+        found.append(step)
+    return found
+
+
+def _above(one: Step, middle: Step, other: Step) -> bool:
+    return (middle[1] - one[1]) * (other[0] - one[0]) >= (other[1] - one[1]) * (middle[0] - one[0])

@@ -1,0 +1,162 @@
+"""Every design of a small question, from the words of the question alone: nothing of the search, of its structures or of its bounds.
+
+A design is a choice of options, a number of accelerators for each set of components that may share them, and a part of the iteration for
+each task. All of them are made, what the question forbids is left out, and the time is counted once more from what the models say.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Iterator, Mapping, Sequence
+
+from placewright.models.planning.design import Block, Design
+from placewright.models.planning.question import NO_KIND, Option, Question
+from placewright.models.planning.workload import SECONDS
+
+Options = Mapping[str, Option]
+Uses = Mapping[str, frozenset[int]]
+Price = tuple[int, int]
+
+
+def designs(question: Question, stages: bool) -> Iterator[Design]:
+    """Every design that the question allows. `stages`: the part of a task is that of its phase, and parts may share accelerators."""
+    for chosen in product(*question.options.values()):
+        options = dict(zip(question.options, chosen))
+        for blocks in _blocks(question, options):
+            uses = {name: frozenset(place for place, its in enumerate(blocks) if name in its.components) for name in options}
+            if not _related(question, uses):
+                continue
+            for segments in _segments(question, uses, stages):
+                if all(_held(question, options, segments, block) for block in blocks):
+                    yield Design(blocks, options, segments)
+
+
+def cost(question: Question, design: Design, stages: bool) -> int:
+    """Nanoseconds of an iteration, by the definitions of the models."""
+    uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
+    times = {task: Fraction(design.nanoseconds(question, task)) for task in range(len(question.tasks))}
+    parts = [[task for task in times if design.segments[task] == part] for part in sorted(set(design.segments))]
+    found = sum((_stage if stages else _pipeline)(question, uses, times, part) for part in parts)
+    assert found == int(found)
+    return int(found)
+
+
+def priced(question: Question, stages: bool) -> Iterator[tuple[Price, Design]]:
+    """Every design within the budget, with what is as small as possible and what comes second."""
+    for design in designs(question, stages):
+        time, used = cost(question, design, stages), design.accelerators
+        over_time = question.budget.nanoseconds is not None and time > question.budget.nanoseconds
+        if not over_time and (question.budget.accelerators is None or used <= question.budget.accelerators):
+            yield (time, used) if question.aim == SECONDS else (used, time), design
+
+
+def shape(question: Question, design: Design) -> object:
+    """Who uses the same accelerators as whom or lies inside whom, and which part each task runs in."""
+    uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
+    pairs = [(one, other) for one in uses for other in uses if one != other and uses[one] and uses[one] <= uses[other]]
+    return frozenset(pairs), design.segments
+
+
+def needlessly_apart(question: Question, design: Design) -> bool:
+    """Could two neighbouring parts of the iteration be one? Then the design that has them so is no slower and uses as much."""
+    uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
+    for part in range(max(design.segments, default=0)):
+        merged = tuple(segment if segment <= part else segment - 1 for segment in design.segments)
+        if _may_run(question, uses, merged):
+            return True
+    return False
+
+
+def _blocks(question: Question, options: Options) -> Iterator[tuple[Block, ...]]:
+    """Every way to lay the components over accelerators: so many of each kind for each set of components."""
+    names = [name for name, option in options.items() if option.kind != NO_KIND]
+    subsets = [its for size in range(len(names), 0, -1) for its in combinations(names, size)]
+    subsets = [its for its in subsets if len({options[name].kind for name in its}) == 1]
+
+    def extend(position: int, left: dict[str, int], room: tuple[int, ...], blocks: tuple[Block, ...]) -> Iterator[tuple[Block, ...]]:
+        if position == len(subsets):
+            if not any(left.values()):
+                yield blocks
+            return
+        its = subsets[position]
+        kind = options[its[0]].kind
+        yield from extend(position + 1, left, room, blocks)
+        for size in range(1, min(room[kind], *(left[name] for name in its)) + 1):
+            smaller = {name: amount - size if name in its else amount for name, amount in left.items()}
+            rest = tuple(amount - size if number == kind else amount for number, amount in enumerate(room))
+            yield from extend(position + 1, smaller, rest, (*blocks, Block(kind, size, its)))
+
+    total = tuple(kind.accelerators for kind in question.kinds)
+    yield from extend(0, {name: options[name].amount for name in names}, total, ())
+
+
+def _related(question: Question, uses: Uses) -> bool:
+    """Do the components share accelerators as they must and as they may?"""
+    for one, other in combinations(uses, 2):
+        mine, theirs = uses[one], uses[other]
+        if mine & theirs and not (mine <= theirs or theirs <= mine):
+            return False  # some accelerators in common, and each has others
+        if mine & theirs and mine != theirs and not question.nested:
+            return False
+        pair = {(one, other), (other, one)}
+        stranger = one in question.alone or other in question.alone
+        if mine & theirs and stranger and not pair & (question.together | question.within):
+            return False
+    return (
+        all(uses[one] == uses[other] for one, other in question.together)
+        and all(not uses[one] & uses[other] for one, other in question.apart)
+        and all(uses[one] <= uses[other] for one, other in question.within)
+    )
+
+
+def _segments(question: Question, uses: Uses, stages: bool) -> Iterator[tuple[int, ...]]:
+    """Every division of the tasks into parts, one after the other."""
+    count = len(question.tasks)
+    if stages:
+        yield tuple(question.phases.index(task.phase) for task in question.tasks)
+        return
+    for segments in product(range(count), repeat=count):
+        if set(segments) == set(range(max(segments, default=-1) + 1)) and _may_run(question, uses, segments):
+            yield segments
+
+
+def _may_run(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
+    for edge in question.edges:
+        if segments[edge.earlier] > segments[edge.later] or (edge.whole and segments[edge.earlier] == segments[edge.later]):
+            return False
+    for (one, first), (other, second) in combinations(enumerate(question.tasks), 2):
+        same = first.component == second.component or uses[first.component] & uses[second.component]
+        if segments[one] == segments[other] and same:
+            return False
+    return True
+
+
+def _held(question: Question, options: Options, segments: Sequence[int], block: Block) -> bool:
+    """Is there memory for whoever works in each part of the iteration, beside what the others keep?"""
+    limit = question.kinds[block.kind].memory
+    for part in (-1, *set(segments)):
+        needed = 0
+        for name in block.components:
+            works = any(segments[index] == part for index, task in enumerate(question.tasks) if task.component == name)
+            needed += options[name].memory if works or name in question.resident else options[name].kept
+        if limit is not None and needed > limit:
+            return False
+    return True
+
+
+def _stage(question: Question, uses: Uses, times: Mapping[int, Fraction], part: Sequence[int]) -> Fraction:
+    """The busiest accelerator is busy for so long; a task without accelerators is busy by itself."""
+    accelerators = {block for its in uses.values() for block in its}
+    busy = [sum((times[task] for task in part if block in uses[question.tasks[task].component]), Fraction()) for block in accelerators]
+    return max([*busy, *(times[task] for task in part)])
+
+
+def _pipeline(question: Question, uses: Uses, times: Mapping[int, Fraction], part: Sequence[int]) -> Fraction:
+    """The first batch goes through the longest chain, then each of the others takes as long as the slowest task."""
+
+    def until(task: int) -> Fraction:
+        before = [edge.earlier for edge in question.edges if edge.later == task and edge.earlier in part]
+        return times[task] / question.batches + max(map(until, before), default=Fraction())
+
+    return max(map(until, part)) + (question.batches - 1) * max(times[task] / question.batches for task in part)
