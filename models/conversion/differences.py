@@ -80,7 +80,7 @@ def _of(before: Problem, component: Component, after: Problem, other: Component)
 
 def _where(before: Problem, component: Component, after: Problem, other: Component) -> Iterator[Difference]:
     """What is demanded of the topology and of the memory of nodes."""
-    for what in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory"):
+    for what in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate"):
         if getattr(component, what) != getattr(other, what):
             yield Difference(component.name, f"has another {what.replace('_', ' ')}", component.runs is None)
     estimated = component.name in before.job.estimated or other.name in after.job.estimated

@@ -7,6 +7,7 @@ from itertools import product
 from ..component import UNBOUNDED, Component, Parallel
 from ..findings.finding import Finding
 from ..machines.node_group import CLUSTER_LABEL, NODE
+from ..memory.estimate import said_of
 from ..problem import Problem
 from ..quantity import memory_text, write_range
 from .losses import moved
@@ -29,6 +30,8 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
             "contiguous": component.contiguous and demanded, "any_order": component.any_order and demanded, "stride": component.stride if component.stride > 1 else 0,
         }  # fmt: skip
         data |= {key: value for key, value in written.items() if value}
+        if component.estimate is not None:
+            data["estimate"] = said_of(component.estimate)
     if component.phase:
         data["phase"] = component.phase
     estimated = component.name in problem.job.estimated

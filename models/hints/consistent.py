@@ -58,7 +58,7 @@ def _sized(components: Sequence[Component], relations: Sequence[Relation]) -> se
 def _without_meaning(component: Component, choices: tuple[Parallel, ...]) -> Iterator[Finding]:
     """Hints about accelerators, of a component that is counted in processes on nodes."""
     said = {
-        "accelerator_model": component.accelerator_model, "memory": component.memory, "contiguous": component.contiguous,
+        "accelerator_model": component.accelerator_model, "memory": component.memory, "estimate": component.estimate, "contiguous": component.contiguous,
         "parallel": choices != (Parallel(),),
     }  # fmt: skip
     keys = {"accelerator_model": "accelerator"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from ..findings.span import Span
 
@@ -74,3 +74,9 @@ class Estimate:
     utilization: int = 0
     offload: bool = False
     span: Span | None = field(default=None, compare=False)
+
+
+def said_of(estimate: Estimate) -> dict[str, object]:
+    """What a file says of it: every key whose value is not the usual one."""
+    values = ((each.name, getattr(estimate, each.name), each.default) for each in fields(Estimate) if each.compare)
+    return {name: value for name, value, usual in values if value != usual}

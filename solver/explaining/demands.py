@@ -10,6 +10,7 @@ from ...models.findings.span import Span
 from ...models.link import Link
 from ...models.locality import EP, REPLICA, TP, Keep, Spread
 from ...models.machines.topology import LEVELS
+from ...models.memory.estimate import said_of
 from ...models.placements.ranks import merge, write_ranks
 from ...models.preference import WEIGHTED, Preference
 from ...models.problem import Problem
@@ -50,6 +51,9 @@ def _of(component: Component, estimated: bool) -> Iterator[Demanded]:
         yield Demanded(name, f"rank{several} {write_ranks((pin.ranks,))} on {_nodes(pin.nodes)}", pin.span)
     if component.excluded:
         yield Demanded(name, f"not on {_nodes(component.excluded)}", component.span("excluded"))
+    if component.estimate:
+        words = ", ".join(f"{key} {value}" for key, value in said_of(component.estimate).items())
+        yield Demanded(name, f"its memory is estimated{': ' * bool(words)}{words}", component.span("estimate"))
     if component.offloaded:
         kept = f"{write_memory(component.offloaded)} of each accelerator stay taken while another phase runs"
         yield Demanded(name, kept, component.span("offloaded"))

@@ -28,6 +28,7 @@ from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Hardware, Node
 from placewright.models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from placewright.models.machines.topology import ALL_LEVELS, LEVELS, NODE_LEVEL
+from placewright.models.memory.estimate import Estimate
 from placewright.models.notation.mapping import runs_of
 from placewright.models.notation.placement_text import Pair
 from placewright.models.placements.assignment import Run, compress
@@ -36,6 +37,10 @@ from placewright.models.problem import Problem
 from placewright.models.roles import ROLES
 from placewright.models.share import Share
 
+ESTIMATES = (
+    Estimate(), Estimate(parameters=7_600_000_000, sharding="zero3", sequence=8192), Estimate("Qwen/Qwen2.5-7B", sequences=64, offload=True),
+    Estimate(layers=28, hidden=3584, heads=28, kv_heads=4, precision="fp16", optimizer="sgd", attention_scores=True, utilization=60),
+)  # fmt: skip
 NAMES = ("actor", "rollout", "env", "critic", "a b", "x.y", "123", "on", "ünï", "rewards.math")
 
 
@@ -151,7 +156,7 @@ def demands(draw: st.DrawFn, cluster: Cluster, component: Component) -> Componen
     offloaded = 512 if component.memory and component.phase and not on_nodes and draw(st.booleans()) else 0
     return replace(
         component, keep=tuple(keep), spread=tuple(spread), pins=pins, excluded=excluded, offloaded=offloaded, host_memory=draw(amounts),
-        traffic=draw(amounts),
+        traffic=draw(amounts), estimate=draw(st.sampled_from((None, *ESTIMATES))) if not on_nodes else None,
     )  # fmt: skip
 
 
