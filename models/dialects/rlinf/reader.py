@@ -31,7 +31,7 @@ from .components.flow_commas import split_by_commas
 from .components.least import accelerators_per_node
 from .modes import read_mode
 from .planning.opened import Opened
-from .planning.profiled import is_profiled
+from .planning.profiled import is_profiled, judged_plan
 from .recognise import HINTS, NAME
 from .work.batches import batches
 from .work.environments import environments
@@ -113,6 +113,8 @@ def _problem(
 
         planned = opened(notes, settings, cluster, components, block)
         components = planned.components
+    if block is not None and not planned.own and is_profiled(root, block):
+        block = judged_plan(block, components, notes.findings)
     said = Said(components, planned.relations)
     if block is not None:
         from ...hints import add_block
