@@ -20,6 +20,7 @@ class Rlinf(Stream):
 
     def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
+        timed = [[name for name in members if question.tasks_of[name]] for members in blocks]
         together = len(blocks) == 1
-        apart = all(len(members) == 1 for members in blocks) and not any(segments)
+        apart = all(len(members) <= 1 for members in timed) and not any(segments)
         return "" if together or apart else "RLinf's tool keeps neither pipelines of shared accelerators nor the reverse"
