@@ -18,6 +18,7 @@ from .asking.previous import Previous, previous_options
 from .asking.solvable import solvable
 from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
+from .showing.planned import account_of
 from .showing.search import shown
 from .written import edits_of, save, write_edits
 
@@ -101,6 +102,8 @@ def solve(
     again = solver(limit, seed, memory_limit)
     moves = previous.moves(question, answer.plan, again)
     blocks, data = further.asked(question, answer.plan, again)
+    planned, its = account_of(question, answer, limit, seed)
+    data |= its
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     edits, unwritable = previous.writable(edits, unwritable)
     if output:
@@ -116,7 +119,7 @@ def solve(
     from ..report.solution import render
 
     colour = wants_colour(sys.stdout)
-    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour, moves, blocks), color=True)
+    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour, moves, blocks, planned), color=True)
     if write and edits and composer.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code

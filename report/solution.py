@@ -9,7 +9,7 @@ from ..models.answer import Answer
 from ..models.findings.finding import Finding
 from ..models.findings.span import Edit
 from ..models.placements.moves import Moves
-from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
+from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ..models.reading import Reading
 from .diff import diff
 from .grid import grid
@@ -39,17 +39,19 @@ def render(
     colour: bool = False,
     moves: Moves | None = None,
     further: Sequence[str] = (),
+    planned: Sequence[str] = (),
 ) -> str:
     """Everything about one answer that has a plan.
 
     `written` and `output` say what was done with it, `unwritable` why the file cannot say it, `moves` what became of a plan before it,
-    `further` what else was asked.
+    `further` what else was asked, `planned` the account of how counts were chosen by time.
     """
     plan = answer.plan
     if plan is None:
         raise ValueError("an answer without a plan has nothing to show")
     blocks = [grid(plan), components_table(plan)]
     blocks += [placements_table(plan, name) for name in plan.components if placements]
+    blocks += planned
     if plan.degrees:
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
     if plan.status != VERIFIED:
@@ -84,5 +86,7 @@ def _terms(plan: Plan) -> str:
 def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:
     word = paint(plan.status, "green" if plan.status in (OPTIMAL, VERIFIED) else "yellow", colour)
     how = f"within {plan.gap:.1%} of the best possible" if plan.status not in (OPTIMAL, VERIFIED) else _HOW[answer.how]
+    if answer.planned is not None and not answer.planned.proved:
+        word, how = paint(FEASIBLE, "yellow", colour), "the counts are not proved the best"
     saved = f"; plan in {escape(output)}" if output else ""
     return f"{escape(reading.source.name)}: {word} ({how}) in {plan.seconds:.2f} s, {plan.digest[:19]}{saved}"

@@ -1,0 +1,131 @@
+"""The account of a plan for a program: JSON data, times in seconds, memory in MiB."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from ...models.memory.bill import BlockBill
+from ...models.planning.design import Block, Design
+from ...models.planning.measured import SECOND
+from ...models.planning.planned import Planned, Priced
+from ...models.planning.question import NO_KIND, Question
+from ...models.planning.workload import SECONDS
+from ...solver.planning.after.account import Account
+from ...solver.planning.after.basis import Basis
+from ...solver.planning.after.own import Own
+from ...solver.planning.after.sensitivity import HUNDRED, Flip, Sensitivity
+from ...solver.planning.after.usage import Turn, Usage
+
+Data = dict[str, object]
+
+
+def to_data(account: Account) -> Data:
+    """The whole account; what was not asked or is not known is left out."""
+    planned, question = account.planned, account.planned.question
+    found: Data = {
+        "cost_model": planned.model,
+        "source": account.source,
+        "batches": question.batches,
+        "minimise": question.aim,
+        "proved": planned.proved,
+        "bound": planned.bound / SECOND if question.aim == SECONDS else planned.bound,
+        "arrangements": {"all": planned.structures[0], "searched": planned.structures[1]},
+        **_priced(question, planned.best),
+        "adds": {str(task): time / SECOND for task, time in account.shares.items()},
+        "usage": [_usage(question, each) for each in account.usages],
+        "memory": [_bill(question, each) for each in account.bills],
+        "rests_on": [_basis(each) for each in account.bases],
+        "others": [
+            {**_priced(question, each.priced), "adds_more": {str(task): time / SECOND for task, time in each.adds}}
+            for each in account.others
+        ],
+        "not_placeable": [_priced(question, each.priced) for each in planned.unplaceable],
+    }
+    if planned.without_estimates is not None:
+        found["without_estimates"] = _priced(question, planned.without_estimates)
+    if account.own is not None:
+        found["yours"] = _own(planned, account.own)
+    if account.sensitivity is not None:
+        found["sensitivity"] = _sensitivity(question, account.sensitivity)
+    return found
+
+
+def _priced(question: Question, priced: Priced) -> Data:
+    design = priced.design
+    return {
+        "seconds": priced.nanoseconds / SECOND,
+        "accelerators": design.accelerators,
+        "parts": [time / SECOND for time in priced.segments],
+        "components": {name: _component(question, design, name) for name in question.components},
+        "blocks": [_block(question, each) for each in design.blocks],
+    }
+
+
+def _component(question: Question, design: Design, name: str) -> Data:
+    option = design.options[name]
+    tasks = question.tasks_of[name]
+    amount = "accelerators" if option.kind != NO_KIND else "resources"
+    return {
+        amount: option.amount,
+        **({"model": question.kinds[option.kind].model} if option.kind != NO_KIND else {}),
+        "parallel": asdict(option.parallel),
+        "tasks": [
+            {"phase": question.tasks[task].phase, "seconds": design.nanoseconds(question, task) / SECOND, "part": design.segments[task]}
+            for task in tasks
+        ],
+        "extrapolated": option.extrapolated,
+    }
+
+
+def _block(question: Question, block: Block) -> Data:
+    return {"components": list(block.components), "accelerators": block.accelerators, "model": question.kinds[block.kind].model}
+
+
+def _usage(question: Question, usage: Usage) -> Data:
+    works = [_turn(question, turn) for turn in usage.turns]
+    return {
+        "block": usage.block, "part": usage.segment, "seconds": usage.nanoseconds / SECOND, "idle": usage.idle / SECOND, "works": works,
+    }  # fmt: skip
+
+
+def _turn(question: Question, turn: Turn) -> Data:
+    when = {} if turn.begins is None or turn.ends is None else {"begins": turn.begins / SECOND, "ends": turn.ends / SECOND}
+    return {"task": str(question.tasks[turn.task]), "seconds": turn.works / SECOND, **when}
+
+
+def _bill(question: Question, bill: BlockBill) -> Data:
+    parts = [
+        {
+            "part": moment.segment,
+            "mebibytes": moment.mebibytes,
+            "components": [
+                {"component": its.component, "mebibytes": its.mebibytes, "state": its.state, "origin": its.origin} for its in moment.entries
+            ],
+        }
+        for moment in bill.moments
+    ]
+    return {"components": list(bill.block.components), "capacity": bill.capacity, "peak": bill.peak.mebibytes, "parts": parts}
+
+
+def _basis(basis: Basis) -> Data:
+    return {
+        "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
+        "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),
+    }  # fmt: skip
+
+
+def _own(planned: Planned, own: Own) -> Data:
+    if own.priced is None:
+        return {"why_not": own.why_not}
+    return {**_priced(planned.question, own.priced), "forbidden": list(own.forbidden)}
+
+
+def _sensitivity(question: Question, found: Sensitivity) -> Data:
+    return {"searches": found.searches, "not_searched": list(found.left), "flips": [_flip(question, each) for each in found.flips]}
+
+
+def _flip(question: Question, flip: Flip) -> Data:
+    found: Data = {"component": flip.component, "holds": flip.holds / HUNDRED, "proved": flip.sure}
+    if flip.flips is not None:
+        found |= {"flips": flip.flips / HUNDRED, "takes": flip.takes / SECOND, "to": _priced(question, flip.to) if flip.to else None}
+    return found

@@ -1,0 +1,140 @@
+"""The account of a plan for a person: tables of who works when and of memory, and sentences on what else there was."""
+
+from __future__ import annotations
+
+from ...models.planning.workload import SECONDS
+from ...models.quantity import write_memory
+from ...solver.planning.after.account import Account
+from ...solver.planning.after.usage import busy
+from ...solver.wording import listed
+from ..table import table
+from ..terminal import escape
+from .against import alternatives, own_placement, sensitivities
+from .assumptions import assumptions
+from .words import amount, block_name, parts, percent, seconds
+
+
+def render(account: Account) -> list[str]:
+    """The blocks of the account, one after the other; the first says what an iteration takes and what is proved of it."""
+    blocks = [_headline(account) + "\n" + _components(account), _usage(account), _memory(account)]
+    blocks += [alternatives(account), own_placement(account), sensitivities(account), assumptions(account)]
+    return [block for block in blocks if block]
+
+
+def _headline(account: Account) -> str:
+    """`plan: 20.18 seconds an iteration, 128 accelerators, proved the best (...)`."""
+    planned, question, best = account.planned, account.planned.question, account.planned.best
+    figures = [f"{seconds(best.nanoseconds)} seconds an iteration", f"{best.design.accelerators} accelerators"]
+    value = best.nanoseconds if question.aim == SECONDS else best.design.accelerators
+    proof = "proved the best" if planned.proved else f"within {100 * (value - planned.bound) / planned.bound:.1f} % of the best possible"
+    batches = f" in {question.batches} batches" if question.batches > 1 else ""
+    tried = f"{planned.structures[1]} of {planned.structures[0]} arrangements searched"
+    said = figures if question.aim == SECONDS else figures[::-1]
+    return f"plan: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
+
+
+def _components(account: Account) -> str:
+    """One row a task: on how many accelerators, with which degrees, with whom, how long it works, and what it adds."""
+    question, design = account.planned.question, account.planned.best.design
+    rows = [["component", "accelerators", "degrees", "replicas", "shares with", "seconds", "adds"]]
+    several = {name for name in question.components if len(question.tasks_of[name]) > 1}
+    for name in question.components:
+        option = design.options[name]
+        blocks = set(design.blocks_of(name))
+        others = [other for other in question.components if other != name and blocks & set(design.blocks_of(other))]
+        held = amount(question, option.kind, option.amount) if option.accelerators else "-"
+        replicas = str(option.amount // option.parallel.replica) if option.accelerators else str(option.amount)
+        own = [held, str(option.parallel), replicas, ", ".join(others) or "-"]
+        tasks = question.tasks_of[name]
+        rows += [[name, *own, "-", "-"]] if not tasks else []
+        for place, number in enumerate(tasks):
+            task = question.tasks[number]
+            whose = [str(task) if name in several else name, *(own if not place else [""] * len(own))]
+            rows.append([*whose, seconds(design.nanoseconds(question, number)), seconds(account.shares[task])])
+    return table(rows, right=(1, 3, 5, 6))
+
+
+def _usage(account: Account) -> str:
+    """One row a block, one column a part of the iteration: who works in it, and for how much of it; then the whole iteration."""
+    planned, question, design = account.planned, account.planned.question, account.planned.best.design
+    if not account.usages:
+        return ""
+    names = parts(question, planned, design)
+    lengths = [next((each.nanoseconds for each in account.usages if each.segment == place), 0) for place in range(len(names))]
+    shown = [place for place, length in enumerate(lengths) if length]
+    rows = [["works", *(f"{names[place]}: {seconds(lengths[place])}" for place in shown), *(["iteration"] if len(shown) > 1 else [])]]
+    done = total = 0
+    for number, block in enumerate(design.blocks):
+        cells = []
+        for place in shown:
+            usage = next(each for each in account.usages if (each.block, each.segment) == (number, place))
+            who = [f"{question.tasks[turn.task].component} {percent(turn.works, usage.nanoseconds)}" for turn in usage.turns]
+            cells.append(", ".join(who) or "idle")
+        works, length = busy(account.usages, number)
+        done, total = done + works * block.accelerators, total + length * block.accelerators
+        rows.append([block_name(question, block), *cells, *([percent(works, length)] if len(shown) > 1 else [])])
+    lines = [table(rows), *_idle(account)]
+    there = sum(kind.accelerators for kind in question.kinds)
+    used = design.accelerators
+    unused = f"; {there - used} of {there} are not used" if used < there else ""
+    lines.append(f"the {used} accelerators work {percent(done, total)} of the time{unused}")
+    return "\n".join(lines)
+
+
+def _idle(account: Account) -> list[str]:
+    """For each block that waits: how long, and for what."""
+    planned, question, design = account.planned, account.planned.question, account.planned.best.design
+    names, found = parts(question, planned, design), []
+    for number, block in enumerate(design.blocks):
+        its = [usage for usage in account.usages if usage.block == number and usage.idle]
+        why = []
+        for usage in its:
+            where = f" in {names[usage.segment]}" if len(names) > 1 else ""
+            if not usage.turns:
+                why.append(f"{seconds(usage.idle)}{where}, in which others work")
+                continue
+            turn = usage.turns[0]
+            if turn.begins is None or turn.ends is None or len(usage.turns) > 1:
+                why.append(f"{seconds(usage.idle)}{where}, until others are done")
+                continue
+            waits = {
+                "before its first batch": turn.begins,
+                "between batches": turn.starves,
+                "after its last": usage.nanoseconds - turn.ends,
+            }
+            why.append(", ".join(f"{seconds(time)} {when}" for when, time in waits.items() if time) + where)
+        if why:
+            idle = sum(usage.idle for usage in its)
+            found.append(f"{escape(block_name(question, block))} idle {seconds(idle)} seconds: {'; '.join(why)}")
+    return found
+
+
+def _memory(account: Account) -> str:
+    """One row a block, one column a part: what each of its accelerators holds, and of how much."""
+    planned, question, design = account.planned, account.planned.question, account.planned.best.design
+    if not any(moment.mebibytes for each in account.bills for moment in each.moments):
+        return ""
+    names = parts(question, planned, design)
+    segments = list(dict.fromkeys(moment.segment for each in account.bills for moment in each.moments))
+    rows = [["memory of each", *(names[place] for place in segments), "peak", "of"]]
+    silent: list[str] = []
+    for each in account.bills:
+        cells = []
+        for place in segments:
+            moment = next(its for its in each.moments if its.segment == place)
+            said = [f"{its.component} {_amount(its.mebibytes, its.origin)}{_state(its.state)}" for its in moment.entries if its.mebibytes]
+            cells.append(" + ".join(said) or "-")
+            silent += [its.component for its in moment.entries if its.origin == "not known"]
+        capacity = write_memory(each.capacity) if each.capacity is not None else "not known"
+        rows.append([block_name(question, each.block), *cells, write_memory(each.peak.mebibytes), capacity])
+    unsaid = f"\nnobody says the memory of {escape(listed(list(dict.fromkeys(silent))))}" if silent else ""
+    estimated = any(its.origin == "estimated" for each in account.bills for moment in each.moments for its in moment.entries)
+    return table(rows) + ("\n~ is an estimate" if estimated else "") + unsaid
+
+
+def _amount(mebibytes: int, origin: str) -> str:
+    return ("~" if origin == "estimated" else "") + write_memory(mebibytes)
+
+
+def _state(state: str) -> str:
+    return " kept" if state == "kept" else ""

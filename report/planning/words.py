@@ -1,0 +1,84 @@
+"""Times, blocks and designs in words."""
+
+from __future__ import annotations
+
+from ...models.planning.design import Block, Design
+from ...models.planning.measured import SECOND
+from ...models.planning.planned import Planned
+from ...models.planning.question import Question
+from ...solver.wording import listed
+
+
+def seconds(nanoseconds: int) -> str:
+    """A number of seconds with four digits that count: `20.18`, `0.375`, `1234`."""
+    time = nanoseconds / SECOND
+    return f"{time:.0f}" if time >= 1000 else f"{time:.4g}" if time >= 0.001 else f"{time:.6f}"
+
+
+def percent(part: int, whole: int) -> str:
+    """`97 %`; a whole 100 only where nothing is missing, and no 0 where there is something."""
+    share = round(100 * part / whole) if whole else 0
+    if share == 100 and part < whole:
+        share = 99
+    return f"{max(share, 1) if part else share} %"
+
+
+def over(nanoseconds: int, best: int) -> str:
+    """How much more one time is than another: `4.0 % more`, `4.0 % less`, `as much`."""
+    difference = 100 * (nanoseconds - best) / best
+    if abs(difference) < 0.05:
+        return "as much" if nanoseconds == best else "0.1 % more or less"
+    return f"{abs(difference):.1f} % {'more' if difference > 0 else 'less'}"
+
+
+def parts(question: Question, planned: Planned, design: Design) -> list[str]:
+    """What each part of the iteration is called: its phase where phases are the parts, else its number; "" for one alone."""
+    count = max(design.segments, default=0) + 1
+    if planned.model == "stages":
+        return list(question.phases[:count])
+    return [f"part {number + 1}" for number in range(count)] if count > 1 else ["iteration"]
+
+
+def block_name(question: Question, block: Block) -> str:
+    """`rollout, actor (108 H100)`."""
+    return f"{', '.join(block.components)} ({amount(question, block.kind, block.accelerators)})"
+
+
+def amount(question: Question, kind: int, count: int) -> str:
+    """`108`; with the model where there are several: `108 H100`."""
+    model = question.kinds[kind].model if len(question.kinds) > 1 and kind >= 0 else ""
+    return f"{count} {model}" if model else str(count)
+
+
+def design_in_words(question: Question, planned: Planned, design: Design) -> str:
+    """Who is on how many accelerators with whom, and what runs after what: `rollout and actor on 108, inference on 20; ...`."""
+    sets: dict[tuple[int, ...], list[str]] = {}
+    for name in question.components:
+        sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
+    said = [_set(question, design, uses, names, list(sets)) for uses, names in sets.items()]
+    order = _order(question, planned, design)
+    return ", ".join(said) + (f"; {order}" if order else "")
+
+
+def _set(question: Question, design: Design, uses: tuple[int, ...], names: list[str], every: list[tuple[int, ...]]) -> str:
+    option = design.options[names[0]]
+    degrees = [f"{name} ({design.options[name].parallel})" if design.options[name].parallel.replica > 1 else name for name in names]
+    if uses[0] < 0:
+        return f"{listed(degrees)} without accelerators"
+    around = [other for other in every if set(uses) < set(other)]
+    inside = ""
+    if around:
+        outer = min(around, key=len)
+        inside = f" of those of {listed([name for name in question.components if design.blocks_of(name) == outer])}"
+    return f"{listed(degrees)} on {amount(question, option.kind, option.amount)}{inside}"
+
+
+def _order(question: Question, planned: Planned, design: Design) -> str:
+    """`first rollout and inference, then actor`; "" where nothing is after anything else."""
+    if planned.model in ("stages", "steady"):
+        return ""
+    groups: list[list[str]] = [[] for _ in range(max(design.segments, default=0) + 1)]
+    for task, segment in zip(question.tasks, design.segments):
+        several = len(question.tasks_of[task.component]) > 1
+        groups[segment].append(str(task) if several else task.component)
+    return "first " + ", then ".join(map(listed, groups)) if len(groups) > 1 else ""

@@ -1,0 +1,69 @@
+"""What the times of a plan rest on: what was measured, what lies between measurements, and what lies beyond them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....models.planning.design import Design
+from ....models.planning.measured import LINEAR
+from ....models.planning.question import NO_KIND, Question, Task
+from ....models.planning.workload import Timed
+from ....models.problem import Problem
+from ..interpolation import points
+
+MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
+FAR = 4
+"""Beyond so many times the nearest measured count a time is little more than a guess: reference of RLinf's users, issue #59."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What one time rests on.
+
+    Attributes
+    ----------
+    kind : `measured`, `interpolated`, `extrapolated`, or a `formula` of what was measured.
+    counts : the measured counts that it follows from.
+    scaling : how it follows from them: `power` or `linear`; for a formula its name.
+    """
+
+    task: Task
+    amount: int
+    nanoseconds: int
+    kind: str
+    counts: tuple[int, ...]
+    scaling: str = ""
+
+    @property
+    def beyond(self) -> float:
+        """How many times farther out than the nearest measured count it is; 1 for what is not extrapolated."""
+        if self.kind != BEYOND:
+            return 1.0
+        return min(max(count, self.amount) / min(count, self.amount) for count in self.counts)
+
+
+def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, ...]:
+    """What the time of each task rests on, in the order of the tasks."""
+    found = []
+    for number, task in enumerate(question.tasks):
+        timed = problem[task.component].timed
+        if timed is not None:
+            found.append(_basis(question, design, timed, number))
+    return tuple(found)
+
+
+def _basis(question: Question, design: Design, timed: Timed, number: int) -> Basis:
+    task, option = question.tasks[number], design.options[question.tasks[number].component]
+    model = question.kinds[option.kind].model if option.kind != NO_KIND else ""
+    its = points(timed.measured, task.phase, option.parallel, model)
+    takes, amount = design.nanoseconds(question, number), option.amount
+    exact = [point for point in its if point.accelerators == amount]
+    if exact:
+        assumed = exact[-1].assumed
+        return Basis(task, amount, takes, FORMULA if assumed else MEASURED, (amount,), assumed)
+    counts = sorted({point.accelerators for point in its})
+    kind = BETWEEN if counts[0] < amount < counts[-1] else BEYOND
+    if timed.scaling == LINEAR or len(counts) == 1:
+        return Basis(task, amount, takes, kind, (min(counts, key=lambda count: max(count, amount) / min(count, amount)),), LINEAR)
+    above = next((place for place, count in enumerate(counts) if count > amount), len(counts) - 1)
+    return Basis(task, amount, takes, kind, (counts[max(above, 1) - 1], counts[max(above, 1)]), timed.scaling)

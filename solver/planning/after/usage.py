@@ -1,0 +1,94 @@
+"""Who works and who waits: what runs on each set of accelerators in each part of the iteration, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....models.planning.design import Design
+from ....models.planning.question import Question
+from ..costs.cost_model import CostModel, segment_times
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A task in its part of the iteration; all in ns, counted from the beginning of that part.
+
+    Attributes
+    ----------
+    works : how long it works.
+    begins, ends : from its first batch to its last; None where the cost model does not say when.
+    """
+
+    task: int
+    works: int
+    begins: int | None = None
+    ends: int | None = None
+
+    @property
+    def starves(self) -> int:
+        """How long it waits for batches between its first and its last."""
+        return 0 if self.begins is None or self.ends is None else self.ends - self.begins - self.works
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The accelerators of one block in one part of the iteration: how long the part takes, and what works on them in it."""
+
+    block: int
+    segment: int
+    nanoseconds: int
+    turns: tuple[Turn, ...]
+
+    @property
+    def works(self) -> int:
+        """How long something works on them."""
+        return sum(turn.works for turn in self.turns)
+
+    @property
+    def idle(self) -> int:
+        """How long nothing does."""
+        return self.nanoseconds - self.works
+
+
+def usages(question: Question, model: CostModel, design: Design) -> tuple[Usage, ...]:
+    """For each part of the iteration each block, in order. None at all where the model's units are not those of a clock."""
+    found: list[Usage] = []
+    for segment, length in enumerate(segment_times(model, question, design)):
+        tasks = [task for task, its in enumerate(design.segments) if its == segment]
+        turns = _in_turns(question, design, tasks) if model.turns else _batch_by_batch(question, design, tasks)
+        for block, its in enumerate(design.blocks):
+            here = tuple(turn for turn in turns if question.tasks[turn.task].component in its.components)
+            found.append(Usage(block, segment, length, here))
+    return () if any(usage.idle < 0 for usage in found) else tuple(found)
+
+
+def busy(usages: tuple[Usage, ...], block: int) -> tuple[int, int]:
+    """(how long something works on the accelerators of a block in an iteration, how long that takes), in ns."""
+    its = [usage for usage in usages if usage.block == block]
+    return sum(usage.works for usage in its), sum(usage.nanoseconds for usage in its)
+
+
+def _in_turns(question: Question, design: Design, tasks: list[int]) -> list[Turn]:
+    """Tasks that take turns in an order that the model does not say."""
+    return [Turn(task, design.nanoseconds(question, task)) for task in tasks]
+
+
+def _batch_by_batch(question: Question, design: Design, tasks: list[int]) -> list[Turn]:
+    """Tasks that hand on what they make: each begins with the first batch it is handed.
+
+    Its last batch is done when it has worked without a pause since then, or one batch after the last one that it was handed.
+    """
+    turns: dict[int, Turn] = {}
+    for task in tasks:  # none comes before one that it works on
+        works = design.nanoseconds(question, task)
+        each = works // question.batches
+        before = [turns[edge.earlier] for edge in question.edges if edge.later == task and edge.earlier in turns]
+        begins = max((_first(question, design, turn) for turn in before), default=0)
+        ends = max([begins + works, *((turn.ends or 0) + each for turn in before)])
+        turns[task] = Turn(task, works, begins, ends)
+    return list(turns.values())
+
+
+def _first(question: Question, design: Design, turn: Turn) -> int:
+    """When the first batch of a task is done."""
+    return (turn.begins or 0) + design.nanoseconds(question, turn.task) // question.batches
