@@ -12,7 +12,7 @@ from ..models.problem import Problem
 
 def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
     """Memory that nobody stated: of the processes, or of the accelerators that they are on. And CPUs and memory of nodes, where some is reserved."""
-    silent, unknown, without_cpus, without_memory = [], [], [], []
+    silent, guessed, unknown, without_cpus, without_memory = [], [], [], [], []
     for component in problem.components:
         places = [(run.kind, node) for run, node, _ in met(problem.cluster, assignment.repeats(component.name))]
         if component.cpus and any(node.cpus is None for _, node in places):
@@ -21,11 +21,14 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
             without_memory.append(component.name)
         nodes = [node for kind, node in places if kind == ACCELERATOR]
         if nodes and not component.memory:
-            silent.append(component.name)
+            (guessed if component.estimate else silent).append(component.name)
         elif any(node.accelerator_memory is None for node in nodes):
             unknown.append(component.name)
     if silent:
         yield Unchecked("PW501", ", ".join(silent), "no memory given")
+    if guessed:
+        yield Unchecked("PW501", ", ".join(guessed), "the memory is only estimated")
+        yield from _estimates(problem, assignment, guessed)
     if unknown:
         yield Unchecked("PW501", ", ".join(unknown), "the memory of the accelerators is not known")
     if without_cpus:
@@ -33,6 +36,22 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
     if without_memory:
         yield Unchecked("PW503", ", ".join(without_memory), "the memory of the nodes is not known")
     yield from _models(problem)
+
+
+def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[Unchecked]:
+    """What is not in an estimate, because nobody says what it follows from."""
+    from ..models.memory.estimated import estimated
+
+    left_out: dict[str, list[str]] = {}
+    for name in names:
+        component, use = problem[name], problem.job.models.get(name)
+        found = estimated(component, use.card if use else None, component.parallel, assignment.amount(name))
+        for what in (
+            found.missing if found else ("nobody says how many parameters there are, by `parameters` or by a `model` that is known",)
+        ):
+            left_out.setdefault(what, []).append(name)
+    for what, its in left_out.items():
+        yield Unchecked("PW805", ", ".join(its), what)
 
 
 def _models(problem: Problem) -> Iterator[Unchecked]:

@@ -134,5 +134,4 @@ CODES = {
     "PW803": "nothing starts a component",
     "PW804": "accelerators are lost by rounding down",
     "PW805": "by an estimate, memory does not suffice",
-    "PW806": "an estimate of memory decides the plan",
 }

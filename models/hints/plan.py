@@ -53,7 +53,9 @@ class PlanForm(_Strict):
         default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS)
     )
     batches: Count = Field(default=1, description="an iteration is handed on in so many batches, such as `32`")
-    phases: Annotated[tuple[Word, ...], BeforeValidator(several)] = Field(default=PHASES, description="the order of the phases")
+    phases: Annotated[tuple[Word, ...], BeforeValidator(several)] = Field(
+        default=PHASES, description="the order of the phases, such as `[generate, infer, train]`"
+    )
     nested: StrictBool = Field(
         default=False, description="`true` or `false`", title="a component may use the accelerators of several others"
     )

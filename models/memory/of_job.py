@@ -35,7 +35,7 @@ def told(component: Component, card: ModelCard | None) -> ModelCard | None:
     said: dict[str, Any] = {name: value for name in NUMBERS if (value := getattr(estimate, name, 0))} if estimate else {}
     if not said:
         return card
-    return replace(card, **said) if card else ModelCard.of(f"the estimate of {component.name}", said)
+    return replace(card, **said) if card else ModelCard.of(f"{component.name}.estimate", said)
 
 
 def _splits(component: Component) -> tuple[Split, ...]:

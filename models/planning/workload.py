@@ -70,6 +70,7 @@ class Workload:
     phases : the order of the phases (cost model `stages`).
     aim : what is as small as possible, time or accelerators; the other one comes second.
     budget : what an answer may take at most.
+    heeds_estimates : does an option need the memory that is estimated where none is declared?
     bandwidth : level of the topology -> MiB a second that cross it; with it, traffic counts as time.
     """
 
@@ -81,4 +82,5 @@ class Workload:
     aim: str = SECONDS
     budget: Budget = Budget()
     bandwidth: Mapping[str, int] = field(default_factory=dict)
+    heeds_estimates: bool = True
     span: Span | None = field(default=None, compare=False)

@@ -24,7 +24,8 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
     """What it needs with these degrees on so many accelerators of `capacity` MiB. What is declared goes before any estimate."""
     if component.memory or component.offloaded:
         return Need(component.memory, component.offloaded)
-    found = estimate(problem, component, parallel, amount, capacity)
+    heeded = problem.job.workload is None or problem.job.workload.heeds_estimates
+    found = estimate(problem, component, parallel, amount, capacity) if heeded else None
     return Need(with_slack(found.mebibytes), with_slack(found.kept), True) if found else Need(0, 0)
 
 

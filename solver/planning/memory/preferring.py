@@ -6,9 +6,7 @@ from dataclasses import replace
 from typing import Callable
 
 from ....models.answer import Answer
-from ....models.planning.design import Design
 from ....models.planning.planned import Planned, Priced
-from ....models.planning.question import Question
 from ....models.problem import Problem
 from ..asked import asked
 from ..check import price
@@ -45,12 +43,11 @@ def preferring(problem: Problem, plan: Plan, limit: float, seed: int) -> Answer:
 
 
 def without_estimates(problem: Problem) -> Problem | None:
-    """The problem without the estimates that planning goes by; None if there are none."""
-    names = {each.name for each in problem.components if each.estimate and not (each.memory or each.offloaded)}
-    if not names:
+    """The problem, to be planned without its estimates; None if there are none that planning goes by."""
+    workload = problem.job.workload
+    if workload is None or not any(each.estimate and not (each.memory or each.offloaded) for each in problem.components):
         return None
-    components = tuple(replace(each, estimate=None) if each.name in names else each for each in problem.components)
-    return replace(problem, job=replace(problem.job, components=components))
+    return replace(problem, job=replace(problem.job, workload=replace(workload, heeds_estimates=False)))
 
 
 def _better(open_: Problem, planned: Planned, limit: float, seed: int) -> Priced | None:
@@ -58,24 +55,8 @@ def _better(open_: Problem, planned: Planned, limit: float, seed: int) -> Priced
     workload = open_.job.workload
     if workload is None:
         return None
-    question, model = asked(open_, workload), cost_model(workload.model)
-    excluded = [_bare(each.priced.design, question) for each in planned.unplaceable]
-    found = search(question, model, limit, seed, 1, [each for each in excluded if each is not None]).best
+    question, model = asked(open_, workload, planned.question.barred), cost_model(workload.model)
+    found = search(question, model, limit, seed).best
     if found is None or found.price >= price(planned.question, model, planned.best.design):
         return None
     return Priced(found.design, iteration(model, question, found.design), tuple(segment_times(model, question, found.design)))
-
-
-def _bare(design: Design, question: Question) -> Design | None:
-    """The same design with the options of a question without estimates; None if it has them not, as others are never worse."""
-    options = {}
-    for name, option in design.options.items():
-        same = (
-            each
-            for each in question.options[name]
-            if (each.kind, each.amount, each.parallel) == (option.kind, option.amount, option.parallel)
-        )
-        if (found := next(same, None)) is None:
-            return None
-        options[name] = found
-    return replace(design, options=options)

@@ -29,7 +29,7 @@ def decides(problem: Problem, best: Priced, without: Priced, bills: tuple[BlockB
     first = next((name for each in bills if each.tight for name in each.block.components if problem[name].estimate), _first(problem))
     notes = tuple(needed(each) for each in bills if each.tight)
     advice = "write the `memory` that was measured, if it is less"
-    return Finding("PW806", Severity.INFO, first, message, problem[first].span("estimate"), help=advice, notes=notes)
+    return Finding("PW805", Severity.INFO, first, message, problem[first].span("estimate"), help=advice, notes=notes)
 
 
 def needed(bill: BlockBill) -> str:

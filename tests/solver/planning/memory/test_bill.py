@@ -1,0 +1,94 @@
+"""The bill of memory says of every design what the search goes by: block by block, part by part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS
+from placewright.models.planning.design import Design
+from placewright.models.planning.question import Question
+from placewright.models.problem import Problem
+from placewright.solver.planning.asked import asked
+from placewright.solver.planning.check import memory
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.memory.bill import bill
+from placewright.solver.planning.search import search
+
+DECLARES = """
+cluster: 1x4xH100
+components:
+  rollout: {accelerators: 1-4, seconds: {4: 120}, phase: generate, memory: 50GiB, offloaded: 3GiB}
+  reference: {accelerators: 1-4, seconds: {4: 10}, memory: 10GiB}
+  actor: {accelerators: 1-4, seconds: {infer: {4: 5}, train: {4: 90}}, memory: 60GiB, offloaded: 20GiB}
+plan: {workflow: rollout -> actor.infer => actor.train, nested: true}
+"""
+ESTIMATES = """
+cluster: 1x4xH100
+components:
+  rollout: {accelerators: 1-4, seconds: {4: 120}, estimate: {model: Qwen/Qwen2.5-7B, sequence: 8192, sequences: 32, offload: true}}
+  reference: {accelerators: 1-4, seconds: {4: 10}, estimate: {model: Qwen/Qwen2.5-7B, sequence: 8192}}
+  actor: {accelerators: 1-4, seconds: {4: 90}, estimate: {model: Qwen/Qwen2.5-7B, sharding: fsdp, sequence: 8192}}
+plan: {workflow: rollout -> reference => actor, nested: true}
+"""
+
+
+def found(text: str, folder: Path) -> tuple[Problem, Question, list[Design]]:
+    """The problem, its question and the best designs of many structures."""
+    (folder / "job.yaml").write_text(text)
+    problem = pw.load(folder / "job.yaml").problem
+    assert problem is not None and problem.job.workload is not None
+    question = asked(problem, problem.job.workload)
+    searched = search(question, cost_model(problem.job.workload.model), count=40)
+    return problem, question, [each.design for each in searched.found]
+
+
+@pytest.mark.parametrize("text", [DECLARES, ESTIMATES])
+def test_the_worst_moment_is_what_the_search_goes_by(text: str, tmp_path: Path) -> None:
+    problem, question, designs = found(text, tmp_path)
+    shared = 0
+    for design in designs:
+        for block, its in zip(design.blocks, bill(problem, question, design)):
+            # Rounded up one by one: each amount may be rounded up once more than their sum.
+            worst = max(moment.demanded for moment in its.moments)
+            assert 0 <= worst - memory(question, design, block) <= len(block.components)
+            assert its.block == block and its.capacity == 80 * 1024 and not its.tight
+            shared += len(block.components) > 1
+    assert len(designs) > 5 and shared > 3
+
+
+def test_who_works_is_there_and_who_waits_keeps_what_stays(tmp_path: Path) -> None:
+    problem, question, designs = found(DECLARES, tmp_path)
+    together = next(design for design in designs if len(design.blocks) == 1)
+    (only,) = bill(problem, question, together)
+    states = [{entry.component: (entry.state, entry.mebibytes) for entry in moment.entries} for moment in only.moments]
+    resident = (RESIDENT, 10 * 1024)
+    assert any(each["rollout"] == (WORKS, 50 * 1024) and each["actor"] == (KEPT, 20 * 1024) for each in states)
+    assert any(each["rollout"] == (KEPT, 3 * 1024) and each["actor"] == (WORKS, 60 * 1024) for each in states)
+    assert all(each["reference"] in (resident, (WORKS, 10 * 1024)) for each in states)
+    assert {entry.origin for moment in only.moments for entry in moment.entries} == {DECLARED}
+    assert only.peak.mebibytes == max(moment.mebibytes for moment in only.moments) == (50 + 20 + 10) * 1024
+
+
+def test_an_estimate_is_there_term_by_term(tmp_path: Path) -> None:
+    problem, question, designs = found(ESTIMATES, tmp_path)
+    together = next(design for design in designs if len(design.blocks) == 1)
+    (only,) = bill(problem, question, together)
+    for moment in only.moments:
+        for entry in moment.entries:
+            assert entry.origin == ESTIMATED
+            size = sum(term.size for term in entry.terms)
+            assert entry.mebibytes == -(-size // (1 << 20))
+            names = {term.name for term in entry.terms}
+            if entry.component == "actor":
+                assert ("logits" in names) is (entry.state == WORKS)
+                assert {"weights", "optimizer"} <= names
+            if entry.component == "rollout":
+                assert (entry.mebibytes == 0) is (entry.state == KEPT)
+
+
+def test_what_nobody_says_is_not_known(tmp_path: Path) -> None:
+    problem, question, designs = found(DECLARES.replace("memory: 10GiB", "samples: 4"), tmp_path)
+    entries = [entry for its in bill(problem, question, designs[0]) for moment in its.moments for entry in moment.entries]
+    assert {entry.origin for entry in entries if entry.component == "reference"} == {SILENT}
