@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Mapping
 
 from ..parallel import Parallel
+from .limits import Area, Barred
 from .way import Way
 from .workload import SECONDS, Budget
 
@@ -45,6 +46,8 @@ class Option:
     memory : MiB on each accelerator while it works; `kept` of them stay while another phase does.
     estimated : are these an estimate, with its slack? Then a design keeps to them where one can, and no placement must.
     extrapolated : whether a time of it lies outside of what was measured.
+    group : accelerators that one node holds together.
+    processes : of all its replicas together.
     """
 
     kind: int
@@ -55,6 +58,8 @@ class Option:
     kept: int = 0
     extrapolated: bool = False
     estimated: bool = False
+    group: int = 1
+    processes: int = 0
 
     @property
     def accelerators(self) -> int:
@@ -83,11 +88,16 @@ class Question:
     edges : what works on what.
     resident : components that hold their memory all the time, whatever else runs.
     together, apart, within : pairs of components on exactly the same accelerators, on none in common, the first inside the second.
+    whole : pairs on exactly the same accelerators, or on none in common.
+    not_fewer : pairs of which the first has at least as many processes as the second.
+    filling : sets of components, all `apart`, that use all accelerators between them.
     alone : components that share accelerators with those alone that they are `together` with or `within`.
     ways : a design keeps to what one of them says; none: nothing more is asked of it.
     nested : may a component use the accelerators of several others, or only those of one set?
     phases : the order of the phases, for a cost model that runs one after the other.
     batches : an iteration is handed on in so many.
+    areas : nodes on which components must share the room.
+    barred : designs that are not to be answered.
     """
 
     kinds: tuple[Kind, ...]
@@ -98,6 +108,9 @@ class Question:
     together: frozenset[tuple[str, str]] = frozenset()
     apart: frozenset[tuple[str, str]] = frozenset()
     within: frozenset[tuple[str, str]] = frozenset()
+    whole: frozenset[tuple[str, str]] = frozenset()
+    not_fewer: frozenset[tuple[str, str]] = frozenset()
+    filling: tuple[frozenset[str], ...] = ()
     alone: frozenset[str] = frozenset()
     ways: tuple[Way, ...] = ()
     nested: bool = False
@@ -105,6 +118,8 @@ class Question:
     batches: int = 1
     aim: str = SECONDS
     budget: Budget = field(default_factory=Budget)
+    areas: tuple[Area, ...] = ()
+    barred: tuple[Barred, ...] = ()
 
     @property
     def components(self) -> tuple[str, ...]:

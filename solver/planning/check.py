@@ -9,6 +9,7 @@ from ...models.planning.design import Block, Design
 from ...models.planning.question import Question
 from ...models.planning.way import Way
 from ...models.planning.workload import SECONDS
+from .checking.limited import limited
 from .costs.cost_model import CostModel, iteration
 
 
@@ -18,6 +19,7 @@ def faults(question: Question, model: CostModel, design: Design) -> Iterator[str
     yield from _kinds(question, design)
     yield from _relations(question, design)
     yield from _segments(question, model, design)
+    yield from limited(question, design)
     limit, used = question.budget.accelerators, design.accelerators
     if limit is not None and used > limit:
         yield f"{used} accelerators are used, {limit} may be"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Iterable, Sequence
 
 from ....models.planning.question import Option, Question
+from ..limited import figures, is_limited
 from ..structures.structure import Structure
 from .dominance import Figures, cheapest, undominated
 
@@ -68,9 +69,13 @@ class Choices:
             counted = self._of(members, pattern, spare)
             found: list[Choice] = []
             for same in counted.values():
-                found += same if self._question.nested else undominated(same, _loads, spare)
+                found += (
+                    same
+                    if self._question.nested
+                    else undominated(same, lambda choice: (*choice.loads, *self._limited(members, choice)), spare)
+                )
             found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
-            if len(parts) == 1 and not self._question.nested:
+            if len(parts) == 1 and not self._question.nested and not is_limited(self._question):
                 found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
             self._found[key] = tuple(found)
         return self._found[key]
@@ -82,11 +87,12 @@ class Choices:
             *before, last = members
             its = pattern[len(pattern) - len(self._question.tasks_of[last]) :]
             start: Counted = self._of(tuple(before), pattern[: len(pattern) - len(its)], spare) if before else {}
-            self._counted[key] = self._joined(start, last, its, bool(before), spare)
+            self._counted[key] = self._joined(start, members, its, spare)
         return self._counted[key]
 
-    def _joined(self, start: Counted, name: str, pattern: tuple[int, ...], joins: bool, spare: int) -> Counted:
+    def _joined(self, start: Counted, members: tuple[str, ...], pattern: tuple[int, ...], spare: int) -> Counted:
         found: Counted = {}
+        name, joins = members[-1], len(members) > 1
         for (kind, amount), options in self._ways(name, spare).items():
             accelerators = options[0].accelerators
             firsts = start.get((kind, amount), []) if joins else [Choice(kind, accelerators, (), (), (0,))]
@@ -94,7 +100,7 @@ class Choices:
             both = [self._join(first, name, option, pattern) for first in firsts for option in options]
             kept = [choice for choice in both if limit is None or max(choice.needs) <= limit]
             if kept:
-                found[kind, amount] = undominated(kept, _figures, spare)
+                found[kind, amount] = undominated(kept, lambda choice: (*_figures(choice), *self._limited(members, choice)), spare)
         return found
 
     def _join(self, first: Choice, name: str, option: Option, pattern: tuple[int, ...]) -> Choice:
@@ -117,14 +123,18 @@ class Choices:
             for option in self._question.options[name]:
                 grouped.setdefault((option.kind, option.amount), []).append(option)
             self._options[name, spare] = {
-                key: undominated(its, lambda option: (*option.nanoseconds, option.memory, option.kept), spare)
+                key: undominated(
+                    its, lambda option: (*option.nanoseconds, option.memory, option.kept, *figures(self._question, name, option)), spare
+                )
                 for key, its in grouped.items()
             }
         return self._options[name, spare]
 
-
-def _loads(choice: Choice) -> Figures:
-    return choice.loads
+    def _limited(self, members: Sequence[str], choice: Choice) -> Figures:
+        """What its options weigh in the rows: those of another that weigh no more can take their place."""
+        if not is_limited(self._question):
+            return ()
+        return tuple(each for name, option in zip(members, choice.options) for each in figures(self._question, name, option))
 
 
 def _figures(choice: Choice) -> Figures:

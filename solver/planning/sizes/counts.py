@@ -40,8 +40,10 @@ class Counts:
 
     def _sum(self, sets: Sequence[int], amount: Callable[[Choice], int]) -> Amount:
         pairs = [(literal, amount(choice)) for number in sets for literal, choice in zip(self.chosen[number], self.sizing.choices[number])]
-        kept = [(literal, weight) for literal, weight in pairs if weight]
-        return cp_model.LinearExpr.weighted_sum([literal for literal, _ in kept], [weight for _, weight in kept]) if kept else 0
+        return _weighted(pairs)
+
+    def _weighed(self, number: int, weights: Sequence[int]) -> Amount:
+        return _weighted(list(zip(self.chosen[number], weights)))
 
     def _fit(self) -> None:
         """What the sets use is there: of each kind, and inside the set around them."""
@@ -55,6 +57,9 @@ class Counts:
             for number in range(len(structure.sets)):
                 if inner := self.sizing.inner[number]:
                     self.model.add(self._sum(inner, of_kind) <= self._sum((number,), of_kind))
+        for row in self.sizing.rows:
+            weights = ((number, [row.weigh(number, choice.options) for choice in self.sizing.choices[number]]) for number in row.sets)
+            self.model.add(total(self._weighed(number, its) for number, its in weights) <= row.most)
         for number, inner in enumerate(self.sizing.inner):
             if inner:
                 used = total((self._sum(inner, _accelerators), self.sizing.left_over(number)))
@@ -101,6 +106,11 @@ class Counts:
     def at_most(self, expression: Amount, value: int) -> None:
         """Requires that it is no more."""
         self.model.add(expression <= value)
+
+
+def _weighted(pairs: Sequence[tuple[cp_model.IntVar, int]]) -> Amount:
+    kept = [(literal, weight) for literal, weight in pairs if weight]
+    return cp_model.LinearExpr.weighted_sum([literal for literal, _ in kept], [weight for _, weight in kept]) if kept else 0
 
 
 def _accelerators(choice: Choice) -> int:

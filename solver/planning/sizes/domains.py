@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Iterable, Sequence
 
 from ....models.planning.workload import SECONDS
+from ..limited import Row
 from .choices import Choice
 from .sizing import Sizing
 
@@ -133,7 +134,26 @@ class Narrowing:
         for number, inner in enumerate(sizing.inner):
             if inner and all(left):
                 self._inside(left, number, inner)
+        for row, weights in self.weighed:
+            if all(left):
+                self._within(left, row.sets, row.most, weights)
         return all(left)
+
+    @cached_property
+    def weighed(self) -> list[tuple[Row, dict[int, list[int]]]]:
+        """Each row with what the choices of its sets weigh."""
+        return [
+            (row, {number: [row.weigh(number, choice.options) for choice in self.choices[number]] for number in row.sets})
+            for row in self.sizing.rows
+        ]
+
+    def _within(self, left: list[list[int]], sets: Sequence[int], most: int, weights: dict[int, list[int]]) -> None:
+        """What these sets weigh is no more than `most`."""
+        least = {number: min(map(weights[number].__getitem__, left[number])) for number in sets}
+        spare = most - sum(least.values())
+        for number in sets:
+            its, limit = weights[number], least[number] + spare
+            left[number] = [place for place in left[number] if its[place] <= limit]
 
     def _enough(self, left: list[list[int]], sets: Sequence[int], most: int, kind: int | None = None) -> None:
         """So many accelerators, of one kind or of all, are enough for these sets."""

@@ -9,6 +9,7 @@ from typing import NamedTuple, Sequence
 from ....models.planning.design import Block, Design
 from ....models.planning.question import NO_KIND, Question
 from ..costs.cost_model import CostModel
+from ..limited import Row, rows
 from ..structures.structure import OUTSIDE, Structure
 from .choices import Choice, Choices, parts_of, tasks_of
 
@@ -84,6 +85,11 @@ class Sizing:
         inside = self.structure.inside
         return tuple(tuple(each for each, outer in enumerate(inside) if outer == number) for number in range(len(inside)))
 
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """What placing leaves of it, as sums over its sets."""
+        return rows(self.question, self.structure)
+
     def left_over(self, number: int) -> int:
         """How many accelerators of a set are at least in none of the sets inside it: all of them in one would make both the same set."""
         return 1 if len(self.inner[number]) == 1 else 0
@@ -105,6 +111,8 @@ class Sizing:
         for kind, its in enumerate(self.question.kinds):
             if sum(chosen[number].accelerators for number in self.roots if chosen[number].kind == kind) > its.accelerators:
                 return False
+        if any(sum(row.weigh(number, chosen[number].options) for number in row.sets) > row.most for row in self.rows):
+            return False
         return all(self._holds(chosen, number) for number, outer in enumerate(self.structure.inside) if outer != OUTSIDE) and all(
             self._surrounds(chosen, number) for number, its in enumerate(self.inner) if its
         )

@@ -75,7 +75,9 @@ def _nestings(question: Question, sets: Sets) -> Iterator[tuple[int, ...]]:
         yield from extend((*inside, OUTSIDE))
         if question.nested:
             for other in range(len(sets)):
-                if other != number and all(_may_share(question, one, two) for one in sets[number] for two in sets[other]):
+                if other != number and all(
+                    _may_share(question, one, two) and _may_nest(question, one, two) for one in sets[number] for two in sets[other]
+                ):
                     yield from extend((*inside, other))
 
     return extend(())
@@ -99,7 +101,13 @@ def _obeys(question: Question, sets: Sets, inside: tuple[int, ...]) -> bool:
     of = {name: number for number, its in enumerate(sets) for name in its}
     if any(other not in users[of[one]] for one, other in question.within):
         return False
-    return all(_may_share(question, one, other) for its in users for one, other in combinations(its, 2))
+    pairs = {(one, other) for its in users for one, other in combinations(its, 2)}
+    return all(_may_share(question, one, other) and (of[one] == of[other] or _may_nest(question, one, other)) for one, other in pairs)
+
+
+def _may_nest(question: Question, one: str, other: str) -> bool:
+    """May one use some of the accelerators of the other, and not all?"""
+    return not {(one, other), (other, one)} & question.whole
 
 
 def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:

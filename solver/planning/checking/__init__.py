@@ -1,0 +1,1 @@
+"""What a check of a design looks at, by plain arithmetic."""

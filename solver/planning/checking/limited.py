@@ -1,0 +1,44 @@
+"""Does a design keep to what placing leaves: room in whole groups, processes beside processes, what is barred?"""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import Iterator
+
+from ....models.planning.design import Design
+from ....models.planning.limits import Area
+from ....models.planning.question import Question
+
+
+def limited(question: Question, design: Design) -> Iterator[str]:
+    """What is wrong with it, each in a sentence."""
+    uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
+    for area in question.areas:
+        yield from _in_area(design, uses, area)
+    for one, other in sorted(question.whole):
+        if uses[one] & uses[other] and uses[one] != uses[other]:
+            yield f"`{one}` and `{other}` share some accelerators and not all"
+    for one, other in sorted(question.not_fewer):
+        few, many = design.options[one].processes, design.options[other].processes
+        if few < many:
+            yield f"`{one}` has {few} processes and `{other}` {many}"
+    for names in question.filling:
+        used = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
+        if used != sum(kind.accelerators for kind in question.kinds):
+            yield f"{', '.join(sorted(names))} leave accelerators over"
+    if any(each.bars(design) for each in question.barred):
+        yield "it is barred"
+
+
+def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Iterator[str]:
+    """Blocks of components inside no others: they come in groups that are whole for all of these."""
+    outermost = {its for its in uses.values() if its and not any(its < other for other in uses.values())}
+    for size, most in area.rooms.items():
+        used = 0
+        for blocks in outermost:
+            members = [name for name, its in uses.items() if its == blocks]
+            groups = lcm(*(design.options[name].group for name in members))
+            if groups % size == 0 and not area.components.isdisjoint(members):
+                used += sum(design.blocks[index].accelerators for index in blocks if design.blocks[index].kind == area.kind)
+        if used > most:
+            yield f"{used} accelerators in groups of {size} are used where {most} are"

@@ -1,0 +1,96 @@
+"""What placing leaves of the designs of a question, as sums: every row is at most so much, over the choices of some sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lcm
+from typing import Callable, Iterator, Sequence
+
+from ...models.planning.limits import Area, Barred
+from ...models.planning.question import Option, Question
+from .structures.structure import OUTSIDE, Structure
+
+Weigh = Callable[[int, Sequence[Option]], int]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the options of these sets weigh together is at most `most`; `weigh` is given the number of a set and its options in order."""
+
+    sets: tuple[int, ...]
+    most: int
+    weigh: Weigh
+
+
+def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
+    """Every row of a structure. What fills the cluster is bounded from below, as a sum of what is less than nothing."""
+    of = {name: number for number, its in enumerate(structure.sets) for name in its}
+    found = [row for area in question.areas for row in _in_area(structure, area)]
+    for one, other in sorted(question.not_fewer):
+        found.append(Row(tuple(sorted({of[one], of[other]})), 0, _fewer(structure, one, other)))
+    for names in question.filling:
+        sets = tuple(sorted({of[name] for name in names}))
+        found.append(Row(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
+    found += [row for each in question.barred if (row := _barring(structure, of, each)) is not None]
+    return tuple(found)
+
+
+def is_limited(question: Question) -> bool:
+    """Are there any rows? Then fewer accelerators are not always as good."""
+    return bool(question.areas or question.not_fewer or question.filling or question.barred)
+
+
+def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
+    """What an option weighs in the rows. One that weighs no more than another in any figure can take its place in every row."""
+    sizes = sorted({size for area in question.areas for size in area.rooms if area.kind == option.kind})
+    found = [int(option.group % size == 0) for size in sizes]
+    for one, other in sorted(question.not_fewer):
+        found += [-option.processes] if name == one else [option.processes] if name == other else []
+    found += [int(each.uses[name].meets(option)) for each in question.barred if name in each.uses]
+    return tuple(found)
+
+
+def pattern(structure: Structure, names: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """The pairs of these components of which the first lies on accelerators of the second."""
+    of = {name: number for number, its in enumerate(structure.sets) for name in its if name in names}
+    return frozenset((one, other) for one in of for other in of if one != other and of[other] in structure.around[of[one]])
+
+
+def _in_area(structure: Structure, area: Area) -> Iterator[Row]:
+    roots = (number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
+    sets = tuple(number for number in roots if not area.components.isdisjoint(structure.sets[number]))
+    for size, most in area.rooms.items() if sets else ():
+        yield Row(sets, most, _in_groups(area.kind, size))
+
+
+def _in_groups(kind: int, size: int) -> Weigh:
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        whole = options[0].kind == kind and lcm(*(option.group for option in options)) % size == 0
+        return options[0].accelerators if whole else 0
+
+    return weigh
+
+
+def _fewer(structure: Structure, one: str, other: str) -> Weigh:
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        its = zip(structure.sets[number], options)
+        return sum(option.processes * ((name == other) - (name == one)) for name, option in its)
+
+    return weigh
+
+
+def _taken_off(number: int, options: Sequence[Option]) -> int:
+    return -options[0].accelerators
+
+
+def _barring(structure: Structure, of: dict[str, int], barred: Barred) -> Row | None:
+    """Not every one of its components takes what it says; None where the structure is another one anyway."""
+    if barred.segments not in (None, structure.segments) or pattern(structure, frozenset(barred.uses)) != barred.inside:
+        return None
+    sets = tuple(sorted({of[name] for name in barred.uses}))
+
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        its = zip(structure.sets[number], options)
+        return int(all(barred.uses[name].meets(option) for name, option in its if name in barred.uses))
+
+    return Row(sets, len(sets) - 1, weigh)
