@@ -20,7 +20,7 @@ def edits_of(reading: Reading, answer: Answer, again: Callable[[Source], Reading
     from ..solver.verify import verify
 
     try:
-        edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment) if answer.plan else []
+        edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment, answer.plan.degrees) if answer.plan else []
     except UnusableInput as problem:
         return [], problem.findings
     written = Source(reading.source.name, apply_edits(reading.source.text, edits))

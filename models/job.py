@@ -12,6 +12,7 @@ from .placements.assignment import Run
 from .placements.ranks import write_range
 from .planning.way import Way
 from .planning.workload import Workload
+from .pools.laying import Laying
 from .pools.pool import Pool
 from .preference import Preference
 from .share import Share
@@ -54,6 +55,8 @@ class Job:
     `preference` is how it is weighed. `estimated` are the components whose traffic the user does not say.
     `workload` are the times that counts are chosen by, if there are any, `ways` the arrangements of which such a plan keeps to one, and
     `own` is where the file itself places the components that are planned: what its answer is compared with, and no demand.
+    `accepted` are the counts and degrees of planned components that the dialect takes, where only its own reading can tell; `laying`
+    says how it lays out pools whose sizes are chosen.
     """
 
     components: tuple[Component, ...]
@@ -69,3 +72,5 @@ class Job:
     workload: Workload | None = None
     ways: tuple[Way, ...] = ()
     own: Mapping[str, Sequence[Run]] = field(default_factory=dict)
+    accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
+    laying: Laying | None = None

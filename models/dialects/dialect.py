@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Mapping as MappingType
 from typing import Protocol, Union
 
@@ -11,6 +12,7 @@ from ..findings.span import Edit
 from ..level import LEVELS, PLACEMENT, TRAINING
 from ..machines.cluster import Cluster
 from ..machines.shorthand import AsDeclared
+from ..parallel import Parallel
 from ..placements.assignment import Assignment
 from ..problem import Problem
 from ..reading import Reading
@@ -19,6 +21,9 @@ from ..text.tree import Mapping
 
 Machines = Union[Cluster, AsDeclared, None]
 """What the user said of the machines: all of them, how many accelerators the declared nodes have, or nothing."""
+Degrees = MappingType[str, Parallel]
+"""Component -> its degrees, of those for which a choice was left."""
+UNCHANGED: Degrees = MappingProxyType({})
 
 __all__ = ["LEVELS", "PLACEMENT", "TRAINING", "Dialect", "Machines", "Rendering"]
 
@@ -63,8 +68,8 @@ class Dialect(Protocol):
         """
         ...
 
-    def write(self, reading: Reading, assignment: Assignment) -> list[Edit]:
-        """The smallest edits of the text that give every open component its place.
+    def write(self, reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
+        """The smallest edits of the text that give every open component its place, and the degrees that were chosen.
 
         Raises UnusableInput with a PW603 Finding where the dialect cannot say it.
         """

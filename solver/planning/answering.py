@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable
 
 from ...models.answer import Answer
@@ -15,11 +16,22 @@ def answering(place: Solve, limit: float, seed: int) -> Solve:
 
     def answer(problem: Problem) -> Answer:
         workload = problem.job.workload
-        if workload is None:
+        if workload is None or all(each.runs is not None for each in problem.components if each.timed):
             return place(problem)
+        from .laying import laid_out
         from .memory.preferring import preferring
         from .plan import plan
 
-        return preferring(problem, lambda asked: plan(asked, workload, place, limit, seed), limit, seed)
+        found = preferring(problem, lambda asked: plan(asked, workload, laid_out(place), limit, seed), limit, seed)
+        return _with_degrees(found, problem)
 
     return answer
+
+
+def _with_degrees(answer: Answer, problem: Problem) -> Answer:
+    """The plan names the degrees that were chosen where a choice was left."""
+    if answer.plan is None or answer.planned is None:
+        return answer
+    options = answer.planned.best.design.options
+    chosen = {name: options[name].parallel for name in problem.job.choices if name in options}
+    return replace(answer, plan=replace(answer.plan, degrees={**answer.plan.degrees, **chosen})) if chosen else answer

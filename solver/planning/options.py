@@ -57,8 +57,10 @@ def _timed(timed: Timed | None, kind: int, amount: int, parallel: Parallel, mode
 
 
 def _shares(problem: Problem, component: Component, amount: int) -> bool:
-    """Does all work that is dealt out divide among as many processes?"""
-    processes = amount // component.per_process
+    """Does all work that is dealt out divide among as many processes, and does the dialect take such a count with such degrees?"""
+    processes, known = amount // component.per_process, problem.job.accepted.get(component.name)
+    if known is not None and (amount, component.parallel) not in known:
+        return False
     return all(share.divides(processes) for share in problem.shares if share.component == component.name)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...problem import Problem
     from ...reading import Reading
     from ...text.document import Document
-    from ..dialect import Machines, Rendering
+    from ..dialect import Degrees, Machines, Rendering
 
 __all__ = ["NAME", "PLACES", "PROGRAMS", "read", "recognises", "render", "write"]
 
@@ -40,8 +40,8 @@ def render(problem: Problem) -> Rendering:
     return rendered(problem)
 
 
-def write(reading: Reading, assignment: Assignment) -> list[Edit]:
+def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = None) -> list[Edit]:
     """See `Dialect.write`."""
     from .writing.write import write as written
 
-    return written(reading, assignment)
+    return written(reading, assignment, degrees or {})

@@ -16,14 +16,17 @@ class Configuration(Settings):
     """Values by their dotted path. A key that takes the value of another one is read as that one, so that its place is known.
 
     `table` is where the defaults come from; None where nobody knows them: then what is not written is not known either.
-    `instead` are numbers that are tried in the place of what is written.
+    `instead` are numbers that are tried in the place of what is written. `anew`: what is planned by its times is left open.
     """
 
-    def __init__(self, notes: Notes, interpolator: Interpolator, table: Table | None, instead: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, notes: Notes, interpolator: Interpolator, table: Table | None, instead: Mapping[str, int] | None = None, anew: bool = False
+    ) -> None:
         super().__init__(notes, interpolator, table.defaults if table else {})
         self.table = table
         self.notes = notes
         self.instead = instead or {}
+        self.anew = anew
         self._interpolates = interpolator
 
     @property

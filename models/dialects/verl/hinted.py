@@ -1,28 +1,41 @@
 """Components that hints leave to solve: verl's keys say how large a pool is, so their pool is open until they are written.
 
-A pool is open where the block `placewright:` names one of its components and the file itself does not write both keys of its size.
+A pool is open where the block `placewright:` names one of its components and the file itself does not write both keys of its size;
+where the block says seconds of one, also if they are written.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Callable
+from typing import Mapping as MappingType
 
-from ...component import UNBOUNDED, Component, Relation
+from ...component import UNBOUNDED, Component, Parallel, Relation
+from ...configuration.settings import Amount
 from ...findings.finding import error
 from ...machines.cluster import Cluster
 from ...pools.pool import Pool
 from ...said import Said
 from ...text.tree import Mapping, Scalar, Value
 from .configuration import Configuration
+from .planning.degrees import can_say
+from .planning.timed import timed_names
 
 HINTS = "placewright"
+Own = Callable[[str], MappingType[str, Amount]]
+"""Component -> the numbers that say its own degrees."""
 
 
 def is_open(settings: Configuration, pool: Pool) -> bool:
     """Is the size of a pool left to hints?"""
     if not pool.nodes_key or not pool.accelerators_key or pool.nodes_key.startswith("--"):
         return False
-    hinted = _names(settings.tree(HINTS))
+    if pool.nodes_key in settings.instead:
+        return False
+    block = settings.tree(HINTS)
+    if settings.anew and timed_names(block) & set(pool.components):
+        return True
+    hinted = _names(block)
     return bool(hinted & set(pool.components)) and not all(_written(settings, key) for key in (pool.nodes_key, pool.accelerators_key))
 
 
@@ -43,8 +56,13 @@ def opened(component: Component) -> Component:
     return replace(component, runs=None, least=1, most=UNBOUNDED, spans=spans)
 
 
-def with_hints(settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...]) -> Said:
-    """The components with what hints say of them, and all relations; their degrees are those of verl's own keys."""
+def with_hints(
+    settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...], own: Own
+) -> Said:
+    """The components with what hints say of them, and all relations; their degrees are those of verl's own keys.
+
+    Where a component has times, hints may leave its degrees open; `own` gives the numbers of a component that say its own.
+    """
     block = settings.tree(HINTS)
     if block is None:
         return Said(components, relations)
@@ -53,24 +71,46 @@ def with_hints(settings: Configuration, cluster: Cluster, components: tuple[Comp
     findings = settings.notes.findings
     known = {component.name: component for component in components}
     said = add_block(block, cluster, components, findings, relations)
-    kept = []
+    kept, choices = [], dict[str, tuple[Parallel, ...]]()
     for component in said.components:
         before = known.get(component.name)
         if before is None:
             message = f"`{component.name}` is no component of this job"
             findings.append(error("PW121", component.name, message, component.span("name"), help=f"name one of {', '.join(known)}"))
+        elif component.timed and _parallel(block, component.name) is not None:
+            open_ = _open_degrees(settings, component, said.choices.get(component.name, (component.parallel,)), own(component.name), block)
+            if settings.anew and component.runs is None and open_:
+                choices[component.name] = open_
+            kept.append(replace(component, parallel=before.parallel, role=before.role, cpus=before.cpus))
         else:
             kept.append(_with_own_degrees(settings, before, component, block))
     names = {component.name for component in kept}
     its = tuple(each for each in said.relations if set(each.components) <= names)
     links = tuple(link for link in said.links if {link.source, link.target} <= names)
-    return Said(tuple(kept), its, links=links, preference=said.preference, workload=said.workload)
+    return Said(tuple(kept), its, choices, links=links, preference=said.preference, workload=said.workload)
+
+
+def _parallel(block: Value, name: str) -> Value | None:
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    hints = inner.get(name) if isinstance(inner, Mapping) else None
+    return hints.get("parallel") if isinstance(hints, Mapping) else None
+
+
+def _open_degrees(
+    settings: Configuration, component: Component, choices: tuple[Parallel, ...], own: MappingType[str, Amount], block: Value
+) -> tuple[Parallel, ...]:
+    """The choices that verl's keys can say; an error where there is one that they cannot."""
+    if strange := [each for each in choices if not can_say(own, each)]:
+        keys = ", ".join(f"`{amount.name}`" for amount in own.values())
+        said = f"verl takes its degrees from {keys}" if own else "verl has no key for degrees of its own"
+        help_ = "write degrees that have a key" if own else "leave `parallel` out of the hints"
+        message = f"the hints of `{component.name}` leave {strange[0]} open, and {said}"
+        settings.notes.error("PW121", component.name, message, _parallel(block, component.name) or block, "cannot be said", help_)
+    return tuple(each for each in choices if each not in strange)
 
 
 def _with_own_degrees(settings: Configuration, before: Component, component: Component, block: Value) -> Component:
-    inner = block.get("components") if isinstance(block, Mapping) else None
-    hints = inner.get(component.name) if isinstance(inner, Mapping) else None
-    said = hints.get("parallel") if isinstance(hints, Mapping) else None
+    said = _parallel(block, component.name)
     if said is not None and component.parallel != before.parallel:
         message = f"the hints of `{component.name}` say {component.parallel}, verl's own keys {before.parallel}"
         help_ = "leave `parallel` out of the hints; verl takes it from its own keys"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Mapping
 
 from ...configuration.notes import Notes
@@ -14,14 +15,18 @@ from ...problem import Problem
 from ...reading import Reading
 from ...text.document import Document
 from ...text.interpolation import Interpolator
+from ..dialect import TRAINING
 from .capabilities import CAPABILITIES, ENVIRONMENT
 from .components.built import components_of, relations_of, whole_replicas
 from .components.derived import derived
 from .configuration import Configuration
 from .defaults.choice import table_for
 from .entries import Entry, Kind, entry_of
-from .hinted import is_open, opened, with_hints
+from .hinted import HINTS, is_open, opened, with_hints
 from .misspelt import judge_keys
+from .planning.anew import anew, plan_pools
+from .planning.degrees import amounts_of
+from .planning.timed import is_planned, timed_names
 from .pools import Declared, pools_of
 from .pools.placed import placed
 from .recognise import NAME
@@ -34,10 +39,18 @@ FRAMEWORK = "verl"
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
+    found = read_with(document, machines, level=level)
+    if not timed_names(document.root.get(HINTS)):
+        return found
+    return replace(found, anew=lambda: anew(partial(read_with, document, level=level), machines))
+
+
+def read_with(document: Document, machines: Cluster | AsDeclared | None, open_: bool = False, level: str = "placement") -> Reading:
+    """As `read`; `open_`: the pools of components with times have no size, whatever the file says."""
     notes = Notes(document, FRAMEWORK)
     interpolator = Interpolator.of(document, ENVIRONMENT)
     notes.followed = interpolator.followed
-    setup, cluster = _setup(notes, interpolator, machines, level)
+    setup, cluster = _setup(notes, interpolator, machines, level, open_=open_)
     once = {(finding.code, finding.message, finding.span): finding for finding in reversed(notes.findings)}
     notes.findings = list(reversed(once.values()))  # what two roles take from one key is said of the first
     notes.settle()
@@ -45,7 +58,7 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     capabilities = replace(CAPABILITIES, shares_accelerators=overlap) if overlap else CAPABILITIES
     job = Job(
         setup.components, tuple(setup.relations), capabilities, shares=tuple(setup.shares), pools=setup.pools, models=setup.models,
-        links=setup.links, preference=setup.preference, workload=setup.workload,
+        links=setup.links, preference=setup.preference, workload=setup.workload, choices=setup.choices, laying=setup.laying, accepted=setup.accepted,
     )  # fmt: skip
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
@@ -53,16 +66,17 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
 
 
 def _setup(
-    notes: Notes, interpolator: Interpolator, machines: Cluster | AsDeclared | None, level: str, instead: Mapping[str, int] | None = None
-) -> tuple[Setup, Cluster]:
+    notes: Notes, interpolator: Interpolator, machines: Cluster | AsDeclared | None, level: str, instead: Mapping[str, int] | None = None,
+    open_: bool = False,
+) -> tuple[Setup, Cluster]:  # fmt: skip
     """The job and its cluster; with the numbers `instead` of those that are written, nothing else is tried any more."""
     document = notes.document
-    entry, settings, declared = declared_in(notes, interpolator, instead)
+    entry, settings, declared = declared_in(notes, interpolator, instead, open_)
     components = components_of(settings, entry, declared)
     sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
 
-    def again(changes: Mapping[str, int]) -> Setup:
-        return _setup(Notes(document, FRAMEWORK), Interpolator.of(document, ENVIRONMENT), machines, level, changes)[0]
+    def again(changes: Mapping[str, int], level: str = level) -> Setup:
+        return _setup(Notes(document, FRAMEWORK), Interpolator.of(document, ENVIRONMENT), machines, level, changes, open_)[0]
 
     def suits(changes: Mapping[str, int]) -> bool:
         if instead is not None:
@@ -77,10 +91,11 @@ def _setup(
     )
     if isinstance(machines, Cluster) and cluster is not machines:  # what was said of its room holds for its CPUs too
         known = tuple(replace(component, cpus=0) for component in known)
-    said = with_hints(settings, cluster, known, tuple(relations_of(declared)))
+    own = partial(amounts_of, settings, entry, declared)
+    said = with_hints(settings, cluster, known, tuple(relations_of(declared)), own)
     setup = Setup(
         notes, settings, entry, sized.pools, said.components, list(said.relations), parts=declared.ranges, links=said.links,
-        preference=said.preference, workload=said.workload,
+        preference=said.preference, workload=said.workload, choices=said.choices,
     )  # fmt: skip
     setup.derivations += derived(setup)
     if entry.kind is not Kind.NOTHING:
@@ -88,13 +103,15 @@ def _setup(
         judge_keys(notes, settings)
     if instead is None:
         keep_what_works(setup, again)
+    if settings.anew and instead is None:
+        plan_pools(setup, cluster, declared.pools, own, partial(again, level=TRAINING))
     return setup, cluster
 
 
 def declared_in(
-    notes: Notes, interpolator: Interpolator, instead: Mapping[str, int] | None = None
+    notes: Notes, interpolator: Interpolator, instead: Mapping[str, int] | None = None, open_: bool = False
 ) -> tuple[Entry, Configuration, Declared]:
     """The program, its settings and its pools, those too whose size is left to hints."""
     entry = entry_of(notes, notes.document.root, notes.document.program)
-    settings = Configuration(notes, interpolator, table_for(notes.document, entry), instead)
+    settings = Configuration(notes, interpolator, table_for(notes.document, entry), instead, open_ and is_planned(entry))
     return entry, settings, pools_of(settings, entry)

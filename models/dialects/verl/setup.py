@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Mapping
 
-from ...component import Component, Relation
+from ...component import Component, Parallel, Relation
 from ...configuration.notes import Notes
 from ...derivation import Derivation
 from ...link import Link
 from ...model_cards import ModelUse
 from ...planning.workload import Workload
+from ...pools.laying import Laying
 from ...pools.pool import Pool
 from ...preference import Preference
 from ...share import Share
@@ -24,7 +25,7 @@ class Setup:
     """The job; `work` adds relations, shares and derivations to it.
 
     `components` have their ranks where these could be told. `parts` are the first and the last rank of those that run on a part of
-    their pool.
+    their pool. `choices`, `laying` and `accepted` are those of a Job.
     """
 
     notes: Notes
@@ -40,6 +41,9 @@ class Setup:
     links: tuple[Link, ...] = ()
     preference: Preference = field(default_factory=Preference)
     workload: Workload | None = None
+    choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
+    laying: Laying | None = None
+    accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
 
     def component(self, name: str) -> Component | None:
         """The component of this name, if the job has one."""

@@ -15,6 +15,7 @@ from ....text.reshape import with_entry
 from ....text.source import Source
 from ....text.splice import line_end, point
 from ....text.tree import Mapping, find, plain
+from ...dialect import Degrees
 from ..mapping.ids import Ids
 from ..mapping.written import text_of
 from ..reader import read_with
@@ -25,7 +26,7 @@ Lines = dict[str, str]
 """Key -> its value, as text that needs no quotes outside of braces."""
 
 
-def write(reading: Reading, assignment: Assignment) -> list[Edit]:
+def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
     """The edits that give every role that was left open its devices, or the number of its workers where it has none.
 
     Raises UnusableInput (PW603) where the text, read back, would not give the same Assignment.

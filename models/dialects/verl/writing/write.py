@@ -17,20 +17,26 @@ from ....text.reshape import with_entry
 from ....text.source import Source
 from ....text.splice import at_line_end, line_end
 from ....text.tree import Mapping, Scalar, find
+from ...dialect import Degrees
 from ..hinted import is_open
+from ..planning.degrees import amounts_of, changed
 from ..reader import FRAMEWORK, declared_in, read
 
 
-def write(reading: Reading, assignment: Assignment) -> list[Edit]:
-    """The edits of the keys that say how large the open pools are.
+def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
+    """The edits of the keys that say how large the open pools are, and of those of the degrees that were chosen.
 
     Raises UnusableInput (PW603) where verl cannot say the answer: parts of different sizes, or other nodes than it would take.
     """
     notes = Notes(reading.document, FRAMEWORK)
-    _, settings, declared = declared_in(notes, Interpolator.of(reading.document))
-    sizes = [size for pool in declared.pools if is_open(settings, pool) for size in _sizes(pool, assignment)]
+    planned = reading.problem is not None and reading.problem.job.laying is not None
+    entry, settings, declared = declared_in(notes, Interpolator.of(reading.document), None, planned)
+    numbers = [size for pool in declared.pools if is_open(settings, pool) for size in _sizes(pool, assignment)]
+    for name, parallel in degrees.items():
+        amounts = amounts_of(settings, entry, declared, name)
+        numbers += [(amounts[degree].name, value) for degree, value in changed(amounts, parallel).items()]
     edits, added = list[Edit](), list[str]()
-    for key, value in sizes:
+    for key, value in numbers:
         here = settings.at(key)
         if isinstance(here, Scalar) and here.span.file == reading.source.name:
             edits += _instead(key, here, value)
@@ -39,7 +45,7 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
         else:
             edits.append(_entry(reading.source, key, value))
     edits += _at_command_end(reading, added)
-    _check(reading, assignment, edits)
+    _check(reading, assignment, degrees, edits)
     return edits
 
 
@@ -88,14 +94,17 @@ def _at_command_end(reading: Reading, added: list[str]) -> list[Edit]:
     return [Edit(place, "".join(f"{between}{setting}" for setting in added))]
 
 
-def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
-    """The edited text must say exactly this Assignment, of the same cluster."""
+def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
+    """The edited text must say exactly this Assignment, of the same cluster, with these degrees."""
     problem, source = reading.problem, Source(reading.source.name, apply_edits(reading.source.text, edits))
     again = read(reading.document.compose(source), problem.cluster if problem else None).problem
     found = {component.name: component.runs or () for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         if list(seats(found.get(name, ()))) != list(seats(runs)):
             raise _refused(name, f"verl names no nodes, and would place `{name}` elsewhere")
+    for component in again.components if again else ():
+        if component.parallel != degrees.get(component.name, component.parallel):
+            raise _refused(component.name, f"with it, `{component.name}` would have {component.parallel}")
 
 
 def _refused(name: str, why: str) -> UnusableInput:

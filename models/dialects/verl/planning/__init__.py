@@ -1,0 +1,1 @@
+"""Pools whose sizes and degrees are chosen by the times of their components."""

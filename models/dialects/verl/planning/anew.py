@@ -1,0 +1,129 @@
+"""A file with times, read once more: its pools are open, and where it places them itself is kept beside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Mapping, Union
+
+from ....configuration.settings import Amount
+from ....findings.finding import Severity
+from ....machines.cluster import Cluster
+from ....machines.node_group import ACCELERATOR
+from ....machines.shorthand import AsDeclared
+from ....parallel import Parallel
+from ....planning.workload import STEADY, After, Workload
+from ....pools.laying import Laying
+from ....pools.pool import Pool
+from ....reading import Reading
+from ....text.tree import Mapping as Section
+from ....text.tree import Value
+from ..components.built import whole_replicas
+from ..entries import Entry, Kind
+from ..pools.declared import FIT
+from ..setup import Setup
+from .degrees import numbers
+
+HINTS = "placewright"
+MOST_TRIED = 2048
+"""Readings that are made to find out which sizes verl takes; beyond them the larger sizes are those of ever more nodes."""
+Again = Callable[[Mapping[str, int]], Setup]
+"""The job with other numbers in the place of those that are written, judged in all respects."""
+Own = Callable[[str], Mapping[str, Amount]]
+"""Component -> the numbers that say its own degrees."""
+Read = Callable[[Union[Cluster, AsDeclared, None], bool], Reading]
+
+
+def anew(read: Read, machines: Cluster | AsDeclared | None) -> Reading:
+    """The file as it is planned. `read` is given the machines, and whether pools with times are open."""
+    before = read(machines, False)
+    if before.problem is None:
+        return before
+    found = read(before.problem.cluster if machines is None or isinstance(machines, AsDeclared) else machines, True)
+    if found.problem is None:
+        return found
+    job, cluster = found.problem.job, found.problem.cluster
+    open_ = {each.name for each in job.components if each.runs is None}
+    fits = before.problem.cluster is cluster or before.problem.cluster == cluster
+    own = {each.name: each.runs for each in before.problem.components if fits and each.runs is not None and each.name in open_}
+    assumed = [each for each in before.unchecked if each.rule == FIT and not each.subject and each not in found.unchecked]
+    return replace(
+        found, problem=replace(found.problem, job=replace(job, own=own)), unchecked=(*found.unchecked, *assumed)
+    )  # fmt: skip
+
+
+def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own, again: Again) -> None:
+    """Adds to a job with open pools how verl lays them out, which counts and degrees it takes, and what its workload is."""
+    open_ = [pool for pool in pools if pool not in setup.pools]
+    if not open_ or setup.workload is None:
+        return
+    setup.laying = Laying(tuple(pool if pool in setup.pools else replace(pool, parts=()) for pool in pools), setup.entry.reserves)
+    found: dict[str, frozenset[tuple[int, Parallel]]] = {}
+    for pool in open_:
+        degrees = {}
+        for each in (each for each in setup.components if each.name in pool.components):
+            choices, amounts = setup.choices.get(each.name, ()), own(each.name)
+            degrees[each.name] = {parallel: numbers(amounts, parallel) for parallel in choices} or {each.parallel: {}}
+        found |= accepted(pool, cluster, degrees, again)
+    setup.accepted = found
+    names = tuple(each.name for each in setup.components if each.timed)
+    setup.workload = workload_of(setup.entry, setup.workload, names, setup.settings.tree(HINTS))
+
+
+def workload_of(entry: Entry, workload: Workload | None, names: tuple[str, ...], block: Value | None) -> Workload | None:
+    """The workload of the file; what its block does not say is as verl does it.
+
+    Pools that train and generate at the same time are steady: each works on what the other made before. In one pool all take turns.
+    """
+    plan = block.get("plan") if isinstance(block, Section) else None
+    said = {each.key.text for each in plan} if isinstance(plan, Section) else set()
+    if workload is None:
+        return None
+    if entry.kind is Kind.SEPARATE and "cost_model" not in said:
+        workload = replace(workload, model=STEADY)
+    if "workflow" not in said:
+        chain = [name for name in ("rollout", "reward_model", "ref", "critic", "actor") if name in names]
+        workload = replace(workload, after=tuple(After(one, other, True) for one, other in zip(chain, chain[1:])))
+    return workload
+
+
+def accepted(
+    pool: Pool, cluster: Cluster, degrees: Mapping[str, Mapping[Parallel, Mapping[str, int]]], again: Again
+) -> dict[str, frozenset[tuple[int, Parallel]]]:
+    """Component -> the counts and degrees that verl takes: those with which the reading finds the fewest kinds of errors.
+
+    `degrees` are the choices of components of the pool, with the numbers that say them.
+    """
+    every = list(_sizes(cluster))
+    tries = max(1, sum(map(len, degrees.values())))
+    sizes = every[: max(1, MOST_TRIED // tries)]
+    found: dict[str, frozenset[tuple[int, Parallel]]] = {}
+    known: dict[tuple[tuple[str, int], ...], int] = {}
+    for name, choices in degrees.items():
+        faults = {}
+        for nodes, each in sizes:
+            for parallel, said in choices.items():
+                changes = {pool.nodes_key: nodes, pool.accelerators_key: each, **said}
+                key = tuple(sorted(changes.items()))
+                if key not in known:
+                    known[key] = _faults(again(changes), pool)
+                faults[nodes * each, parallel] = known[key]
+        least = min(faults.values(), default=0)
+        found[name] = frozenset(pair for pair, count in faults.items() if count == least)
+        found[name] |= {(nodes * each, parallel) for nodes, each in every[len(sizes) :] for parallel in choices}
+    return found
+
+
+def _faults(setup: Setup, pool: Pool) -> int:
+    """How many kinds of errors are told of a pool and its components; one more where replicas are torn."""
+    its = {(each.code, each.subject) for each in setup.notes.findings if each.severity is Severity.ERROR}
+    return sum(subject in ("", pool.name, *pool.components) for _, subject in its) + (not whole_replicas(setup))
+
+
+def _sizes(cluster: Cluster) -> list[tuple[int, int]]:
+    """(nodes, accelerators on each): parts of one node, then whole ones."""
+    counts = (node.free(ACCELERATOR).bit_count() for node in cluster.nodes)
+    free = sorted((count for count in counts if count), reverse=True)
+    if not free:
+        return []
+    parts = [(1, count) for count in range(1, free[0] + 1)]
+    return parts + [(nodes, free[nodes - 1]) for nodes in range(2, len(free) + 1) if free[nodes - 1] == free[0]]

@@ -1,0 +1,42 @@
+"""The keys in which the degrees of a component stand that may choose its own."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+from ....component import Parallel
+from ....configuration.settings import Amount
+from ..components.parallel import OWNERS, engine, is_served, owner_of, section_of, trained
+from ..configuration import Configuration
+from ..entries import Entry
+from ..pools.declared import Declared
+
+
+def amounts_of(settings: Configuration, entry: Entry, declared: Declared, name: str) -> Mapping[str, Amount]:
+    """Degree -> its number, with its key; none for a component whose degrees are not its own, or that has none."""
+    if name == "rollout":
+        found = engine(settings, owner_of(entry))
+    elif name == "reward_model" and is_served(settings, entry):
+        found = engine(settings, "reward_model.rollout")
+    elif name in OWNERS:
+        pool = next((each for each in declared.pools if name in each.components), None)
+        section = section_of(pool.components if pool else (), declared.ranges, name)
+        found = trained(settings, OWNERS[name], section) if section == OWNERS[name] else None
+    else:
+        found = None
+    return found[1] if found else {}
+
+
+def can_say(amounts: Mapping[str, Amount], parallel: Parallel) -> bool:
+    """Is there a key for each of these degrees that is not 1?"""
+    return all(degree in amounts or getattr(parallel, degree) == 1 for degree in ("tp", "pp", "cp", "ep", "dp"))
+
+
+def numbers(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]:
+    """Key -> its number, of these degrees."""
+    return {amount.name: int(getattr(parallel, degree)) for degree, amount in amounts.items()}
+
+
+def changed(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]:
+    """Degree -> its number, of those that are not what the file says already."""
+    return {degree: number for degree, amount in amounts.items() if (number := int(getattr(parallel, degree))) != amount.value}

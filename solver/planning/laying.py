@@ -1,0 +1,35 @@
+"""Where the dialect itself lays out what was chosen: the answer is what it makes of the sizes, not what a search would."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable
+
+from ...models.answer import IMPOSSIBLE, Answer
+from ...models.findings.finding import error
+from ...models.problem import Problem
+
+Solve = Callable[[Problem], Answer]
+
+
+def laid_out(place: Solve) -> Solve:
+    """How a problem with sizes is placed, given how any problem is: where pools are laid out, one way after the other until one holds."""
+
+    def answer(problem: Problem) -> Answer:
+        job, laying = problem.job, problem.job.laying
+        if laying is None:
+            return place(problem)
+        sizes = {component.name: component.least for component in problem.components}
+        last: Answer | None = None
+        for runs in laying.laid(sizes, problem.cluster):
+            components = tuple(replace(each, runs=runs[each.name]) if each.name in runs else each for each in problem.components)
+            last = place(replace(problem, job=replace(job, components=components, laying=None, accepted={}, choices={})))
+            if last.plan is not None:
+                return last
+        if last is not None:
+            return last
+        names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
+        message = f"the parts of {names} have no room where the framework puts them"
+        return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help="leave other sizes open"),), how="given")
+
+    return answer
