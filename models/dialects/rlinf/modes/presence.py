@@ -88,7 +88,8 @@ def inference(parts: Parts, found: Arrangement) -> None:
     if its and not again and not fixed and found is Arrangement.DISAGGREGATED:
         message = f"`{its}` is placed, but `algorithm.recompute_logprobs` is false, which turns it off"
         notes.error(CODE, its, message, parts.place(its), "turned off", f"drop `{its}`, or set `algorithm.recompute_logprobs: true`")
-    if why := lacking(parts, found is Arrangement.AUTO):
+    why = lacking(parts, found is Arrangement.AUTO)
+    if why and not {"actor", "rollout"} <= parts.planned:  # what is planned is not apart where that is so
         message = f"`inference` is not placed, but {why}; RLinf notices this only after workers have started"
         help = "place `inference` on accelerators of its own, or give `actor` and `rollout` the same ranks"
         report = notes.error if found is Arrangement.DISAGGREGATED else notes.warn

@@ -19,7 +19,7 @@ from .embodied import embodied
 from .opened import Opened
 from .profile import Profile, read_profile
 from .profiled import KEY, hinted_seconds
-from .reasoning import reasoning
+from .reasoning import INFERENCE, ROLES, infers, measured_on, reasoning
 
 CODE = "PW604"
 NEEDED = {"reasoning": ("rollout", "actor"), "coding_online_rl": ("rollout", "actor"), "embodied": ("env", "rollout", "actor")}
@@ -43,6 +43,18 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
         message = "the times of the file choose no ranks: settings that they depend on are not known here"
         notes.warn(CODE, KEY, message, settings.top, "", "write them into this file, or name the folder of its `defaults`")
         return Opened(components)
+    if task != "embodied" and infers(settings) and not {*times, *hinted} & set(INFERENCE):
+        message = "nobody says how long `inference` takes: only plans are looked at in which actor and rollout share their accelerators"
+        notes.info(CODE, "inference", message, next(iter(profile.costs.values())).span, "", f"add `inference_cost` to `{KEY}`")
+    if task != "embodied" and profile.costs and (taken := measured_on(cluster, placed)[1]):
+        notes.info(
+            CODE,
+            KEY,
+            taken,
+            next(iter(profile.costs.values())).span,
+            "",
+            "give other times as `seconds`, by count, in `placewright.components`",
+        )
     planned = {name: placed[name] for name in placed if name in times or name in hinted}
     own = {name: its.runs for name, its in planned.items() if its.runs}
     found = [_open(each, times.get(each.name)) if each.name in planned else each for each in components]
@@ -66,7 +78,8 @@ def _not_planned(
     if settings.flag("cluster.auto_scheduler", CODE):
         return "RLinf's own scheduler moves the accelerators while it runs", "drop `cluster.auto_scheduler`, or the times"
     known = {*profile.costs, *hinted} | (set(profile.shares) if task == "embodied" else set())
-    lacking = [name for name in NEEDED[task] if name in placed and name not in known]
+    timed = (*NEEDED[task], *(name for name in ROLES if infers(settings) or name not in INFERENCE), "critic")
+    lacking = [name for name in timed if name in placed and name not in known]
     missing = [name for name in NEEDED[task] if name not in placed and task != "embodied"]
     if missing or not any(name in placed for name in NEEDED[task]):
         return f"`{(missing or NEEDED[task])[0]}` is on no accelerators of the file", "give it the ranks of a run that was measured"

@@ -31,16 +31,13 @@ def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Compone
     batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", CODE, 1)
     if batch is None:
         return None
-    held = Assignment({name: its.runs or () for name, its in placed.items()})
-    shared = held.masks("actor") == held.masks("rollout")
-    total = cluster.total()
+    total, measured = cluster.total(), measured_on(cluster, placed)[0]
     found: dict[str, Timed] = {}
     for name, cost in profile.costs.items():
         if name not in placed and not (name in INFERENCE and infers(settings) and not found.keys() & set(INFERENCE)):
             continue
         if name in INFERENCE and not infers(settings):
             continue
-        measured = held.held(name if name in placed else "actor") if shared else total
         replica = _replica(settings, name)
         if replica is None or running is None:
             return None
@@ -50,6 +47,19 @@ def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Compone
             table = trained_on(cost.nanoseconds, measured, replica, total, batch)
         found[name] = timed(table)
     return found
+
+
+def measured_on(cluster: Cluster, placed: Mapping[str, Component]) -> tuple[int, str]:
+    """On how many accelerators the costs were measured, and what was assumed for that; "" if nothing was."""
+    held, total = Assignment({name: its.runs or () for name, its in placed.items()}), cluster.total()
+    if held.masks("actor") != held.masks("rollout"):
+        return (
+            total,
+            f"the costs are taken as those of a run in which actor and rollout share all {total} accelerators; here they are apart",
+        )
+    measured = held.held("actor")
+    said = f"the costs are taken as measured on {measured} accelerators, which actor and rollout share in this file, not on all {total}"
+    return measured, said if measured < total else ""
 
 
 def batch_of(settings: Settings) -> Batch | None:

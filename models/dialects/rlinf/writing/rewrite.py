@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Mapping as MappingType
 
 from ....findings.finding import UnusableInput, error
-from ....findings.span import Edit
+from ....findings.span import Edit, Span
+from ....machines.node_group import CLUSTER_LABEL
 from ....text.reshape import without_entry
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.source import Source
-from ....text.splice import at_line_end, indent_of, line_end, point, quotes_keys
+from ....text.splice import at_line_end, indent_of, line_end, line_stop, point, quotes_keys
 from ....text.tree import Entry, Mapping, Scalar
 from .insert import Line, insert_lines
 
@@ -82,12 +83,14 @@ def _edits(source: Source, section: Mapping, placed: Mapping, change: _Change) -
         if edit is None:
             raise _elsewhere(source)
         return [edit, *_after(source, section, placed, entry, after)]
-    edits = [] if change.names == entry.key.text else [_key(source, placed, entry, change.names)]
-    if line is None:
-        return edits + _after(source, section, placed, entry, after)
     value, groups = _place(entry)
-    if value is None or groups != line.groups or value.origin is not None:
-        raise _elsewhere(source) if value is None or value.origin is not None else _regrouped(entry)
+    if line is not None and (value is None or value.origin is not None):
+        raise _elsewhere(source)
+    if line is not None and groups != line.groups:
+        return [_instead(source, section, placed, entry, (line, *after))]
+    edits = [] if change.names == entry.key.text else [_key(source, placed, entry, change.names)]
+    if line is None or value is None:
+        return edits + _after(source, section, placed, entry, after)
     if value.text != line.placement:
         flow = placed.flow or (isinstance(entry.value, Mapping) and entry.value.flow)
         edits.append(Edit(value.span, in_flow_map(line.placement) if flow else plain_or_quoted(line.placement)))
@@ -99,7 +102,13 @@ def _place(entry: Entry) -> tuple[Scalar | None, str]:
     if isinstance(entry.value, Scalar):
         return entry.value, ""
     inner, group = (entry.value.get(key) for key in ("placement", "node_group")) if isinstance(entry.value, Mapping) else (None, None)
-    return (inner if isinstance(inner, Scalar) else None), group.text.strip() if isinstance(group, Scalar) else ""
+    return (inner if isinstance(inner, Scalar) else None), _whole_cluster(group)
+
+
+def _whole_cluster(group: object) -> str:
+    """The node groups, "" for the whole cluster."""
+    label = group.text.strip() if isinstance(group, Scalar) else ""
+    return "" if label == CLUSTER_LABEL else label
 
 
 def _key(source: Source, placed: Mapping, entry: Entry, names: str) -> Edit:
@@ -109,21 +118,31 @@ def _key(source: Source, placed: Mapping, entry: Entry, names: str) -> Edit:
     return Edit(span, in_flow_map(names) if placed.flow else plain_or_quoted(names))
 
 
+def _instead(source: Source, section: Mapping, placed: Mapping, entry: Entry, lines: tuple[Line, ...]) -> Edit:
+    """The lines in the place of a whole entry."""
+    start = entry.key.span
+    if placed.flow:
+        quoted = quotes_keys(source, placed)
+        end, text = entry.value.span.end, ", ".join(line.flow(quoted) for line in lines)
+    else:
+        end = line_stop(source.text, entry.value.span.end)
+        text = _block(source, section, entry, lines).lstrip()
+    return Edit(Span(start.file, start.start, end, start.line, start.column), text)
+
+
+def _block(source: Source, section: Mapping, entry: Entry, lines: tuple[Line, ...]) -> str:
+    """The lines as they stand in a block map, each after a line end."""
+    indent, step = indent_of(source, entry.key.span), indent_of(source, section.entries[0].key.span)
+    return "".join(line_end(source) + each for line in lines for each in line.block(indent, step))
+
+
 def _after(source: Source, section: Mapping, placed: Mapping, entry: Entry, lines: tuple[Line, ...]) -> list[Edit]:
     if not lines:
         return []
     if placed.flow:
         quoted = quotes_keys(source, placed)
         return [Edit(point(source, entry.value.span.end), "".join(f", {line.flow(quoted)}" for line in lines))]
-    indent = indent_of(source, entry.key.span)
-    step = indent_of(source, section.entries[0].key.span)
-    text = "".join(line_end(source) + each for line in lines for each in line.block(indent, step))
-    return [at_line_end(source, entry.value.span.end, text)]
-
-
-def _regrouped(entry: Entry) -> UnusableInput:
-    message = f"the answer cannot be written into this file: `{entry.key.text}` would be of other node groups"
-    return UnusableInput([error("PW603", entry.key.text, message, entry.key.span, help="use the plan itself")])
+    return [at_line_end(source, entry.value.span.end, _block(source, section, entry, lines))]
 
 
 def _elsewhere(source: Source) -> UnusableInput:
