@@ -14,8 +14,11 @@ from .estimate import NONE
 from .estimated import optimizer_of
 
 
-def with_estimates(job: Job) -> Job:
-    """The job with a model for each component that has an estimate, if its framework names none that is known."""
+def with_estimates(job: Job, divided: bool) -> Job:
+    """The job with a model for each component that has an estimate, if its framework names none.
+
+    `divided` : is it said here what of a model its degrees divide? A framework says that itself.
+    """
     found = dict(job.models)
     for component in job.components:
         estimate = component.estimate
@@ -23,7 +26,7 @@ def with_estimates(job: Job) -> Job:
             continue
         use = found.get(component.name)
         if use is None:
-            found[component.name] = ModelUse(estimate.model, ESTIMATE, _splits(component), component.span(ESTIMATE))
+            found[component.name] = ModelUse(estimate.model, ESTIMATE, _splits(component) if divided else (), component.span(ESTIMATE))
         elif estimate.model and (use.key == ESTIMATE or not use.path):
             found[component.name] = replace(use, path=estimate.model)
     return replace(job, models=found) if found != job.models else job

@@ -11,6 +11,7 @@ from ..roles import ACTOR, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
 from .card import ModelCard
 from .of_block import model_of_block
 from .traffic import with_traffic
+from .use import ESTIMATE
 
 POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
 """What runs the model that is trained; the others may run another one."""
@@ -22,23 +23,28 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     It and the one that the file describes are the policy. Components have it that name the same model as the first that runs
     the policy, and those that run the policy and name none: the reference may be a teacher.
     """
+    if (again := reading.anew) is not None:
+        reading = replace(reading, anew=lambda: with_models(again(), named))
     problem = reading.problem
     if problem is None:
         return reading
     if any(component.estimate for component in problem.components):
         from ..memory.of_job import with_estimates
 
-        problem = replace(problem, job=with_estimates(problem.job))
+        problem = replace(problem, job=with_estimates(problem.job, reading.dialect == "native"))
     if not problem.job.models:
         return reading
     findings: list[Finding] = []
     described = named or model_of_block(reading.document.root, findings)
     told = [finding for finding in findings if finding not in reading.findings]
-    policy = next((use.path for name, use in problem.job.models.items() if _is_policy(problem, name)), None)
+    paths = [use.path for name, use in problem.job.models.items() if _is_policy(problem, name)]
+    policy = paths[0] if paths else None
     models = {}
     for name, use in problem.job.models.items():
         own = use.path == policy if use.path else _is_policy(problem, name)
-        card = described if described and own else _known(use.path)
+        # What an estimate is about and names no model is the policy, if by its role it runs that.
+        path = use.path or (next(filter(None, paths), "") if own and use.key == ESTIMATE else "")
+        card = described if described and own else _known(path)
         models[name] = replace(use, card=_told(problem, name, card))
     job = replace(problem.job, models=models)
     return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told)))

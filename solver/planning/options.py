@@ -65,11 +65,12 @@ def _shares(problem: Problem, component: Component, amount: int) -> bool:
 
 
 def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool:
-    """Does its model divide by these degrees, as far as it is known?"""
+    """Does its model divide by these degrees, as far as it is known and nothing else is proved to run?"""
     use = problem.job.models.get(component.name)
-    if use is None or use.card is None:
+    if use is None or use.card is None or use.card.assumed:
         return True
-    return all(not (amount := getattr(use.card, split.what)) or split.fits(amount, split.of(parallel)) for split in use.splits)
+    proved = (split for split in use.splits if split.proved)
+    return all(not (amount := getattr(use.card, split.what)) or split.fits(amount, split.of(parallel)) for split in proved)
 
 
 def _undominated(found: Sequence[Option], sizes: Sequence[int], barred: Sequence[Use]) -> Iterator[Option]:
