@@ -7,7 +7,6 @@ from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account, Other
 from ...solver.planning.after.sensitivity import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
 from ...solver.wording import listed
-from ..table import table
 from ..terminal import escape
 from .words import design_in_words, over, seconds
 
@@ -35,7 +34,7 @@ def _other(account: Account, other: Other) -> str:
 
 def _priced(account: Account, priced: Priced) -> str:
     planned = account.planned
-    words = design_in_words(planned.question, planned, priced.design)
+    words = design_in_words(planned.question, planned, priced.design, planned.best.design)
     used = f"{priced.design.accelerators} accelerators, " if planned.question.aim != SECONDS else ""
     return f"{used}{seconds(priced.nanoseconds)} seconds ({over(priced.nanoseconds, planned.best.nanoseconds)}): {escape(words)}"
 
@@ -47,7 +46,7 @@ def own_placement(account: Account) -> str:
         return ""
     if own.priced is None:
         return f"yours: it has no price under this cost model: {escape(own.why_not)}"
-    words = escape(design_in_words(planned.question, planned, own.priced.design))
+    words = escape(design_in_words(planned.question, planned, own.priced.design, planned.best.design))
     yours, best = own.priced.nanoseconds, planned.best.nanoseconds
     said = f"yours: {seconds(yours)} seconds"
     used = own.priced.design.accelerators
@@ -71,27 +70,30 @@ def _forbidden(faults: tuple[str, ...]) -> str:
 
 
 def sensitivities(account: Account) -> str:
-    """One row a component: from where on another plan is better where it is slower, and where it is quicker, than its times say."""
+    """One line for each way in which a hint may be wrong that flips the plan, and how far nothing does."""
     found = account.sensitivity
     if found is None or not (found.flips or found.left):
         return ""
-    rows = [["if its times are", "", "flips", "then"]]
-    for flip in found.flips:
-        slower = flip.flips > HUNDRED if flip.flips else flip.holds > HUNDRED
-        rows.append([flip.component, "slower" if slower else "quicker", *_flip(account, flip)])
     better = f"{WORTH} % better" if account.planned.question.aim == SECONDS else "of fewer accelerators"
-    title = f"where a hint is wrong, the plan flips when another is {better} ({found.searches} further searches, from {QUICKEST / 100:g}x to {SLOWEST / 100:g}x):"
-    left = f"\nnot searched any more: {escape(', '.join(found.left))}" if found.left else ""
-    return f"{title}\n{table(rows, width=120)}{left}"
+    spread = f"from {QUICKEST / HUNDRED:g}x to {SLOWEST / HUNDRED:g}x, {found.searches} further searches"
+    lines = [_flip(account, flip) for flip in found.flips if flip.flips is not None]
+    flipping = {flip.component for flip in found.flips if flip.flips is not None}
+    stays = [name for name in dict.fromkeys(flip.component for flip in found.flips) if name not in {*flipping, *found.left}]
+    unsure = {flip.component for flip in found.flips if not flip.sure}
+    if stays:
+        lines.append(f"whatever {listed(stays)} {'take' if len(stays) > 1 else 'takes'}, no other is")
+    if unsure:
+        lines.append(f"not proved of {listed(sorted(unsure))}: the search was cut short")
+    if found.left:
+        lines.append(f"not searched any more: {listed(list(found.left))}")
+    return "\n".join([f"where a hint is wrong, another plan is {better} ({spread}):", *(f"  {escape(line)}" for line in lines)])
 
 
-def _flip(account: Account, flip: Flip) -> list[str]:
-    planned, sure = account.planned, "" if flip.sure else ", as far as the search came"
-    if flip.flips is None:
-        return [f"not up to {flip.holds / 100:.2f}x{sure}", ""]
-    sign = "over" if flip.flips > HUNDRED else "under"
-    at = f"{sign} {flip.holds / 100:.2f}x{sure}"
+def _flip(account: Account, flip: Flip) -> str:
+    """`if rollout takes over 1.17x: 20.55 seconds instead of 21.65: rollout and actor on 106, ...`."""
+    planned, there = account.planned, "over" if flip.holds >= HUNDRED and (flip.flips or 0) > HUNDRED else "under"
+    at = f"if {flip.component} takes {there} {flip.holds / HUNDRED:.2f}x"
     if flip.to is None:
-        return [at, "nothing keeps to the budget"]
-    words = design_in_words(planned.question, planned, flip.to.design)
-    return [at, f"{words}: {seconds(flip.to.nanoseconds)} instead of {seconds(flip.takes)} seconds"]
+        return f"{at}: nothing keeps to the budget"
+    words = design_in_words(planned.question, planned, flip.to.design, planned.best.design)
+    return f"{at}: {seconds(flip.to.nanoseconds)} seconds instead of {seconds(flip.takes)}: {words}"

@@ -50,13 +50,16 @@ def amount(question: Question, kind: int, count: int) -> str:
     return f"{count} {model}" if model else str(count)
 
 
-def design_in_words(question: Question, planned: Planned, design: Design) -> str:
-    """Who is on how many accelerators with whom, and what runs after what: `rollout and actor on 108, inference on 20; ...`."""
+def design_in_words(question: Question, planned: Planned, design: Design, beside: Design | None = None) -> str:
+    """Who is on how many accelerators with whom, and what runs after what: `rollout and actor on 108, inference on 20; ...`.
+
+    The order is left out where it is that of the design that is named `beside`.
+    """
     sets: dict[tuple[int, ...], list[str]] = {}
     for name in question.components:
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
     said = [_set(question, design, uses, names, list(sets)) for uses, names in sets.items()]
-    order = _order(question, planned, design)
+    order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""
     return ", ".join(said) + (f"; {order}" if order else "")
 
 

@@ -53,11 +53,11 @@ class Account:
     sensitivity: Sensitivity | None = None
 
 
-def account(problem: Problem, planned: Planned, limit: float = 10.0, seed: int = 1, searches: int = SEARCHES) -> Account:
+def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = SEARCHES) -> Account:
     """The account of what planning found for a problem.
 
-    At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0; `limit` is of each, in deterministic
-    seconds, and the same input and seed give the same account.
+    At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0. The same input and seed give the
+    same account.
     """
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
     return Account(
@@ -69,7 +69,7 @@ def account(problem: Problem, planned: Planned, limit: float = 10.0, seed: int =
         bases(problem, question, best),
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
         own(problem, planned),
-        sensitivity(planned, limit, seed, searches) if searches else None,
+        sensitivity(planned, seed, searches) if searches else None,
     )
 
 

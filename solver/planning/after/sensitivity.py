@@ -10,15 +10,17 @@ from ....models.planning.question import Option
 from ....models.planning.workload import SECONDS
 from ..costs import cost_model
 from ..costs.cost_model import CostModel, iteration, segment_times
-from ..search import search
+from ..search import Searched, search
 
 HUNDRED = 100
-SLOWEST, QUICKEST = 400, 25
+SLOWEST, QUICKEST = 200, 50
 """Percent of the times that a component was said to take, between which it is searched."""
 WORTH = 5
 """Percent by which another plan must be better, so that a plan is said to flip."""
 SEARCHES = 40
 """Further searches at most, all components together."""
+SPENT = 1.0
+"""Deterministic seconds that these may take together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,65 +54,81 @@ class Sensitivity:
     searches: int = 0
 
 
-def sensitivity(planned: Planned, limit: float = 10.0, seed: int = 1, most: int = SEARCHES) -> Sensitivity:
+def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES) -> Sensitivity:
     """How the plan fares where one component is slower or quicker, each by further searches over designs; nothing is placed.
 
     A flip is exact: at `flips` a better design is known, at the percent before it a search found none. Whether the plan flips and
-    flips back still nearer to what was said is not searched. `limit` is of each search, in deterministic seconds.
+    flips back still nearer to what was said is not searched.
     """
-    run = _Run(planned, limit, seed, most)
+    run = _Run(planned, seed, most)
     found: list[Flip] = []
     left: list[str] = []
-    for name in planned.question.components:
-        if not planned.question.tasks_of[name]:
-            continue
-        for end in (SLOWEST, QUICKEST):
+    names = [name for name in planned.question.components if planned.question.tasks_of[name]]
+    for end in (SLOWEST, QUICKEST):
+        for name in names:
             flip = run.flip(name, end)
             if flip is None:
                 left.append(name)
-                break
-            found.append(flip)
-    return Sensitivity(tuple(found), tuple(left), run.searches)
+            else:
+                found.append(flip)
+    found.sort(key=lambda flip: names.index(flip.component))
+    return Sensitivity(tuple(found), tuple(dict.fromkeys(left)), run.searches)
 
 
 class _Run:
     """The further searches about one plan."""
 
-    def __init__(self, planned: Planned, limit: float, seed: int, most: int) -> None:
-        self.planned, self.model = planned, cost_model(planned.model)
-        self.limit, self.seed, self.most, self.searches = limit, seed, most, 0
+    def __init__(self, planned: Planned, seed: int, most: int) -> None:
+        self.planned, self.model, self.seed, self.most = planned, cost_model(planned.model), seed, most
+        self.searches, self.spent = 0, 0.0
+        self.known = [each.design for each in planned.others]
+        """Designs that may be better somewhere: each narrows what is to be searched."""
 
     def flip(self, component: str, end: int) -> Flip | None:
         """Where the plan flips on the way to `end` percent; None if the searches were used up before that was known.
 
-        From the far end: what is better there is better from some percent on, before which the next search looks.
+        What is better at the far end is better from some percent on; before that the next search looks.
         """
         step = 1 if end > HUNDRED else -1
-        at, beaten, other, sure = end, False, None, True
+        firsts = [(first, place) for place, other in enumerate(self.known) if (first := self._first(component, other, end)) is not None]
+        at, other = end, None
+        beaten = bool(firsts)
+        if beaten:
+            first, place = min(firsts, key=lambda its: (abs(its[0] - HUNDRED), its[1]))
+            at, other = first - step, self.known[place]
+        sure = True
         while at != HUNDRED:
-            if self.searches >= self.most:
+            if self.searches >= self.most or self.spent >= SPENT:
                 return None
-            self.searches += 1
             scaled = _Scaled(self.planned, self.model, component, at)
-            found, proved = scaled.better(self.limit, self.seed)
-            if found is None and not scaled.broken:
-                sure = proved
+            searched = scaled.search(SPENT - self.spent, self.seed)
+            self.searches, self.spent = self.searches + 1, self.spent + searched.spent
+            if searched.best is None and not scaled.broken:
+                sure = searched.proved
                 break
-            beaten, other = True, found
-            at = self._first(component, other, at, step) - step
+            beaten, other = True, scaled.as_it_was(searched.best.design) if searched.best else None
+            self.known += [other] if other else []
+            first = self._first(component, other, at)
+            at = (at if first is None else first) - step
         if not beaten:
             return Flip(component, at, sure=sure)
         there = _Scaled(self.planned, self.model, component, at + step)
         return Flip(component, at, at + step, there.priced(other) if other else None, there.takes, sure)
 
-    def _first(self, component: str, other: Design | None, at: int, step: int) -> int:
-        """The percent nearest to what was said from which on, up to `at`, the other design is better, or the budget is broken."""
-        while at - step != HUNDRED:
-            nearer = _Scaled(self.planned, self.model, component, at - step)
-            if not (nearer.broken if other is None else nearer.is_better(other)):
-                break
-            at -= step
-        return at
+    def _first(self, component: str, other: Design | None, end: int) -> int | None:
+        """A percent at which a design is better, or without one the budget broken, and at the one before not; None if not at `end`."""
+
+        def beaten(percent: int) -> bool:
+            scaled = _Scaled(self.planned, self.model, component, percent)
+            return scaled.broken if other is None else scaled.is_better(other)
+
+        if not beaten(end):
+            return None
+        near, far = HUNDRED, end
+        while abs(far - near) > 1:
+            middle = (near + far) // 2
+            near, far = (near, middle) if beaten(middle) else (middle, far)
+        return far
 
 
 class _Scaled:
@@ -135,7 +153,7 @@ class _Scaled:
         own = self._options[design.options[self.component]]
         return replace(design, options={**design.options, self.component: own})
 
-    def _as_it_was(self, design: Design) -> Design:
+    def as_it_was(self, design: Design) -> Design:
         """A design of this question, with the times as they were."""
         own = next(plain for plain, its in self._options.items() if its == design.options[self.component])
         return replace(design, options={**design.options, self.component: own})
@@ -166,11 +184,10 @@ class _Scaled:
         within = time is None or iteration(self.model, self.question, its) <= time
         return within and (used is None or its.accelerators <= used)
 
-    def better(self, limit: float, seed: int) -> tuple[Design | None, bool]:
-        """The best design, with the times as they were, that is better here than the plan; and whether that is proved."""
+    def search(self, limit: float, seed: int) -> Searched:
+        """The best design that is better here than the plan, if there is one."""
         time, used = self.bar
         if used == 0:
-            return None, True
+            return Searched((), None, True)
         budget = replace(self.question.budget, nanoseconds=time, accelerators=used)
-        searched = search(replace(self.question, budget=budget), self.model, limit, seed, excluded=self.excluded)
-        return (self._as_it_was(searched.best.design) if searched.best else None), searched.proved
+        return search(replace(self.question, budget=budget), self.model, limit, seed, excluded=self.excluded)

@@ -1,0 +1,85 @@
+"""Where a plan flips: each flip is searched again, from the question with other times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from placewright.models.planning.planned import Planned
+from placewright.models.planning.question import Question
+from placewright.models.planning.workload import SECONDS
+from placewright.solver.planning.after.sensitivity import QUICKEST, SLOWEST, WORTH, Flip, sensitivity
+from placewright.solver.planning.check import price
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.search import search
+
+from .designs import each_planned
+
+
+def scaled(question: Question, component: str, percent: int) -> Question:
+    """The question in which a component takes so many percent of its times."""
+    batches = question.batches
+    options = tuple(
+        replace(each, nanoseconds=tuple(-(-time * percent // (100 * batches)) * batches for time in each.nanoseconds))
+        for each in question.options[component]
+    )
+    return replace(question, options={**question.options, component: options})
+
+
+def stands(planned: Planned, component: str, percent: int) -> bool:
+    """Is the plan within the budget there, and no other one better by more than is worth a change? Searched without a bound."""
+    question, model = scaled(planned.question, component, percent), cost_model(planned.model)
+    place = planned.question.options[component].index(planned.best.design.options[component])
+    own = question.options[component][place]
+    design = replace(planned.best.design, options={**planned.best.design.options, component: own})
+    here = price(question, model, design)
+    time = here[0] if question.aim == SECONDS else here[1]
+    if question.budget.nanoseconds is not None and time > question.budget.nanoseconds:
+        return False
+    best = search(question, model).best
+    assert best is not None
+    if question.aim == SECONDS:
+        return best.price[0] * (100 + WORTH) >= here[0] * 100
+    return best.price[0] >= here[0]
+
+
+@pytest.mark.parametrize("name", ["stages", "stream"])
+def test_a_plan_stands_up_to_where_it_is_said_and_no_further(name: str) -> None:
+    flipped = 0
+    for planned in each_planned(name, range(40)):
+        found = sensitivity(planned)
+        for flip in found.flips:
+            assert flip.sure
+            assert flip.holds == 100 or stands(planned, flip.component, flip.holds), flip
+            if flip.flips is None:
+                assert flip.holds in (SLOWEST, QUICKEST)
+            else:
+                assert abs(flip.flips - flip.holds) == 1
+                assert not stands(planned, flip.component, flip.flips), flip
+                flipped += 1
+    assert flipped > 8
+
+
+@pytest.mark.parametrize("name", ["stages", "stream"])
+def test_what_it_flips_to_is_better_there(name: str) -> None:
+    for planned in each_planned(name, range(20)):
+        for flip in sensitivity(planned).flips:
+            if flip.to is not None and planned.question.aim == SECONDS:
+                budget = planned.question.budget.nanoseconds
+                assert flip.to.nanoseconds * (100 + WORTH) < flip.takes * 100 or (
+                    budget is not None and flip.takes > budget >= flip.to.nanoseconds
+                )
+
+
+def test_no_more_is_searched_than_was_asked_for() -> None:
+    for planned in each_planned("stream", range(10)):
+        found = sensitivity(planned, most=1)
+        assert found.searches <= 1
+        said = {flip.component for flip in found.flips} | set(found.left)
+        assert said == {task.component for task in planned.question.tasks}
+
+
+def test_the_same_plan_gives_the_same_answer() -> None:
+    one, other = ([sensitivity(planned).flips for planned in each_planned("stream", range(6))] for _ in range(2))
+    assert one == other
+    assert any(isinstance(flip, Flip) for its in one for flip in its)
