@@ -47,7 +47,17 @@ def read(document: Document, machines: Cluster | AsDeclared | None, level: str =
     found = read_with(document, machines, level, hints=True)
     if not is_profiled(document.root, document.root.get(HINTS)):
         return found
-    return replace(found, anew=partial(read_with, document, machines, level, True, True))
+    return replace(found, anew=partial(_read_anew, document, machines, level, found.problem))
+
+
+def _read_anew(document: Document, machines: Cluster | AsDeclared | None, level: str, written: Problem | None) -> Reading:
+    """The file with the ranks of the components with times left open; their own are as RLinf would have them of what is `written`."""
+    found = read_with(document, machines, level, hints=True, anew=True)
+    if found.problem is None or written is None:
+        return found
+    placed = {each.name: each.runs for each in written.components if each.runs}
+    own = {name: placed.get(name, runs) for name, runs in found.problem.job.own.items()}
+    return replace(found, problem=replace(found.problem, job=replace(found.problem.job, own=own)))
 
 
 def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool, anew: bool = False) -> Reading:

@@ -92,8 +92,7 @@ def _edits(source: Source, section: Mapping, placed: Mapping, change: _Change) -
     if line is None or value is None:
         return edits + _after(source, section, placed, entry, after)
     if value.text != line.placement:
-        flow = placed.flow or (isinstance(entry.value, Mapping) and entry.value.flow)
-        edits.append(Edit(value.span, in_flow_map(line.placement) if flow else plain_or_quoted(line.placement)))
+        edits.append(Edit(value.span, _text(source, value, line.placement, placed.flow or value is not entry.value)))
     return edits + _after(source, section, placed, entry, after)
 
 
@@ -109,6 +108,14 @@ def _whole_cluster(group: object) -> str:
     """The node groups, "" for the whole cluster."""
     label = group.text.strip() if isinstance(group, Scalar) else ""
     return "" if label == CLUSTER_LABEL else label
+
+
+def _text(source: Source, value: Scalar, ranks: str, flow: bool) -> str:
+    """The ranks in the quotes that the value has."""
+    quote = source.text[value.span.start] if value.span.length else ""
+    if quote in ("'", '"'):
+        return f"{quote}{ranks}{quote}"
+    return in_flow_map(ranks) if flow else plain_or_quoted(ranks)
 
 
 def _key(source: Source, placed: Mapping, entry: Entry, names: str) -> Edit:

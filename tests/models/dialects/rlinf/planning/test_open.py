@@ -1,0 +1,181 @@
+"""What of a profiled file is planned, and what is said where nothing is."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import pytest
+from placewright.models.findings.finding import Severity
+from placewright.models.planning.workload import After
+from placewright.models.problem import Problem
+from placewright.models.reading import Reading
+
+Read = Callable[..., Reading]
+FILE = """
+cluster: {num_nodes: 2, component_placement: PLACED}
+runner: {task_type: reasoning}
+algorithm: {group_size: 8, n_minibatches: 1, recompute_logprobs: true}
+data: {rollout_batch_size: 64}
+rollout: {tensor_parallel_size: 2, max_running_requests: 64}
+actor: {training_backend: megatron, model: {tensor_model_parallel_size: 4}}
+profile_data: {rollout_cost: 60, actor_cost: 40, inference_cost: 10}
+"""
+TOGETHER = '{"actor,rollout,reward": all}'
+APART = "{rollout: 0-7, reward: 0-7, inference: 8-11, actor: 12-15}"
+
+
+def text(placed: str = TOGETHER) -> str:
+    return FILE.replace("PLACED", placed)
+
+
+def problem(reading: Reading) -> Problem:
+    assert reading.problem is not None
+    return reading.problem
+
+
+def said(reading: Reading, code: str = "PW604") -> list[str]:
+    return [finding.message for finding in reading.findings if finding.code == code]
+
+
+def test_verify_sees_the_ranks_and_solve_what_may_be_chosen(read: Read) -> None:
+    reading = read(text())
+    assert all(each.runs is not None and each.timed is None for each in problem(reading).components)
+    assert problem(reading).job.workload is None
+    anew = problem(reading.to_solve)
+    assert {each.name for each in anew.components if each.runs is None} == {"actor", "rollout", "reward", "inference"}
+    assert {each.name for each in anew.components if each.timed} == {"actor", "rollout", "inference"}
+    assert anew.job.own["rollout"] == problem(reading)["rollout"].runs
+    assert anew.job.own["inference"] == problem(reading)["actor"].runs
+
+
+def test_a_file_without_times_is_solved_as_it_is(read: Read) -> None:
+    reading = read(FILE.replace("PLACED", TOGETHER).replace("profile_data", "other_data"))
+    assert reading.anew is None and reading.to_solve is reading
+
+
+def test_the_workflow_is_that_of_rlinf_in_batches_of_a_prompt(read: Read) -> None:
+    workload = problem(read(text()).to_solve).job.workload
+    assert workload is not None
+    assert [(each.earlier, each.later) for each in workload.after] == [("rollout", "inference"), ("inference", "actor")]
+    assert (workload.batches, workload.model) == (64, "stream")
+    without = problem(read(text().replace("recompute_logprobs: true", "recompute_logprobs: false")).to_solve).job.workload
+    assert without is not None and without.after == (After("rollout", "actor"),)
+
+
+def test_the_block_says_otherwise(read: Read) -> None:
+    block = "placewright: {plan: {batches: 8, cost_model: rlinf, workflow: rollout => actor, budget: {accelerators: 8}}}\n"
+    workload = problem(read(text() + block).to_solve).job.workload
+    assert workload is not None
+    assert (workload.batches, workload.model, workload.budget.accelerators) == (8, "rlinf", 8)
+    assert workload.after == (After("rollout", "actor", whole=True),)
+
+
+def test_both_arrangements_of_rlinf_are_offered_and_nothing_between(read: Read) -> None:
+    together, apart = problem(read(text()).to_solve).job.ways
+    assert (together.name, apart.name) == ("collocated", "disaggregated")
+    assert together.without == {"inference"}
+    shape = together.shapes["rollout"]
+    assert (shape.per_process, shape.stride) == (2, 2)  # engines of 2 in the groups of 4 of the actor
+    assert {frozenset(pair) for pair in apart.apart} == {
+        frozenset(("actor", "rollout")), frozenset(("actor", "inference")), frozenset(("rollout", "inference"))
+    }  # fmt: skip
+
+
+def test_online_coding_is_never_collocated(read: Read) -> None:
+    reading = read(text(APART).replace("task_type: reasoning", "task_type: coding_online_rl")).to_solve
+    assert [way.name for way in problem(reading).job.ways] == ["disaggregated"]
+
+
+def test_without_the_cost_of_inference_only_shared_accelerators_are_looked_at(read: Read) -> None:
+    reading = read(text().replace(", inference_cost: 10", "")).to_solve
+    assert [way.name for way in problem(reading).job.ways] == ["collocated"]
+    assert any("`inference` takes" in message for message in said(reading))
+
+
+def test_what_has_no_time_goes_along_or_stays(read: Read) -> None:
+    anew = problem(read(text()).to_solve)
+    assert [relation.components for relation in anew.job.relations if "reward" in relation.components] == [("rollout", "reward")]
+    other = problem(read(text('{"actor,rollout": 0-7, reward: 8-15}')).to_solve)
+    assert other["reward"].runs is not None and other["actor"].runs is None
+
+
+def test_costs_of_a_file_that_is_apart_are_those_of_a_run_on_everything(read: Read) -> None:
+    reading = read(text(APART)).to_solve
+    timed = problem(reading)["rollout"].timed
+    assert timed is not None and max(each.accelerators for each in timed.measured) == 16
+    assert any("here they are apart" in message for message in said(reading))
+    part = read(text('{"actor,rollout,reward": 0-7}')).to_solve
+    measured = problem(part)["actor"].timed
+    assert measured is not None and max(each.accelerators for each in measured.measured) == 8
+    assert any("measured on 8 accelerators" in message for message in said(part))
+    assert said(read(text()).to_solve) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("task_type: reasoning", "task_type: sft", "of task `sft` nothing is planned"),
+        ("actor_cost: 40, ", "", "nobody says how long `actor` takes"),
+        ("num_nodes: 2,", "num_nodes: 2, auto_scheduler: true,", "RLinf's own scheduler"),
+        (", max_running_requests: 64", ", max_running_requests: '${oc.env:REQUESTS}'", "settings that they depend on"),
+        ("data: {rollout_batch_size: 64}", "data: {}", "settings that they depend on"),
+    ],
+)
+def test_where_nothing_is_planned_the_reason_is_a_warning_and_the_ranks_stay(read: Read, old: str, new: str, why: str) -> None:
+    reading = read(text().replace(old, new)).to_solve
+    found = [finding for finding in reading.findings if finding.code == "PW604"]
+    assert [finding.severity for finding in found] == [Severity.WARNING]
+    assert why in found[0].message
+    assert problem(reading)["actor"].runs is not None and not problem(reading).job.own
+    assert problem(reading).job.workload is None
+
+
+@pytest.mark.parametrize("cost", ["-1", "soon", "[1, 2]", ".inf"])
+def test_a_cost_that_is_no_number_of_seconds(read: Read, cost: str) -> None:
+    reading = read(text().replace("actor_cost: 40", f"actor_cost: {cost}")).to_solve
+    assert any(finding.code == "PW105" and finding.severity is Severity.ERROR for finding in reading.findings)
+
+
+def test_seconds_in_the_hints_are_enough_and_come_before_the_profile(read: Read) -> None:
+    hints = "placewright: {components: {actor: {seconds: {16: 33, 8: 50}}}}\n"
+    timed = problem(read(text() + hints).to_solve)["actor"].timed
+    assert timed is not None and {each.accelerators for each in timed.measured} == {8, 16}
+    both = "placewright: {components: {actor: {seconds: {16: 33}}, rollout: {seconds: {16: 70}}}}\n"
+    alone = FILE.replace("PLACED", TOGETHER).split("profile_data")[0].replace("recompute_logprobs: true", "recompute_logprobs: false")
+    anew = problem(read(alone + both).to_solve)
+    assert anew["actor"].runs is None and anew["rollout"].runs is None and anew.job.own
+
+
+EMBODIED = """
+cluster: {num_nodes: 1, component_placement: {"actor,env,rollout": all}}
+runner: {task_type: embodied, only_eval: false}
+env: {train: {total_num_envs: 64}}
+rollout: {pipeline_stage_num: 2}
+actor: {training_backend: fsdp}
+profile_data: {env_profile_data: {8: 1.2, 16: 2.4, 32: 4.6}, rollout_profile_data: {8: 1.0, 16: 2.1, 32: 3.7}, actor_cost: 20}
+"""
+
+
+def test_an_embodied_job_is_a_pipeline_of_its_stages_and_training_after_it(read: Read) -> None:
+    anew = problem(read(EMBODIED).to_solve)
+    workload = anew.job.workload
+    assert workload is not None
+    assert workload.after == (After("env", "rollout"), After("rollout", "actor", whole=True))
+    assert workload.batches == 2 and workload.nested and not anew.job.ways
+    assert anew["env"].timed is not None and {each.accelerators for each in anew["env"].timed.measured} == {2, 4, 8}
+
+
+def test_in_rlinfs_own_units_a_batch_is_an_environment(read: Read) -> None:
+    workload = problem(read(EMBODIED + "placewright: {plan: {cost_model: rlinf-embodied}}\n").to_solve).job.workload
+    assert workload is not None and workload.batches == 64
+    assert workload.after == (After("env", "rollout"), After("rollout", "actor"))
+
+
+def test_the_number_of_environments_is_that_of_the_tool_or_that_of_the_workers(read: Read) -> None:
+    timed = problem(read(EMBODIED + "data: {env_num: 32}\n").to_solve)["env"].timed
+    assert timed is not None and {each.accelerators for each in timed.measured} == {1, 2, 4, 8}
+
+
+def test_a_bad_row_of_environments_is_named(read: Read) -> None:
+    reading = read(EMBODIED.replace("8: 1.2", "eight: 1.2")).to_solve
+    assert any("eight" in finding.message and finding.code == "PW105" for finding in reading.findings)
