@@ -42,12 +42,24 @@ def is_limited(question: Question) -> bool:
 
 def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
     """What an option weighs in the rows. One that weighs no more than another in any figure can take its place in every row."""
-    sizes = sorted({size for area in question.areas for size in area.rooms if area.kind == option.kind})
+    sizes = sorted({power for area in question.areas if area.kind == option.kind for size in area.rooms for power in _powers(size)})
     found = [int(option.group % size == 0) for size in sizes]
     for one, other in sorted(question.not_fewer):
         found += [-option.processes] if name == one else [option.processes] if name == other else []
     found += [int(each.uses[name].meets(option)) for each in question.barred if name in each.uses]
     return tuple(found)
+
+
+def _powers(number: int) -> Iterator[int]:
+    """The powers of primes that it is made of: a least common multiple is one of it if each of them divides some of its numbers."""
+    prime = 2
+    while number > 1:
+        power = 1
+        while number % prime == 0:
+            number, power = number // prime, power * prime
+        if power > 1:
+            yield power
+        prime += 1
 
 
 def pattern(structure: Structure, names: frozenset[str]) -> frozenset[tuple[str, str]]:

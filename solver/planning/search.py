@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from dataclasses import dataclass, field
-from typing import Callable, Sequence
+from typing import Sequence
 
+from ...models.findings.finding import Finding
 from ...models.planning.design import Design
 from ...models.planning.question import Question
-from ...models.planning.workload import SECONDS
-from ..searching.refused.permission import about_to_search
+from ..sandbox.stopped import Stopped, interrupted
 from .costs.cost_model import CostModel
 from .sizes.branching import Branching
 from .sizes.choices import Choice, Choices
+from .sizes.curves import Curves
+from .sizes.least import least
+from .sizes.settling import Settle, Undecided, Unsettled, settle
 from .sizes.sizing import Sizing
 from .structures.every import structures
 from .structures.structure import Structure
@@ -46,6 +50,7 @@ class Searched:
     proved : is what was found proved to be the best, and in this order?
     structures : how many structures can have a design at all, and of how many the counts were searched.
     spent : deterministic seconds.
+    stopped : why the search ended before it was decided; None if it came to its end or to its limit.
     """
 
     found: tuple[Found, ...]
@@ -53,6 +58,7 @@ class Searched:
     proved: bool
     structures: tuple[int, int] = (0, 0)
     spent: float = 0.0
+    stopped: Finding | None = None
 
     @property
     def best(self) -> Found | None:
@@ -61,112 +67,157 @@ class Searched:
 
 
 def search(
-    question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = ()
-) -> Searched:
+    question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
+    settle: Settle = settle, answer_interrupted: bool = False,
+) -> Searched:  # fmt: skip
     """The best designs of the `count` best structures, without those of `excluded`.
 
-    A structure is not searched where what it takes at least is no better than what was found. `limit` is in deterministic seconds.
-    Raises SearchNeeded where no solver may be loaded (see solver/searching/refused) and one is needed.
+    A structure is not searched where what it takes at least is no better than what was found.
+
+    Parameters
+    ----------
+    limit : in deterministic seconds: the same answer on any machine.
+    settle : how structures are settled that dividing does not decide; by CP-SAT in this process, or in one of its own (solver/sandbox).
+    answer_interrupted : whether Ctrl-C ends the search alone, with what was found until then; else KeyboardInterrupt is raised.
     """
-    run = _Run(question, limit, seed, count, excluded)
-    ways = Choices(question, model.divisor(question))
-    for number, structure in enumerate(structures(question, model)):
-        run.begin(number, structure, lambda spare, structure=structure: Sizing(question, model, structure, ways, spare))  # type: ignore[misc]
-    for one in sorted(run.open, key=lambda each: (each.floor, each.number)):
-        run.size(one)
-    return run.result()
+    run = _Run(question, model, limit, seed, count, excluded)
+    stopped: Stopped | None = None
+    try:
+        run.look()
+        run.divide()
+        run.settle(settle)
+    except Stopped as why:
+        stopped = why
+    except KeyboardInterrupt:
+        stopped = interrupted()
+    if stopped is not None and stopped.interrupted and not answer_interrupted:
+        raise KeyboardInterrupt from None
+    return run.result(stopped)
 
 
 @dataclass
 class _Open:
-    """A structure in work: what it costs at least, and its best design until now."""
+    """A structure in work: what it costs at least, and its best design until now. `proved`: nothing better in it could be among the best."""
 
     number: int
     sizing: Sizing
-    branching: Branching
     floor: Price
+    excluded: tuple[Design, ...]
+    branching: Branching | None = None
     found: Found | None = None
-    proved: bool = True
+    proved: bool = False
 
 
 class _Run:
     """One search: what it found, and what is proved."""
 
-    def __init__(self, question: Question, limit: float, seed: int, count: int, excluded: Sequence[Design]) -> None:
-        self.question, self.seed, self.count, self.excluded = question, seed, count, excluded
-        self.limit, self.spent, self.searched = limit, 0.0, 0
+    def __init__(self, question: Question, model: CostModel, limit: float, seed: int, count: int, excluded: Sequence[Design]) -> None:
+        self.question, self.model, self.seed, self.count, self.excluded = question, model, seed, count, excluded
+        self.limit, self.spent, self.searched, self.complete = limit, 0.0, 0, False
         self.open: list[_Open] = []
+        self.best: list[Found] = []
+        """The best design of each structure that has one, the best first."""
 
-    def begin(self, number: int, structure: Structure, sizing: Callable[[int], Sizing]) -> None:
-        """Looks at a structure as a whole: what does it cost at least?"""
-        out = [design for design in self.excluded if _is_of(design, structure)]
-        its = sizing(len(out))
-        branching = Branching(its, lambda chosen: any(_is_same(its.design(chosen), design) for design in out))
-        self.spent += SPENT * branching.parts
-        if (floor := branching.floor) is not None:
-            one = _Open(number, its, branching, floor)
-            self.open.append(one)
+    def look(self) -> None:
+        """Looks at every structure as a whole: what does it cost at least? Those that are cheapest by that show first what can be had."""
+        ways, curves = Choices(self.question, self.model.divisor(self.question)), Curves()
+        for number, structure in enumerate(structures(self.question, self.model)):
+            out = tuple(design for design in self.excluded if _is_of(design, structure))
+            sizing = Sizing(self.question, self.model, structure, ways, len(out))
+            floor = least(sizing, curves)
+            if floor is not None:
+                self.open.append(_Open(number, sizing, floor, out))
+        self.complete = True
+        self._sort()
+        for one in list(self.open):
+            if self._can_be_better(one):
+                self._begin(one)
+        self._sort()
+
+    def divide(self) -> None:
+        """Searches the counts and degrees of each structure, as far as they can be among the best."""
+        asks = sum(kind.accelerators for kind in self.question.kinds) > FEW
+        for one in self.open:
+            if one.branching is None or not self._can_be_better(one):
+                one.proved = True
+                continue
+            self.searched += 1
+            before, left = one.branching.parts, max(1, int((self.limit - self.spent) / SPENT))
+            one.proved = one.branching.search(self._below(one), min(PARTS, left) if asks else left)
+            self.spent += SPENT * (one.branching.parts - before)
             self._take(one)
+            if not one.proved:
+                one.floor = max(one.floor, one.branching.floor or one.floor)
 
-    def size(self, one: _Open) -> None:
-        """Searches the counts and degrees of one structure, as far as they can be among the best."""
-        below = self._below(one)
-        if below is not None and one.floor >= below:
-            if one.found is not None and one.found.price >= below:
-                one.found = None
+    def settle(self, settle: Settle) -> None:
+        """Has a solver decide what is left."""
+        left = {one.number: one for one in self.open if not one.proved and self._can_be_better(one)}
+        if not left or self.spent >= self.limit:
             return
-        self.searched += 1
-        before, solver = one.branching.parts, self._may_ask()
-        left = max(1, int((self.limit - self.spent) / SPENT))
-        decided = one.branching.search(below, min(PARTS, left) if solver else left)
-        self.spent += SPENT * (one.branching.parts - before)
-        self._take(one)
-        if not decided and solver:
-            decided = self._ask(one, below)
-        one.proved = decided
+        asked = Unsettled(
+            self.question,
+            self.model.name,
+            tuple(
+                Undecided(one.number, one.sizing.structure, one.floor, one.found.price if one.found else None, one.excluded)
+                for one in left.values()
+            ),
+            tuple(one.found.price for one in self.open if one.found is not None and one.number not in left),
+            self.count,
+            self.limit - self.spent,
+            self.seed,
+        )
+        for outcome in settle(asked):
+            one = left[outcome.number]
+            self.spent += outcome.spent
+            if outcome.places is not None:
+                self._found(one, tuple(its[place] for its, place in zip(one.sizing.choices, outcome.places)))
+            one.proved = outcome.proved
+            one.floor = max(one.floor, (outcome.bound, 0))
 
-    def _may_ask(self) -> bool:
-        return sum(kind.accelerators for kind in self.question.kinds) > FEW
+    def _sort(self) -> None:
+        self.open.sort(key=lambda each: (each.floor, each.number))
+
+    def _begin(self, one: _Open) -> None:
+        one.branching = Branching(one.sizing, lambda chosen: any(_is_same(one.sizing.design(chosen), each) for each in one.excluded))
+        self.spent += SPENT * one.branching.parts
+        if one.branching.floor is None:
+            self.open.remove(one)
+            return
+        one.floor = max(one.floor, one.branching.floor)
+        self._take(one)
+
+    def _can_be_better(self, one: _Open) -> bool:
+        """Could it hold a design that is among the best, and better than its own best one?"""
+        bars = [price for price in (self._below(one), one.found.price if one.found else None) if price is not None]
+        return not bars or one.floor < min(bars)
 
     def _below(self, one: _Open) -> Price | None:
         """What a structure must be better than to be among the best."""
-        others = sorted(each.found.price for each in self.open if each.found is not None and each is not one)
+        others = [found.price for found in self.best[: self.count + 1] if found.number != one.number]
         return others[self.count - 1] if len(others) >= self.count else None
 
     def _take(self, one: _Open) -> None:
-        if one.branching.best is not None:
-            price, chosen = one.branching.best
-            self._found(one, price, chosen)
+        if one.branching is not None and one.branching.best is not None:
+            self._found(one, one.branching.best[1])
 
-    def _found(self, one: _Open, price: Price, chosen: Sequence[Choice]) -> None:
-        one.found = Found(price, one.number, one.sizing.design(chosen), one.sizing.structure)
+    def _found(self, one: _Open, chosen: Sequence[Choice]) -> None:
+        if one.found is not None:
+            self.best.remove(one.found)
+        one.found = Found(one.sizing.price(chosen), one.number, one.sizing.design(chosen), one.sizing.structure)
+        insort(self.best, one.found)
 
-    def _ask(self, one: _Open, below: Price | None) -> bool:
-        """By CP-SAT; whether it decided."""
-        about_to_search()
-        from .sizes.by_solver import sized
-
-        known = [price for price in (below, one.found.price if one.found else None) if price is not None]
-        out = [design for design in self.excluded if _is_of(design, one.sizing.structure)]
-        outcome = sized(one.sizing, min(known, default=None), out, self.limit - self.spent, self.seed)
-        self.spent += outcome.spent
-        if outcome.chosen is not None:
-            time, used = one.sizing.time(outcome.chosen), one.sizing.accelerators(outcome.chosen)
-            self._found(one, (time, used) if self.question.aim == SECONDS else (used, time), outcome.chosen)
-        if not outcome.proved:
-            floor = one.branching.floor or one.floor
-            one.floor = max(floor, (outcome.bound, 0))
-        return outcome.proved
-
-    def result(self) -> Searched:
+    def result(self, stopped: Stopped | None) -> Searched:
         """What was found and proved."""
-        found = tuple(sorted(each.found for each in self.open if each.found is not None)[: self.count])
+        found = tuple(self.best[: self.count])
         bar = found[-1].price if len(found) == self.count else None
         unproved = [each.floor[0] for each in self.open if not each.proved and (bar is None or each.floor < bar)]
+        proved = self.complete and not unproved
+        why = None if stopped is None or proved else stopped.with_answer if found else stopped.without_answer
         counted = (len(self.open), self.searched)
         if not found:
-            return Searched((), min(unproved, default=None), not unproved, counted, self.spent)
-        return Searched(found, min([found[0].price[0], *unproved]), not unproved, counted, self.spent)
+            return Searched((), min(unproved, default=None if self.complete else 0), proved, counted, self.spent, why)
+        bound = min([found[0].price[0], *unproved]) if self.complete else 0
+        return Searched(found, bound, proved, counted, self.spent, why)
 
 
 def _is_same(one: Design, other: Design) -> bool:

@@ -100,12 +100,10 @@ class Branching:
         """Takes choices as the best so far, if they are."""
         sizing = self.sizing
         chosen = tuple(its[place] for its, place in zip(sizing.choices, places))
-        if not sizing.fits(chosen):
+        if not sizing.allows(chosen):
             return
-        time, used = sizing.time(chosen), sizing.accelerators(chosen)
-        limit = sizing.question.budget.nanoseconds
-        price = (time, used) if sizing.question.aim == SECONDS else (used, time)
-        if (limit is None or time <= limit) and (self._below is None or price < self._below) and not self._refused(chosen):
+        price = sizing.price(chosen)
+        if (self._below is None or price < self._below) and not self._refused(chosen):
             self.best, self._below = (price, chosen), price
 
     def _divided(self, domains: Domains, split: Split | None) -> Sequence[Domains]:

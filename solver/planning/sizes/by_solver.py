@@ -8,7 +8,6 @@ from typing import NamedTuple, Sequence
 from ....models.planning.design import Design
 from ....models.planning.workload import SECONDS
 from ...model.engine import Outcome, Status, run
-from .choices import Choice
 from .counts import Counts, Numbers
 from .sizing import Sizing
 
@@ -17,9 +16,9 @@ LEAST = 0.05
 
 
 class Sized(NamedTuple):
-    """The best choices, if there are better ones than what is known; what is proved of what matters first, in its units."""
+    """The places of the best choices, if there are better ones than what is known; what is proved of what matters first, in its units."""
 
-    chosen: tuple[Choice, ...] | None
+    places: Numbers | None
     bound: int
     proved: bool
     spent: float
@@ -38,6 +37,7 @@ def sized(sizing: Sizing, below: tuple[int, int] | None, excluded: Sequence[Desi
         proved = one.status is Status.INFEASIBLE
         return Sized(None, 0 if proved or one.bound is None else one.bound, proved, one.spent)
     best, spent = one.values, one.spent
+    bound, proved = (one.bound if one.bound is not None else 0), False
     if one.status is Status.OPTIMAL:
         counts.at_most(first, one.objective)
         if below is not None and one.objective == below[0]:
@@ -48,10 +48,9 @@ def sized(sizing: Sizing, below: tuple[int, int] | None, excluded: Sequence[Desi
         if two.status is Status.INFEASIBLE:
             return Sized(None, one.objective, True, spent)
         best = two.values if two.values is not None else best
-        proved = two.status is Status.OPTIMAL
-        return Sized(_chosen(sizing, best), one.objective, proved, spent)
-    bound = one.bound if one.bound is not None else 0
-    return Sized(_chosen(sizing, best), bound, False, spent)
+        bound, proved = one.objective, two.status is Status.OPTIMAL
+    better = below is None or sizing.price(tuple(its[place] for its, place in zip(sizing.choices, best))) < below
+    return Sized(best if better else None, bound, proved, spent)
 
 
 def _twice(counts: Counts, limit: float, seed: int) -> Outcome[Numbers]:
@@ -61,10 +60,6 @@ def _twice(counts: Counts, limit: float, seed: int) -> Outcome[Numbers]:
         return one
     two = run(counts, max(limit - one.spent, LEAST), seed, presolve=False)
     return replace(two, spent=one.spent + two.spent)
-
-
-def _chosen(sizing: Sizing, numbers: Numbers) -> tuple[Choice, ...]:
-    return tuple(its[place] for its, place in zip(sizing.choices, numbers))
 
 
 def _numbers(sizing: Sizing, design: Design) -> Numbers | None:

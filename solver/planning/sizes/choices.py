@@ -31,6 +31,7 @@ class Choice:
     needs: tuple[int, ...]
 
 
+Key = tuple[tuple[str, ...], tuple[int, ...], int]
 Counted = dict[tuple[int, int], list[Choice]]
 """Kind and amount -> the ways to run a set so."""
 
@@ -60,11 +61,7 @@ class Choices:
 
     def of(self, structure: Structure, number: int, spare: int = 0) -> tuple[Choice, ...]:
         """The ways to run one set of a structure that fit in memory by themselves, the fewest accelerators first."""
-        members = structure.sets[number]
-        its = tasks_of(self._question, members)
-        parts = parts_of(structure, its)
-        pattern = tuple(parts.index(structure.segments[task]) for task in its)
-        key = (members, pattern, spare)
+        key = members, pattern, _ = self.key(structure, number, spare)
         if key not in self._found:
             counted = self._of(members, pattern, spare)
             found: list[Choice] = []
@@ -75,10 +72,16 @@ class Choices:
                     else undominated(same, lambda choice: (*choice.loads, *self._limited(members, choice)), spare)
                 )
             found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
-            if len(parts) == 1 and not self._question.nested and not is_limited(self._question):
+            if set(pattern) == {0} and not self._question.nested and not is_limited(self._question):
                 found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
             self._found[key] = tuple(found)
         return self._found[key]
+
+    def key(self, structure: Structure, number: int, spare: int = 0) -> Key:
+        """What the ways to run a set depend on: its members, and which of its tasks run in the same part of the iteration."""
+        its = tasks_of(self._question, structure.sets[number])
+        parts = parts_of(structure, its)
+        return structure.sets[number], tuple(parts.index(structure.segments[task]) for task in its), spare
 
     def _of(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int) -> Counted:
         """By the ways of all components but the last one."""

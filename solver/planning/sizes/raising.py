@@ -118,10 +118,10 @@ def _shared(narrowing: Narrowing, domains: Domains, parts: dict[int, int], most:
         if number not in places:
             total += min(map(loads.__getitem__, left[number]))
             continue
-        hull = _hull(_falling(narrowing, number, left[number], [(part, 0)]))
-        total += hull[0][1]
-        places[number] = hull[0][2]
-        for (fewer, slow, _), (more, fast, place) in zip(hull, hull[1:]):
+        line = hull(_falling(narrowing, number, left[number], [(part, 0)]))
+        total += line[0][1]
+        places[number] = line[0][2]
+        for (fewer, slow, _), (more, fast, place) in zip(line, line[1:]):
             gains.append(Gain(number, more - fewer, slow - fast, place, fewer))
     gains.sort(key=cmp_to_key(_by_slope))  # of one set they are so in the order of its hull
     for number, step, gain, place, fewer in gains:
@@ -133,7 +133,7 @@ def _shared(narrowing: Narrowing, domains: Domains, parts: dict[int, int], most:
     return Raised(total, places)
 
 
-def _hull(steps: Sequence[Step]) -> list[Step]:
+def hull(steps: Sequence[Step]) -> list[Step]:
     """The steps on the lower convex hull."""
     found: list[Step] = []
     for step in steps:

@@ -8,6 +8,7 @@ from typing import NamedTuple, Sequence
 
 from ....models.planning.design import Block, Design
 from ....models.planning.question import NO_KIND, Question
+from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
 from ..limited import Row, rows
 from ..structures.structure import OUTSIDE, Structure
@@ -103,6 +104,16 @@ class Sizing:
     def accelerators(self, chosen: Sequence[Choice]) -> int:
         """How many accelerators are used."""
         return sum(chosen[number].accelerators for number in self.roots)
+
+    def price(self, chosen: Sequence[Choice]) -> tuple[int, int]:
+        """What is as small as possible, and what comes second."""
+        time, used = self.time(chosen), self.accelerators(chosen)
+        return (time, used) if self.question.aim == SECONDS else (used, time)
+
+    def allows(self, chosen: Sequence[Choice]) -> bool:
+        """Do the choices fit, within the time that may be spent?"""
+        limit = self.question.budget.nanoseconds
+        return self.fits(chosen) and (limit is None or self.time(chosen) <= limit)
 
     def fits(self, chosen: Sequence[Choice]) -> bool:
         """Is all that the choices use there: accelerators of each kind, those of the set around, and memory?"""
