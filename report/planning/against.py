@@ -61,7 +61,7 @@ def own_placement(account: Account) -> str:
     elif (yours - best) * HUNDRED <= best * KEEP:
         verdict = f"{distance}: keep it"
     else:
-        verdict = f"{distance}: the plan saves {seconds(yours - best)} of each iteration"
+        verdict = f"{distance}: the plan saves {seconds(yours - best)} seconds of each iteration"
     return f"{said}, {verdict}\n  {words}" + _forbidden(own.forbidden)
 
 

@@ -14,6 +14,8 @@ def assumptions(account: Account) -> str:
     measured = [str(each.task) for each in account.bases if each.kind == MEASURED]
     if measured:
         lines.append(f"{listed(measured)}: as measured")
+    if account.own is not None:
+        lines += [f"yours: {_time(each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
     lines.append(f"an iteration: {account.source}")
     for each in account.bills:
         for entry in each.peak.entries:

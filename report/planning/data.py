@@ -117,7 +117,9 @@ def _basis(basis: Basis) -> Data:
 def _own(planned: Planned, own: Own) -> Data:
     if own.priced is None:
         return {"why_not": own.why_not}
-    return {**_priced(planned.question, own.priced), "forbidden": list(own.forbidden)}
+    over = own.over(planned.best.nanoseconds)
+    rests = [_basis(each) for each in own.bases]
+    return {**_priced(planned.question, own.priced), "over": over, "forbidden": list(own.forbidden), "rests_on": rests}
 
 
 def _sensitivity(question: Question, found: Sensitivity) -> Data:

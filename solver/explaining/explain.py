@@ -16,6 +16,7 @@ from .explanation import Explanation
 from .needs import needs_of
 from .numbers import numbers
 from .sharing import sharing_of
+from .timing import iteration_of, timed_of
 
 NOT_SHOWN = "not shown"
 USUAL = (1, 2, 4, 8, 16)
@@ -55,8 +56,10 @@ def _explained(reading: Reading, assumed: int = 0) -> Explanation:
     needs = needs_of(problem, reading.document, unknown)
     told = numbers(problem, needs, reading.derivations, reading.document)
     plan = Plan(problem.cluster, problem.given(), VERIFIED)
-    derivations = tuple(_concealed(each, secret) for each in told)
-    return Explanation(report, plan, needs, sharing_of(problem), derivations, assumed, demands_of(problem))
+    planned = reading.to_solve.problem or problem
+    derivations = tuple(_concealed(each, secret) for each in (*told, *iteration_of(planned)))
+    demands = (*demands_of(problem), *timed_of(planned))
+    return Explanation(report, plan, needs, sharing_of(problem), derivations, assumed, demands)
 
 
 def _concealed(derivation: Derivation, secret: Environment) -> Derivation:

@@ -17,6 +17,7 @@ from ..costs import cost_model
 from ..costs.cost_model import CostModel, iteration, segment_times
 from ..interpolation import time_of
 from ..structures.every import segmentations
+from .basis import Basis, bases
 
 Seat = tuple[int, int]
 """(node rank, local index) of an accelerator."""
@@ -31,11 +32,17 @@ class Own:
     priced : its design, run in the best parts that it allows; None where it has no price.
     why_not : why it has none; "" if it has one.
     forbidden : what the demands of the file refuse of it, each a sentence.
+    bases : what its times rest on.
     """
 
     priced: Priced | None
     why_not: str = ""
     forbidden: tuple[str, ...] = ()
+    bases: tuple[Basis, ...] = ()
+
+    def over(self, best: int) -> float | None:
+        """By which part it is over a time, such as 0.04; None without a price."""
+        return None if self.priced is None else (self.priced.nanoseconds - best) / best
 
 
 class _NoPrice(Exception):
@@ -43,16 +50,18 @@ class _NoPrice(Exception):
 
 
 def own(problem: Problem, planned: Planned) -> Own | None:
-    """What the file's own ranks come to; None where it has none."""
-    if not problem.job.own:
-        return None
-    question, model = planned.question, cost_model(planned.model)
+    """What the file's own ranks come to, of those that were read anew; None where it has none."""
+    return own_of(problem, planned.question, cost_model(planned.model)) if problem.job.own else None
+
+
+def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
+    """What the ranks come to that the file gives to the components of a question."""
     try:
         design = _design(problem, question, model)
     except _NoPrice as reason:
         return Own(None, str(reason))
     priced = Priced(design, iteration(model, question, design), tuple(segment_times(model, question, design)))
-    return Own(priced, forbidden=tuple(faults(question, model, design)))
+    return Own(priced, forbidden=tuple(faults(question, model, design)), bases=bases(problem, question, design))
 
 
 def _design(problem: Problem, question: Question, model: CostModel) -> Design:

@@ -1,0 +1,80 @@
+"""What counts are to be chosen by, a sentence for each; and how long an iteration of the file's own ranks takes."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ...models.component import Component
+from ...models.derivation import Derivation
+from ...models.planning.measured import SECOND, TABLE, Measured
+from ...models.planning.workload import SECONDS, Workload
+from ...models.problem import Problem
+from ..wording import listed
+from .demands import Demanded
+
+MAX_ROWS = 4
+"""So many measurements of a component are named."""
+ITERATION = "seconds an iteration"
+
+
+def timed_of(problem: Problem) -> tuple[Demanded, ...]:
+    """The times of each component, then what the job is chosen by; nothing where no component has times."""
+    workload = problem.job.workload
+    if workload is None:
+        return ()
+    found = [each for component in problem.components for each in _times(component)]
+    return (*found, *(Demanded((), text, workload.span) for text in _chosen_by(workload)))
+
+
+def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
+    """How long an iteration of the ranks takes that the file itself gives, by its cost model; nothing where that cannot be told."""
+    workload = problem.job.workload
+    if workload is None or not (problem.job.own or any(each.runs for each in problem.components)):
+        return ()
+    from ..planning.after.own import own_of
+    from ..planning.after.shares import shares
+    from ..planning.asked import asked
+    from ..planning.costs import cost_model
+
+    question, model = asked(problem, workload), cost_model(workload.model)
+    priced = own_of(problem, question, model).priced
+    if priced is None:
+        return ()
+    parts = [f"{question.tasks[task]} {_seconds(time)}" for task, time in shares(question, model, priced.design).items() if time]
+    return (Derivation("", ITERATION, _seconds(priced.nanoseconds), f"{' + '.join(parts)} (cost model {workload.model})"),)
+
+
+def _times(component: Component) -> Iterator[Demanded]:
+    if component.timed is None:
+        return
+    for phase in component.timed.phases:
+        rows = [each for each in component.timed.measured if each.phase == phase]
+        more = f" and {len(rows) - MAX_ROWS} more measurements" if len(rows) > MAX_ROWS else ""
+        what = f" to {phase}" if phase else ""
+        said = f"takes{what} {listed([_row(each) for each in rows[:MAX_ROWS]])}{more}"
+        between = "no other counts" if component.timed.scaling == TABLE else f"{component.timed.scaling} between and beyond"
+        yield Demanded((component.name,), f"{said}; {between}", rows[0].span or component.span("seconds"))
+    if component.timed.samples:
+        yield Demanded((component.name,), f"its replicas divide {component.timed.samples} samples evenly", component.span("samples"))
+
+
+def _row(measured: Measured) -> str:
+    with_ = [measured.model] if measured.model else []
+    with_ += [str(measured.parallel)] if measured.parallel else []
+    return f"{_seconds(measured.nanoseconds)} seconds on {' '.join([str(measured.accelerators), *with_])}"
+
+
+def _chosen_by(workload: Workload) -> Iterator[str]:
+    batches = f", handed on in {workload.batches} batches" if workload.batches > 1 else ""
+    aim = "the shortest iteration" if workload.aim == SECONDS else "the fewest accelerators"
+    budget = workload.budget
+    most = [f"at most {budget.accelerators} accelerators"] if budget.accelerators is not None else []
+    most += [f"at most {_seconds(budget.nanoseconds)} seconds"] if budget.nanoseconds is not None else []
+    limits = f", with {listed(most)}" if most else ""
+    yield f"{aim} by the cost model {workload.model}{batches}{limits}"
+    for after in workload.after:
+        yield f"{after.later} works on what {after.earlier} makes" + (", when all of it is there" if after.whole else "")
+
+
+def _seconds(nanoseconds: int) -> str:
+    return f"{nanoseconds / SECOND:.6g}"
