@@ -11,11 +11,15 @@ from .question import Question
 
 @dataclass(frozen=True)
 class Priced:
-    """A design with the nanoseconds of an iteration of it; `segments` are those of its parts, in order."""
+    """A design with the nanoseconds of an iteration of it; `segments` are those of its parts, in order.
+
+    `traffic` are those that its placement takes besides, where what crosses the topology counts as time.
+    """
 
     design: Design
     nanoseconds: int
     segments: tuple[int, ...] = ()
+    traffic: int = 0
 
 
 @dataclass(frozen=True)

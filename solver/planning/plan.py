@@ -2,67 +2,179 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Callable
 
-from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from ...models.findings.finding import Finding, error
+from ...models.answer import IMPOSSIBLE, Answer
+from ...models.placements.plan import OPTIMAL
 from ...models.planning.design import Design
+from ...models.planning.limits import Barred
 from ...models.planning.planned import Planned, Priced, Unplaceable
 from ...models.planning.question import Question
-from ...models.planning.workload import Workload
+from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
+from ..pricing.price import effect
+from ..pricing.priced import BETTER
 from .asked import asked
+from .asking.related import overlaps
 from .costs import cost_model
-from .costs.cost_model import CostModel, iteration, segment_times
+from .costs.cost_model import iteration, segment_times
+from .loop.barring import ruled_out, this_alone
+from .loop.told import nothing, over_budget, overlapping, too_many
+from .loop.traffic import Traffic
 from .placing import placing
-from .search import search
+from .search import Found, Price, Searched, search
 
 Solve = Callable[[Problem], Answer]
 ROUNDS = 12
-"""Designs that are placed at most."""
+"""Searches for designs that are placed, at most; after each, what is known of its designs rules these out."""
 ALTERNATIVES = 3
 
 
 def plan(problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1) -> Answer:
-    """The best design that can be placed, with its placement.
+    """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
 
     `solve` places a problem whose counts are decided. The proof covers both: every design that would be better was ruled out by a
-    search over designs, or by a proof that it cannot be placed.
+    search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
+    own time, until that alone is no less than the best with its traffic.
     """
-    question, model = asked(problem, workload), cost_model(workload.model)
-    unplaceable: list[Unplaceable] = []
-    unsure = False
-    for _ in range(ROUNDS):
-        searched = search(question, model, limit, seed, ALTERNATIVES + 1, [each.priced.design for each in unplaceable])
-        if searched.best is None:
-            return _nothing(searched.proved and not unsure, unplaceable)
-        best = searched.best
-        answer = solve(placing(problem, question, best.design))
-        if answer.plan is not None:
-            others = tuple(_priced(question, model, each.design) for each in searched.found[1:])
-            proved = searched.proved and not unsure
-            bound = searched.bound if searched.bound is not None else best.price[0]
-            planned = Planned(
-                question, model.name, _priced(question, model, best.design), bound, proved, others, tuple(unplaceable), searched.structures
-            )
-            return replace(answer, planned=planned)
-        unsure = unsure or answer.verdict != IMPOSSIBLE
-        unplaceable.append(Unplaceable(_priced(question, model, best.design), answer.findings))
-    return Answer(UNDECIDED, findings=(_too_many(len(unplaceable)),), how="search")
+    if pair := overlaps(problem, [each for each in problem.components if each.timed]):
+        return overlapping(*pair)
+    loop = _Loop(problem, workload, solve, limit, seed)
+    while loop.goes_on():
+        loop.place()
+    return loop.answer()
 
 
-def _priced(question: Question, model: CostModel, design: Design) -> Priced:
-    return Priced(design, iteration(model, question, design), tuple(segment_times(model, question, design)))
+@dataclass(frozen=True)
+class _Placed:
+    """A design with its placement, and what both cost."""
+
+    priced: Priced
+    answer: Answer
+    price: Price
 
 
-def _nothing(proved: bool, unplaceable: list[Unplaceable]) -> Answer:
-    findings: tuple[Finding, ...] = unplaceable[0].reason if unplaceable else ()
-    message = "no counts and degrees fit together" + (" that can be placed" if unplaceable else "")
-    found = error("PW601" if proved else "PW602", "", message, help="leave more open, or give it longer")
-    return Answer(IMPOSSIBLE if proved else UNDECIDED, findings=(found, *findings), how="search")
+@dataclass
+class _Loop:
+    """What was searched, placed and ruled out until now."""
+
+    problem: Problem
+    workload: Workload
+    solve: Solve
+    limit: float
+    seed: int
+    spent: float = 0.0
+    rounds: int = 0
+    out: list[Barred] = field(default_factory=list)
+    done: list[Barred] = field(default_factory=list)
+    placed: list[_Placed] = field(default_factory=list)
+    unplaceable: list[Unplaceable] = field(default_factory=list)
+    unsure: list[int] = field(default_factory=list)
+    """What designs cost at least of which it is not known whether they can be placed, or how well."""
+
+    def __post_init__(self) -> None:
+        self.model = cost_model(self.workload.model)
+        self.traffic = Traffic(self.problem, self.workload)
+        self.best: _Placed | None = None
+        self.closed = False
+        """Is all that is better ruled out?"""
+        self._search()
+
+    def goes_on(self) -> bool:
+        """Can there be anything better than the best, and may it still be looked for?"""
+        first = self.searched.best
+        if first is None or (self.best is not None and (first.price >= self.best.price or not self.traffic.costs)):
+            self.closed = self.searched.proved
+            return False
+        return self.rounds < ROUNDS
+
+    def place(self) -> None:
+        """Places what was found, the best first; then searches for what is left."""
+        self.rounds += 1
+        first = self.searched.found[0]
+        for found in self.searched.found:
+            worse = self.best is not None and found.price > self.best.price
+            if found is not first and (worse or (not self.traffic.costs and found.price > first.price)):
+                break
+            if not self._place(found) and found is first:
+                break  # others like it can be better than what comes next
+        if self.best is None or self.traffic.costs:
+            self._search()
+
+    def answer(self) -> Answer:
+        """The best, with what is proved of it; why there is none."""
+        best = self.best
+        if best is None:
+            return nothing(self.closed and not self.unsure, self.unplaceable) if self.searched.best is None else too_many(self.unplaceable)
+        known = [] if self.closed or self.searched.bound is None else [self.searched.bound]
+        bound = min([best.price[0], *known, *self.unsure])
+        proved = self.closed and all(least >= best.price[0] for least in self.unsure)
+        structures = self.searched.structures
+        question = asked(self.problem, self.workload, self.out) if self.done else self.question
+        planned = Planned(question, self.model.name, best.priced, bound, proved, self._others(best), tuple(self.unplaceable), structures)
+        return replace(best.answer, planned=planned)
+
+    def _search(self) -> None:
+        """The question without what is ruled out, and the best designs of it."""
+        self.question: Question = asked(self.problem, self.workload, (*self.out, *self.done))
+        self.searched: Searched = search(self.question, self.model, max(self.limit - self.spent, 0.0), self.seed, ALTERNATIVES + 1)
+        self.spent += self.searched.spent
+
+    def _place(self, found: Found) -> bool:
+        """Places a design; whether it has a placement, or might have one."""
+        design = found.design
+        answer = self.solve(self.traffic.asked(placing(self.problem, self.question, design)))
+        if answer.plan is None:
+            self._is_out(found, answer)
+            return False
+        crossing = self.traffic.nanoseconds(answer.plan)
+        priced = replace(self._priced(design), traffic=crossing)
+        placed = _Placed(priced, replace(answer, plan=self.traffic.answered(answer.plan)), self._price(priced))
+        if self.traffic.costs:
+            self.done.append(this_alone(design))
+            if crossing and answer.plan.status != OPTIMAL:
+                self.unsure.append(found.price[0])
+            most, takes = self.workload.budget.nanoseconds, priced.nanoseconds + crossing
+            if most is not None and takes > most:
+                self.unplaceable.append(Unplaceable(priced, (over_budget(takes, crossing, most),)))
+                return True
+        self.placed.append(placed)
+        if self.best is None or placed.price < self.best.price or (placed.price == self.best.price and _is_better(placed, self.best)):
+            self.best = placed
+        return True
+
+    def _is_out(self, found: Found, answer: Answer) -> None:
+        if self.best is not None and not self.traffic.costs:
+            return  # it costs as much as the best, and was no more than another answer
+        if answer.verdict == IMPOSSIBLE:
+            out = ruled_out(self.problem, self.question, found.design, self.solve)
+        else:
+            out = this_alone(found.design)
+        if answer.verdict != IMPOSSIBLE or out.segments is not None:
+            self.unsure.append(found.price[0])
+        self.out.append(out)
+        self.unplaceable.append(Unplaceable(self._priced(found.design), answer.findings))
+
+    def _priced(self, design: Design) -> Priced:
+        return Priced(design, iteration(self.model, self.question, design), tuple(segment_times(self.model, self.question, design)))
+
+    def _price(self, priced: Priced) -> Price:
+        takes, used = priced.nanoseconds + priced.traffic, priced.design.accelerators
+        return (takes, used) if self.workload.aim == SECONDS else (used, takes)
+
+    def _others(self, best: _Placed) -> tuple[Priced, ...]:
+        """The best of other structures: what was placed, and what was only found."""
+        found = [(each.price, each.priced) for each in self.placed]
+        found += [(each.price, self._priced(each.design)) for each in self.searched.found]
+        seen, others = {best.priced.design.structure()}, []
+        for _, priced in sorted(found, key=lambda its: its[0]):
+            if priced.design.structure() not in seen:
+                seen.add(priced.design.structure())
+                others.append(priced)
+        return tuple(others[:ALTERNATIVES])
 
 
-def _too_many(count: int) -> Finding:
-    message = f"undecided: the {count} best designs cannot be placed"
-    return error("PW602", "", message, help="leave more open: counts, degrees, or who shares with whom")
+def _is_better(one: _Placed, other: _Placed) -> bool:
+    """Is the placement of the first the better one, by the objective of placements?"""
+    return effect(other.answer, one.answer) == BETTER

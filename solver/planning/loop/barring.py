@@ -1,0 +1,114 @@
+"""A design that no placement has, and all others of which the same proof shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Callable, Iterable, Mapping
+
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.component import UNBOUNDED, Component
+from ....models.planning.design import Design
+from ....models.planning.limits import Barred, Use, inside_of
+from ....models.planning.question import NO_KIND, Question
+from ....models.problem import Problem
+from ..placing import placing
+
+Solve = Callable[[Problem], Answer]
+PROBES = 12
+"""Further placements that are tried for one design, so that others are ruled out with it."""
+
+
+def this_alone(design: Design) -> Barred:
+    """The design by itself, whatever part of the iteration its tasks run in."""
+    return _barred(design, design.options, {})
+
+
+def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve) -> Barred:
+    """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
+
+    Fewer components, without their memory and traffic, are placed by themselves: what is impossible for them is impossible for every
+    design that has them so. Then the same with so many accelerators or more, and with the fewest that are already too many.
+    """
+    probing = _Probing(problem, question, design, solve)
+    every = {name: design.options[name].amount for name in question.components}
+    if question.ways or problem.job.laying is not None or not probing.is_impossible(every, False):
+        return replace(this_alone(design), segments=design.segments)
+    names = dict(every)
+    for name in every:
+        fewer = {each: amount for each, amount in names.items() if each != name}
+        if fewer and probing.is_impossible(fewer, False):
+            names = fewer
+    if not probing.is_impossible(names, True):
+        return _barred(design, names, {})
+    return _barred(design, names, probing.fewest(names))
+
+
+def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> Barred:
+    """`least`: from how many accelerators on; where it names none, exactly as many as the design has."""
+    uses = {}
+    for name in names:
+        option = design.options[name]
+        uses[name] = Use(option.kind, least.get(name, option.amount), option.parallel, name in least)
+    return Barred(uses, inside_of(design, frozenset(uses)))
+
+
+@dataclass
+class _Probing:
+    """Placements of parts of a design."""
+
+    problem: Problem
+    question: Question
+    design: Design
+    solve: Solve
+    probes: int = PROBES
+
+    def is_impossible(self, amounts: Mapping[str, int], or_more: bool) -> bool:
+        """Is it proved that these components have no placement with so many accelerators, or also with more? False if nobody knows."""
+        if self.probes <= 0:
+            return False
+        self.probes -= 1
+        return self.solve(self._part(amounts, or_more)).verdict == IMPOSSIBLE
+
+    def fewest(self, amounts: Mapping[str, int]) -> dict[str, int]:
+        """From how many accelerators on nothing is possible; of components on the same ones it is the same number."""
+        found = dict(amounts)
+        for members in self._together(amounts):
+            step = min(option.amount for name in members for option in self.question.options[name])
+            low, high = 0, found[members[0]]  # nothing is possible from `high` on; whether it is from `low` on is not known
+            while high - low > 1 and self.probes > 0:
+                middle = (low + high) // 2 if low else max(min(step, high - 1), high // 2)
+                if self.is_impossible({**found, **dict.fromkeys(members, middle)}, True):
+                    high = middle
+                else:
+                    low = middle
+            found.update(dict.fromkeys(members, high))
+        return found
+
+    def _together(self, names: Iterable[str]) -> list[tuple[str, ...]]:
+        """The components by the accelerators that they use; each that uses none alone."""
+        its: dict[object, list[str]] = {}
+        for name in names:
+            blocks = self.design.blocks_of(name)
+            its.setdefault(blocks or name, []).append(name)
+        return [tuple(members) for members in its.values()]
+
+    def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
+        placed = placing(self.problem, self.question, self.design)
+        planned = set(self.question.components)
+        components = tuple(
+            self._bare(each, amounts, or_more) for each in placed.components if each.name in amounts or each.name not in planned
+        )
+        names = {each.name for each in components}
+        relations = tuple(each for each in placed.job.relations if names.issuperset(each.components))
+        job = replace(placed.job, components=components, relations=relations, links=(), shares=())
+        return replace(placed, job=job, previous=None, unlike=(), caps=())
+
+    def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
+        """Only what matters for where it can be: a demand less never makes anything impossible."""
+        bare = replace(component, memory=0, offloaded=0, host_memory=0, traffic=0, phase="")
+        if component.name not in amounts or component.runs is not None:
+            return bare
+        amount, none = amounts[component.name], self.design.options[component.name].kind == NO_KIND
+        return replace(
+            bare, least=amount, most=UNBOUNDED if or_more and not none else self.design.options[component.name].amount if none else amount
+        )

@@ -1,0 +1,66 @@
+"""What crosses levels of the topology, as time: so many nanoseconds for each MiB."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Mapping
+
+from ....models.machines.cluster import Cluster
+from ....models.machines.topology import LEVELS, NODE_LEVEL, domain
+from ....models.placements.plan import Plan
+from ....models.planning.measured import SECOND
+from ....models.planning.workload import Workload
+from ....models.preference import WEIGHTED, Preference
+from ....models.problem import Problem
+from ...objectives import OBJECTIVES
+from ...objectives.presence import WORDS
+from ...objectives.traffic.bytes_across import BytesAcross
+
+LOWEST = LEVELS[-1]
+"""Nodes stand for the domains of this level where the cluster names none: what crosses nodes is counted there."""
+
+
+class Traffic:
+    """How long what crosses takes, beside an iteration.
+
+    Attributes
+    ----------
+    costs : level of the topology -> nanoseconds for a MiB across it; levels without a bandwidth cost nothing.
+    """
+
+    def __init__(self, problem: Problem, workload: Workload) -> None:
+        self.cluster = problem.cluster
+        self.by_node = workload.bandwidth.get(NODE_LEVEL, 0) if _names_none(problem.cluster) else 0
+        known = {LOWEST: self.by_node} if self.by_node else {}
+        self.costs: Mapping[str, int] = {
+            level: -(-SECOND // rate) for level, rate in {**workload.bandwidth, **known}.items() if level in LEVELS and rate
+        }
+
+    def asked(self, problem: Problem) -> Problem:
+        """The problem in which what crosses is weighed by its time."""
+        if not self.costs:
+            return problem
+        preference = Preference(WEIGHTED, {level: self.costs.get(level, 0) for level in LEVELS})
+        cluster = _with_domains(problem.cluster) if self.by_node else problem.cluster
+        return replace(problem, cluster=cluster, job=replace(problem.job, preference=preference))
+
+    def answered(self, plan: Plan) -> Plan:
+        """The plan on the cluster as it is."""
+        if not self.by_node:
+            return plan
+        terms = tuple(replace(term, name=term.name.replace(WORDS[LOWEST], "nodes")) for term in plan.terms)
+        return replace(plan, cluster=self.cluster, terms=terms)
+
+    def nanoseconds(self, plan: Plan) -> int:
+        """How long what crosses in a plan takes, as the solver gave it."""
+        costs = {term.name: self.costs.get(term.level, 0) for term in OBJECTIVES if isinstance(term, BytesAcross)}
+        return sum(costs.get(term.name, 0) * term.value for term in plan.terms)
+
+
+def _names_none(cluster: Cluster) -> bool:
+    return not any(domain(node, LOWEST) for node in cluster.nodes)
+
+
+def _with_domains(cluster: Cluster) -> Cluster:
+    nodes = tuple(replace(node, topology={**node.topology, LOWEST: node.name}) for node in cluster.nodes)
+    return replace(cluster, nodes=nodes)
