@@ -67,8 +67,9 @@ def add_hints(
         if len(form.parallel.choices()) > 1:
             choices[name] = form.parallel.choices()
     count = 1
-    for alternatives in choices.values():
-        count *= len(alternatives)
+    for name, alternatives in choices.items():
+        if found[name].timed is None:  # degrees of those with times are chosen by the times, not one combination after the other
+            count *= len(alternatives)
     if count > MAX_CHOICES:
         message = f"{count} combinations of parallel degrees are open; at most {MAX_CHOICES} are tried"
         findings.append(error("PW121", next(iter(choices)), message, inner.span, help="leave fewer degrees open"))
@@ -110,6 +111,8 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     known = known or Component(name, role=name if name in ROLES else "")
     own = {field: read(form) for field, read in _READ.items() if field in spans}
     own |= where(form, name, value, cluster)
+    if form.seconds and not form.phase and len(phases := dict.fromkeys(row.phase for row in form.seconds)) == 1:
+        own["phase"] = next(iter(phases))  # its times name the phase that it works in
     if wrong := unlikely(replace(known, **own)):
         place = find(value, f"estimate.{wrong[1]}")
         raise UnusableInput([error("PW121", name, wrong[0], place.span if place else spans["estimate"], help=wrong[2])])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Iterator
 
-from ....component import COLOCATED, Component, Relation
+from ....component import COLOCATED, KEYS, SUBSET, Component, Relation
 from ....machines.node_group import NODE
 from ....placements.assignment import Assignment, seats
 from ....problem import Problem
@@ -28,6 +28,34 @@ def colocations(problem: Problem) -> tuple[Relation, ...] | None:
         elif any(mask & held[other].get(place, 0) for place, mask in held[one].items()):
             return None
     return tuple(found.values())
+
+
+def sharing(problem: Problem, assignment: Assignment) -> dict[str, dict[str, list[str]]]:
+    """Component -> the keys, with the names in them, that let it share accelerators as it does in an assignment.
+
+    What the problem says already is left out. Components on the very same accelerators name the first of them.
+    """
+    if problem.job.capabilities.shares_accelerators:
+        return {}
+    held = {c.name: _held(assignment, c.name) for c in problem.components if problem.kind(c) != NODE}
+    said = {frozenset(each.components) for each in problem.job.relations if each.implies in (COLOCATED, SUBSET)}
+    sets = {c.name: number for number, members in enumerate(problem.colocated_sets) for c in members}
+    found: dict[str, dict[str, list[str]]] = {}
+    for one, other in combinations(held, 2):
+        if sets[one] == sets[other] or frozenset((one, other)) in said:
+            continue
+        if held[one] == held[other] and held[one]:
+            if KEYS[COLOCATED] not in found.get(one, {}):
+                found.setdefault(other, {}).setdefault(KEYS[COLOCATED], []).append(one)
+        elif _is_within(held[one], held[other]):
+            found.setdefault(one, {}).setdefault(KEYS[SUBSET], []).append(other)
+        elif _is_within(held[other], held[one]):
+            found.setdefault(other, {}).setdefault(KEYS[SUBSET], []).append(one)
+    return found
+
+
+def _is_within(inner: dict[tuple[int, str], int], outer: dict[tuple[int, str], int]) -> bool:
+    return bool(inner) and all(mask & outer.get(place, 0) == mask for place, mask in inner.items())
 
 
 def _held(assignment: Assignment, name: str) -> dict[tuple[int, str], int]:

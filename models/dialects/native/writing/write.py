@@ -17,12 +17,13 @@ from ....reading import Reading
 from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.source import Source
 from ....text.splice import at_line_end, indent_of, line_end, point, quotes_keys
-from ....text.tree import Mapping, find, plain
+from ....text.tree import Mapping, find, leaves, plain
 from ..reader import read
+from .shared import sharing
 
 
 def write(reading: Reading, assignment: Assignment) -> list[Edit]:
-    """The edits that give every component of the assignment its place, where the file gives it none.
+    """The edits that give every component of the assignment its place, where the file gives it none, and let it share as it does.
 
     What a placement text cannot say is written node by node. Raises UnusableInput (PW603) where the file cannot be edited so that
     it gives this Assignment when it is read back, and no other value of it changes.
@@ -30,7 +31,7 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
     problem, written = reading.problem, reading.source.root.get("components")
     if problem is None or not isinstance(written, Mapping):
         raise _refused("", "the file has no `components:` map that could be edited")
-    edits = []
+    edits, added = [], sharing(problem, assignment)
     for component in problem.hinted:
         hints = written.get(component.name)
         if not isinstance(hints, Mapping):
@@ -41,6 +42,8 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
             edits.append(_edit(reading.source, hints, text))
         except UnusableInput:
             edits.append(_edit_list(reading.source, hints, placement_list(runs, grouped=len(component.node_groups) > 1)))
+        for key, names in added.get(component.name, {}).items():
+            edits.append(_edit_names(reading.source, hints, key, names))
     _check(reading, assignment, edits)
     return edits
 
@@ -84,6 +87,20 @@ def _edit_list(source: Source, hints: Mapping, entries: list[dict[str, object]])
     return Edit(point(source, hints.entries[-1].value.span.end), f", {text}")
 
 
+def _edit_names(source: Source, hints: Mapping, key: str, names: list[str]) -> Edit:
+    """A key with names, or these added to those that it has."""
+    there = hints.get(key)
+    if there is not None:
+        return Edit(there.span, "[" + ", ".join(in_flow_map(name) for name in (*(leaf.text for leaf in leaves(there)), *names)) + "]")
+    if not hints.flow:
+        indent = indent_of(source, hints.entries[0].key.span)
+        text = ", ".join(in_flow_map(name) for name in names)
+        return at_line_end(source, hints.span.end, f"{line_end(source)}{indent}{key}: [{text}]")
+    quoted = quotes_keys(source, hints)
+    text = ", ".join(json.dumps(name) if quoted else in_flow_map(name) for name in names)
+    return Edit(point(source, hints.entries[-1].value.span.end), f", {json.dumps(key) if quoted else key}: [{text}]")
+
+
 def _in_flow(value: object) -> str:
     return str(value) if isinstance(value, (int, list)) else in_flow_map(str(value))
 
@@ -95,7 +112,9 @@ def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
     for name in [component.name for component in problem.hinted] if problem else ():
         if find(edited.root, f"components.{name}.placement") is None and "." not in name:
             raise _refused(name, f"the place of `{name}` would not be found in the text")
-    if _without(plain(edited.root), problem) != plain(reading.source.root):
+    if _without(plain(edited.root), reading.source.root, problem, sharing(problem, assignment) if problem else {}) != plain(
+        reading.source.root
+    ):
         raise _refused("", "another value of it would change")
     again = read(reading.document.compose(edited), problem.cluster if problem else None).problem
     found = {component.name: component.runs or () for component in again.components} if again else {}
@@ -104,12 +123,17 @@ def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
 
 
-def _without(root: object, problem: Problem | None) -> object:
-    """The values of a file without the placements that were added."""
+def _without(root: object, written: Mapping, problem: Problem | None, added: dict[str, dict[str, list[str]]]) -> object:
+    """The values of a file without the placements and the keys that were added to what was `written`."""
     components = root.get("components") if isinstance(root, dict) else None
     if problem is not None and isinstance(components, dict):
         for component in problem.hinted:
             components[component.name].pop("placement", None)
+            for key in added.get(component.name, {}):
+                before = find(written, f"components.{component.name}.{key}")
+                components[component.name].pop(key, None)
+                if before is not None:
+                    components[component.name][key] = plain(before)
     return root
 
 
