@@ -1,0 +1,110 @@
+"""What does not fit by an estimate is a warning; what is close is a note; nothing else is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from placewright.models.component import COLOCATED, Component, Parallel, Relation
+from placewright.models.findings.finding import Finding, Severity
+from placewright.models.job import Job
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.memory.estimate import FSDP, NONE, ZERO1, ZERO3, Estimate
+from placewright.models.memory.estimated import estimated, with_slack
+from placewright.models.memory.of_job import with_estimates
+from placewright.models.model_cards.known import known_model
+from placewright.models.placements.assignment import Run
+from placewright.models.problem import Problem
+from placewright.solver.advice.estimated_memory import EstimatedMemory
+from placewright.solver.verify import check_given
+
+EIGHT = range(8)
+
+
+def on_all(name: str, **more: object) -> Component:
+    """A component on the eight accelerators of a node."""
+    return Component(name, least=8, most=8, runs=(Run(EIGHT, 0),), **more)  # type: ignore[arg-type]
+
+
+def said(cluster: str, *components: Component) -> list[Finding]:
+    """What the advice has to say of components that share all accelerators."""
+    names = [each.name for each in components]
+    together = tuple(Relation(COLOCATED, (names[0], other)) for other in names[1:])
+    machines = read_shorthand(cluster)
+    question = Problem(machines, with_estimates(Job(components, together), divided=True))  # type: ignore[arg-type]
+    assert not [each for each in check_given(question) if each.severity is Severity.ERROR]
+    return list(EstimatedMemory().check(question, question.given()))
+
+
+def test_what_fits_is_good() -> None:
+    assert said("1x8xH100", on_all("actor", estimate=Estimate(parameters=7 * 10**9, sharding=ZERO3))) == []
+
+
+def test_nothing_is_said_where_nothing_is_estimated() -> None:
+    assert said("1x8x4090", on_all("actor", memory=20_000), on_all("rollout")) == []
+
+
+def test_nothing_is_said_of_accelerators_whose_memory_is_unknown() -> None:
+    assert said("1x8xGPU", on_all("actor", estimate=Estimate(parameters=10**12))) == []
+
+
+def test_sixteen_bytes_a_parameter_do_not_fit_undivided() -> None:
+    (finding,) = said("1x8xH100", on_all("actor", estimate=Estimate(parameters=7 * 10**9)))
+    assert (finding.code, finding.severity) == ("PW805", Severity.WARNING)
+    assert (
+        finding.message == "accelerator 0 of node 0 has 80 GiB; by an estimate 104.4 GiB are needed: actor 104.4 GiB"
+    )  # 16 x 7e9 / 2^30 = 104.3
+    assert finding.help == "run actor with `sharding: zero3`"
+
+
+@pytest.mark.parametrize(("gigabytes", "severity"), [(77.0, None), (78.0, Severity.INFO), (85.5, Severity.INFO), (86.0, Severity.WARNING)])
+def test_a_tenth_is_to_be_left_free(gigabytes: float, severity: Severity | None) -> None:
+    """Of 80 GiB 72 GiB are 77.3 GB; 80 GiB are 85.9 GB."""
+    found = said("1x8xH100", on_all("reference", estimate=Estimate(parameters=int(gigabytes * 10**9 / 2))))
+    assert [each.severity for each in found] == ([severity] if severity else [])
+
+
+def test_components_without_a_phase_are_taken_to_take_turns() -> None:
+    """It works while the other one waits: 35 GB of weights each are there all the time, and nothing else is."""
+    half = Estimate(parameters=int(17.5 * 10**9))
+    assert [each.severity for each in said("1x8xH100", on_all("reference", estimate=half), on_all("reward", estimate=half))] == []
+    gone = Estimate(parameters=38 * 10**9, offload=True)
+    assert said("1x8xH100", on_all("reference", estimate=gone), on_all("reward", estimate=gone)) == []
+    kept = Estimate(parameters=38 * 10**9)
+    (finding,) = said("1x8xH100", on_all("reference", estimate=kept), on_all("reward", estimate=kept))
+    assert finding.severity is Severity.WARNING and "offload" not in finding.help  # one of them alone does not help
+
+
+def test_components_of_one_phase_work_together() -> None:
+    gone = Estimate(parameters=38 * 10**9, offload=True)
+    (finding,) = said("1x8xH100", on_all("reference", estimate=gone, phase="infer"), on_all("reward", estimate=gone, phase="infer"))
+    assert finding.severity is Severity.WARNING
+
+
+def test_declared_memory_counts_beside_an_estimate() -> None:
+    gone = Estimate(parameters=20 * 10**9, offload=True)
+    assert said("1x8xH100", on_all("actor", memory=30 * 1024), on_all("reference", estimate=gone)) == []
+    (finding,) = said("1x8xH100", on_all("actor", memory=45 * 1024), on_all("reference", estimate=gone))
+    assert "actor 45 GiB + reference 37.3 GiB" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("cluster", "estimate", "change"),
+    [
+        ("1x8x4090", Estimate("Qwen/Qwen2.5-7B", sharding=ZERO1), "sharding: zero3"),
+        ("1x8xA100-40GB", Estimate("Qwen/Qwen2.5-7B", sharding=FSDP, sequence=8192, micro_batch=16), "micro_batch: 1"),
+        ("1x8xA100-40GB", Estimate("Qwen/Qwen2.5-7B", sharding=FSDP, sequence=8192, micro_batch=2, recompute=NONE), "recompute: full"),
+    ],
+)  # fmt: skip
+def test_what_it_advises_was_estimated_and_fits(cluster: str, estimate: Estimate, change: str) -> None:
+    card = known_model(estimate.model)
+    component = on_all("actor", estimate=estimate)
+    question = Problem(read_shorthand(cluster), with_estimates(Job((component,)), divided=True))  # type: ignore[arg-type]
+    models = {"actor": replace(question.job.models["actor"], card=card)}
+    question = replace(question, job=replace(question.job, models=models))
+    (finding,) = EstimatedMemory().check(question, question.given())
+    assert f"`{change}`" in finding.help
+    key, _, value = change.partition(": ")
+    mended = replace(component, estimate=replace(estimate, **{key: int(value) if value.isdigit() else value}))
+    found = estimated(mended, card, Parallel(), 8)
+    assert found is not None and with_slack(found.mebibytes) <= (question.cluster.nodes[0].accelerator_memory or 0)
