@@ -1,6 +1,6 @@
 """placewright: which process runs on which accelerator of which node.
 
-The front door: ``load``, ``verify``, ``solve``, ``whatif``, ``replan``, ``alternatives``, ``convert``, ``explain``, ``discover``, ``launch``, ``attach`` and the words
+The front door: ``load``, ``verify``, ``solve``, ``whatif``, ``replan``, ``alternatives``, ``account``, ``convert``, ``explain``, ``discover``, ``launch``, ``attach`` and the words
 ``Cluster``, ``Placement``, ``Plan``, ``Finding``, ``Report``, ``Reading``, ``Answer``, ``Converted``, RLinf's three placement strategies, and
 what is raised: ``UnusableInput``, ``LaunchFailed``. Everything is loaded when it is first used.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .front import cluster, convert, explain, explanation, launch, load, read_plan, solve, verify, write_plan
-    from .further import alternatives, discover, replan, whatif
+    from .further import account, alternatives, discover, replan, whatif
     from .models.answer import Answer
     from .models.converted import Converted
     from .models.findings.finding import Finding, Severity, UnusableInput
@@ -42,6 +42,7 @@ _HOMES = {
     "Report": ".models.report",
     "Severity": ".models.findings.finding",
     "UnusableInput": ".models.findings.finding",
+    "account": ".further",
     "alternatives": ".further",
     "attach": ".runtime.detached.attaching",
     "cluster": ".front",
@@ -62,8 +63,8 @@ _HOMES = {
 __all__ = [
     "Answer", "Cluster", "Converted", "Finding", "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy",
     "PackedPlacementStrategy", "Placement", "Plan", "Problem", "Reading", "Report", "Severity", "UnusableInput",
-    "alternatives", "attach", "cluster", "convert", "discover", "explain", "explanation", "launch", "load", "read_plan", "replan", "solve",
-    "verify", "whatif", "write_plan",
+    "account", "alternatives", "attach", "cluster", "convert", "discover", "explain", "explanation", "launch", "load", "read_plan", "replan",
+    "solve", "verify", "whatif", "write_plan",
 ]  # fmt: skip
 
 

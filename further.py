@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .models.placements.plan import Plan
     from .models.problem import Problem
     from .solver.alternatives.top import Alternatives
+    from .solver.planning.after.account import Account
     from .solver.pricing.priced import Pricing
 
 Askable = Union[Readable, "Problem"]
@@ -97,6 +98,32 @@ def alternatives(
     if best.plan is None:
         raise UnusableInput(best.findings)
     return found(question.problem, best.plan, count, search)
+
+
+def account(
+    file: Askable, cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, *, answer: Answer | None = None,
+    searches: int = 40, sandbox: bool = True, **options: Any,
+) -> Account:  # fmt: skip
+    """The account of a plan whose counts are chosen by time: where the time goes, who waits, memory, other arrangements, the file's own.
+
+    Parameters
+    ----------
+    answer : that of `solve` for the same file, if it was solved already.
+    searches : how many further ones may say what becomes of the plan where a hint is wrong.
+
+    Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer without a
+    plan; ValueError where no component says its `seconds`.
+    """
+    from .models.findings.finding import UnusableInput
+    from .solver.planning.after.account import account as found
+
+    question = question_of(file, cluster, dialect, **options)
+    told = answer or question.told(searching(limit, seed, sandbox)(question.problem))
+    if told.plan is None:
+        raise UnusableInput(told.findings)
+    if told.planned is None:
+        raise ValueError("no component says its `seconds`: counts were not chosen by time")
+    return found(question.problem, told.planned, seed, searches)
 
 
 def discover(

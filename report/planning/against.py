@@ -8,7 +8,7 @@ from ...solver.planning.after.account import Account, Other
 from ...solver.planning.after.sensitivity import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
 from ...solver.wording import listed
 from ..terminal import escape
-from .words import design_in_words, over, seconds
+from .words import design_in_words, over, seconds, task_name
 
 KEEP = 5
 """Percent over the best up to which a placement that stands is worth keeping: measured times differ as much from run to run."""
@@ -25,10 +25,11 @@ def alternatives(account: Account) -> str:
 
 
 def _other(account: Account, other: Other) -> str:
+    question = account.planned.question
     more = [(task, time) for task, time in other.adds if time > 0][:MAX_ADDS]
     if more and other.priced.nanoseconds > account.planned.best.nanoseconds:
-        why = "loses by " + listed([f"{task}, which adds {seconds(time)} more" for task, time in more])
-        return f"{_priced(account, other.priced)}: {escape(why)}"
+        why = f"{listed([task_name(question, task) + f' adds {seconds(time)} more' for task, time in more])}"
+        return f"{_priced(account, other.priced)}\n     {escape(why)}"
     return _priced(account, other.priced)
 
 
@@ -96,4 +97,7 @@ def _flip(account: Account, flip: Flip) -> str:
     if flip.to is None:
         return f"{at}: nothing keeps to the budget"
     words = design_in_words(planned.question, planned, flip.to.design, planned.best.design)
+    if planned.question.aim != SECONDS:
+        used = f"{flip.to.design.accelerators} accelerators instead of {planned.best.design.accelerators}, which take {seconds(flip.takes)} seconds"
+        return f"{at}: {used}: {words}"
     return f"{at}: {seconds(flip.to.nanoseconds)} seconds instead of {seconds(flip.takes)}: {words}"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from ...models.planning.question import Question
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.basis import BETWEEN, FAR, FORMULA, MEASURED, Basis
 from ...solver.wording import listed
 from ..terminal import escape
+from .words import task_name
 
 
 def assumptions(account: Account) -> str:
     """One line for each time that nobody measured on exactly these accelerators, and for what else was assumed."""
-    lines = [_time(each) for each in account.bases if each.kind != MEASURED]
-    measured = [str(each.task) for each in account.bases if each.kind == MEASURED]
+    question = account.planned.question
+    lines = [_time(question, each) for each in account.bases if each.kind != MEASURED]
+    measured = [task_name(question, each.task) for each in account.bases if each.kind == MEASURED]
     if measured:
         lines.append(f"{listed(measured)}: as measured")
     if account.own is not None:
-        lines += [f"yours: {_time(each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
+        lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
     lines.append(f"an iteration: {account.source}")
     for each in account.bills:
         for entry in each.peak.entries:
@@ -24,11 +27,11 @@ def assumptions(account: Account) -> str:
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
 
 
-def _time(basis: Basis) -> str:
-    counts = listed([str(count) for count in basis.counts])
+def _time(question: Question, basis: Basis) -> str:
+    what, counts = task_name(question, basis.task), listed([str(count) for count in basis.counts])
     if basis.kind == FORMULA:
-        return f"{basis.task} on {basis.amount}: {basis.scaling}"
+        return f"{what} on {basis.amount}: {basis.scaling}"
     if basis.kind == BETWEEN:
-        return f"{basis.task} on {basis.amount}: interpolated between {counts} ({basis.scaling})"
+        return f"{what} on {basis.amount}: interpolated between {counts} ({basis.scaling})"
     far = f", {basis.beyond:.1f}x beyond: measure it there" if basis.beyond > FAR else f", {basis.beyond:.1f}x beyond"
-    return f"{basis.task} on {basis.amount}: extrapolated from {counts} ({basis.scaling}){far}"
+    return f"{what} on {basis.amount}: extrapolated from {counts} ({basis.scaling}){far}"

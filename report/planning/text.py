@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...models.memory.bill import ESTIMATED, KEPT, SILENT, Entry
 from ...models.planning.workload import SECONDS
-from ...models.quantity import write_memory
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.usage import busy
 from ...solver.wording import listed
@@ -11,7 +11,7 @@ from ..table import table
 from ..terminal import escape
 from .against import alternatives, own_placement, sensitivities
 from .assumptions import assumptions
-from .words import amount, block_name, parts, percent, seconds
+from .words import amount, block_name, parts, percent, seconds, task_name
 
 
 def render(account: Account) -> list[str]:
@@ -37,7 +37,6 @@ def _components(account: Account) -> str:
     """One row a task: on how many accelerators, with which degrees, with whom, how long it works, and what it adds."""
     question, design = account.planned.question, account.planned.best.design
     rows = [["component", "accelerators", "degrees", "replicas", "shares with", "seconds", "adds"]]
-    several = {name for name in question.components if len(question.tasks_of[name]) > 1}
     for name in question.components:
         option = design.options[name]
         blocks = set(design.blocks_of(name))
@@ -49,7 +48,7 @@ def _components(account: Account) -> str:
         rows += [[name, *own, "-", "-"]] if not tasks else []
         for place, number in enumerate(tasks):
             task = question.tasks[number]
-            whose = [str(task) if name in several else name, *(own if not place else [""] * len(own))]
+            whose = [task_name(question, task), *(own if not place else [""] * len(own))]
             rows.append([*whose, seconds(design.nanoseconds(question, number)), seconds(account.shares[task])])
     return table(rows, right=(1, 3, 5, 6))
 
@@ -116,25 +115,27 @@ def _memory(account: Account) -> str:
         return ""
     names = parts(question, planned, design)
     segments = list(dict.fromkeys(moment.segment for each in account.bills for moment in each.moments))
-    rows = [["memory of each", *(names[place] for place in segments), "peak", "of"]]
+    rows = [["GiB on each", *(names[place] for place in segments), "peak", "of"]]
     silent: list[str] = []
     for each in account.bills:
         cells = []
         for place in segments:
-            moment = next(its for its in each.moments if its.segment == place)
-            said = [f"{its.component} {_amount(its.mebibytes, its.origin)}{_state(its.state)}" for its in moment.entries if its.mebibytes]
-            cells.append(" + ".join(said) or "-")
-            silent += [its.component for its in moment.entries if its.origin == "not known"]
-        capacity = write_memory(each.capacity) if each.capacity is not None else "not known"
-        rows.append([block_name(question, each.block), *cells, write_memory(each.peak.mebibytes), capacity])
+            entries = next(its.entries for its in each.moments if its.segment == place)
+            said = [f"{its.component} {_amount(its)}" for its in entries if its.mebibytes and its.state != KEPT]
+            kept = [f"{its.component} {_amount(its)}" for its in entries if its.mebibytes and its.state == KEPT]
+            cells.append("; ".join([*([", ".join(said)] if said else []), *([f"kept: {', '.join(kept)}"] if kept else [])]) or "-")
+            silent += [its.component for its in entries if its.origin == SILENT]
+        capacity = _gibibytes(each.capacity) if each.capacity is not None else "not known"
+        rows.append([block_name(question, each.block), *cells, _gibibytes(each.peak.mebibytes), capacity])
     unsaid = f"\nnobody says the memory of {escape(listed(list(dict.fromkeys(silent))))}" if silent else ""
-    estimated = any(its.origin == "estimated" for each in account.bills for moment in each.moments for its in moment.entries)
+    estimated = any(its.origin == ESTIMATED for each in account.bills for moment in each.moments for its in moment.entries)
     return table(rows) + ("\n~ is an estimate" if estimated else "") + unsaid
 
 
-def _amount(mebibytes: int, origin: str) -> str:
-    return ("~" if origin == "estimated" else "") + write_memory(mebibytes)
+def _amount(entry: Entry) -> str:
+    return ("~" if entry.origin == ESTIMATED else "") + _gibibytes(entry.mebibytes)
 
 
-def _state(state: str) -> str:
-    return " kept" if state == "kept" else ""
+def _gibibytes(mebibytes: int) -> str:
+    """Up to a tenth, rounded up."""
+    return f"{-(-mebibytes * 10 // 1024) / 10:g}"

@@ -5,14 +5,19 @@ from __future__ import annotations
 from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
 from ...models.planning.planned import Planned
-from ...models.planning.question import Question
+from ...models.planning.question import Question, Task
 from ...solver.wording import listed
 
 
 def seconds(nanoseconds: int) -> str:
     """A number of seconds with four digits that count: `20.18`, `0.375`, `1234`."""
     time = nanoseconds / SECOND
-    return f"{time:.0f}" if time >= 1000 else f"{time:.4g}" if time >= 0.001 else f"{time:.6f}"
+    return f"{time:.0f}" if time >= 1000 or not time else f"{time:.4g}" if time >= 0.001 else f"{time:.6f}"
+
+
+def task_name(question: Question, task: Task) -> str:
+    """`actor.train`; `rollout` where that does all its work in one phase."""
+    return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
 
 
 def percent(part: int, whole: int) -> str:
@@ -82,6 +87,5 @@ def _order(question: Question, planned: Planned, design: Design) -> str:
         return ""
     groups: list[list[str]] = [[] for _ in range(max(design.segments, default=0) + 1)]
     for task, segment in zip(question.tasks, design.segments):
-        several = len(question.tasks_of[task.component]) > 1
-        groups[segment].append(str(task) if several else task.component)
+        groups[segment].append(task_name(question, task))
     return "first " + ", then ".join(map(listed, groups)) if len(groups) > 1 else ""

@@ -32,9 +32,9 @@ class Flip:
     component : whose times are others.
     holds : percent of its times at which the plan is as good as any, but for less than `WORTH` percent; searched.
     flips : the next percent, at which it is not; None if it holds as far as was searched.
-    to : the best design there; None if nothing is known or nothing holds there.
+    to : the best design there; None if nothing keeps to the budget there.
     takes : ns of an iteration of the plan there.
-    sure : was every search that this rests on a proof?
+    sure : was every search that this rests on a proof? Else the plan may flip before, or to something better still.
     """
 
     component: str
@@ -90,30 +90,41 @@ class _Run:
         What is better at the far end is better from some percent on; before that the next search looks.
         """
         step = 1 if end > HUNDRED else -1
-        firsts = [(first, place) for place, other in enumerate(self.known) if (first := self._first(component, other, end)) is not None]
-        at, other = end, None
-        beaten = bool(firsts)
-        if beaten:
-            first, place = min(firsts, key=lambda its: (abs(its[0] - HUNDRED), its[1]))
-            at, other = first - step, self.known[place]
-        sure = True
+        firsts = [first for other in self.known if (first := self._first(component, other, end)) is not None]
+        flips = min(firsts, key=lambda first: abs(first - HUNDRED), default=None)
+        at, sure, best = end if flips is None else flips - step, True, None
         while at != HUNDRED:
-            if self.searches >= self.most or self.spent >= SPENT:
-                return None
             scaled = _Scaled(self.planned, self.model, component, at)
-            searched = scaled.search(SPENT - self.spent, self.seed)
-            self.searches, self.spent = self.searches + 1, self.spent + searched.spent
+            searched = self._search(scaled)
+            if searched is None:
+                return None
+            sure = searched.proved
             if searched.best is None and not scaled.broken:
-                sure = searched.proved
                 break
-            beaten, other = True, scaled.as_it_was(searched.best.design) if searched.best else None
-            self.known += [other] if other else []
-            first = self._first(component, other, at)
-            at = (at if first is None else first) - step
-        if not beaten:
+            best = (at, scaled.as_it_was(searched.best.design) if searched.best else None)
+            first = self._first(component, best[1], at)
+            flips = at if first is None else first
+            at = flips - step
+        if flips is None:
             return Flip(component, at, sure=sure)
-        there = _Scaled(self.planned, self.model, component, at + step)
-        return Flip(component, at, at + step, there.priced(other) if other else None, there.takes, sure)
+        there = _Scaled(self.planned, self.model, component, flips)
+        if best is None or best[0] != flips:
+            searched = self._search(there)
+            if searched is None:
+                return None
+            sure = sure and searched.proved
+            best = (flips, there.as_it_was(searched.best.design) if searched.best else None)
+        return Flip(component, at, flips, there.priced(best[1]) if best[1] else None, there.takes, sure)
+
+    def _search(self, scaled: _Scaled) -> Searched | None:
+        """What is better than the plan there; None if no search is left."""
+        if self.searches >= self.most or self.spent >= SPENT:
+            return None
+        searched = scaled.search(SPENT - self.spent, self.seed)
+        self.searches, self.spent = self.searches + 1, self.spent + searched.spent
+        if searched.best is not None:
+            self.known.append(scaled.as_it_was(searched.best.design))
+        return searched
 
     def _first(self, component: str, other: Design | None, end: int) -> int | None:
         """A percent at which a design is better, or without one the budget broken, and at the one before not; None if not at `end`."""
