@@ -10,7 +10,7 @@ from .link import Link
 from .model_cards.use import ModelUse
 from .placements.assignment import Run
 from .placements.ranks import write_range
-from .planning.way import Way
+from .planning.way import Shape, Way
 from .planning.workload import Workload
 from .pools.laying import Laying
 from .pools.pool import Pool
@@ -56,7 +56,7 @@ class Job:
     `workload` are the times that counts are chosen by, if there are any, `ways` the arrangements of which such a plan keeps to one, and
     `own` is where the file itself places the components that are planned: what its answer is compared with, and no demand.
     `accepted` are the counts and degrees of planned components that the dialect takes, where only its own reading can tell; `laying`
-    says how it lays out pools whose sizes are chosen.
+    says how it lays out pools whose sizes are chosen, `shapes` what the processes of a component are with each choice of its degrees.
     """
 
     components: tuple[Component, ...]
@@ -74,3 +74,4 @@ class Job:
     own: Mapping[str, Sequence[Run]] = field(default_factory=dict)
     accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
     laying: Laying | None = None
+    shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)

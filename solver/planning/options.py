@@ -34,17 +34,25 @@ def options(
     for parallel in choices:
         if not _divides(problem, component, parallel):
             continue
-        one = replace(component, parallel=parallel)
+        one = _shaped(problem, component, parallel)
         size = group(problem, one)
         for kind in range(len(room.kinds)):
             most = min(one.most, room.most(problem, one, kind))
             for amount in range(-(-one.least // one.step) * one.step, most + 1, one.step):
-                if _shares(problem, one, amount) and not (timed and timed.samples and timed.samples % (amount // parallel.replica)):
+                if _shares(problem, one, amount, parallel) and not (timed and timed.samples and timed.samples % (amount // one.parallel.replica)):
                     takes = need(problem, one, parallel, amount, room.kinds[kind].memory)
                     its = _timed(timed, kind, amount, parallel, room.kinds[kind].model, batches, takes)
                     found += (replace(option, group=size, processes=amount // one.per_process) for option in its)
     split = {option.group for option in found if any(free % option.group for free in room.free.values())}
     return tuple(_undominated(found, sorted(split), [each.uses[component.name] for each in barred if component.name in each.uses]))
+
+
+def _shaped(problem: Problem, component: Component, parallel: Parallel) -> Component:
+    """The component with these degrees, in the processes that the dialect makes of it then."""
+    shape = problem.job.shapes.get(component.name, {}).get(parallel)
+    if shape is None:
+        return replace(component, parallel=parallel)
+    return replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
 
 
 def _timed(timed: Timed | None, kind: int, amount: int, parallel: Parallel, model: str, batches: int, takes: Need) -> Iterator[Option]:
@@ -56,10 +64,10 @@ def _timed(timed: Timed | None, kind: int, amount: int, parallel: Parallel, mode
         yield Option(kind, amount, parallel, rounded, takes.memory, takes.kept, outside, takes.estimated)
 
 
-def _shares(problem: Problem, component: Component, amount: int) -> bool:
+def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:
     """Does all work that is dealt out divide among as many processes, and does the dialect take such a count with such degrees?"""
     processes, known = amount // component.per_process, problem.job.accepted.get(component.name)
-    if known is not None and (amount, component.parallel) not in known:
+    if known is not None and (amount, parallel) not in known:
         return False
     return all(share.divides(processes) for share in problem.shares if share.component == component.name)
 

@@ -12,6 +12,7 @@ from ...derivation import Derivation
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import MAX_NODES, AsDeclared
+from ...planning.usual import timed_names
 from ...problem import Problem
 from ...reading import Reading
 from ...said import Said
@@ -23,6 +24,7 @@ from .capabilities import CAPABILITIES, ENVIRONMENT
 from .machines.counts import devices_per_node, nodes_reserved
 from .machines.reserved import Reserving
 from .modes import read_modes
+from .planning.anew import anew
 from .recognise import HINTS, NAME
 from .roles.defaults import Defaults
 from .roles.hinted import only_roles, with_workers
@@ -39,10 +41,13 @@ FRAMEWORK = "ROLL"
 
 def read(document: Document, machines: Cluster | AsDeclared | None, level: str = "placement") -> Reading:
     """The problem that the file states, and everything that is wrong with it. See `Dialect.read`."""
-    return read_with(document, machines, level, hints=True)
+    found = read_with(document, machines, level)
+    if not timed_names(document.root.get(HINTS)):
+        return found
+    return replace(found, anew=lambda: anew(read_with, document, machines, level))
 
 
-def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool) -> Reading:
+def read_with(document: Document, machines: Cluster | AsDeclared | None, level: str, hints: bool = True) -> Reading:
     """As `read`; without `hints` only what is explicit is read."""
     reader = _Reader(document, level == TRAINING, hints)
     problem = reader.problem(machines)

@@ -14,12 +14,12 @@ from ...component import UNBOUNDED, Component, Parallel, Relation
 from ...configuration.settings import Amount
 from ...findings.finding import error
 from ...machines.cluster import Cluster
+from ...planning.usual import timed_names
 from ...pools.pool import Pool
 from ...said import Said
 from ...text.tree import Mapping, Scalar, Value
 from .configuration import Configuration
 from .planning.degrees import can_say
-from .planning.timed import timed_names
 
 HINTS = "placewright"
 Own = Callable[[str], MappingType[str, Amount]]

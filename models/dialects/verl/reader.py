@@ -11,6 +11,7 @@ from ...findings.finding import Severity
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared
+from ...planning.usual import timed_names
 from ...problem import Problem
 from ...reading import Reading
 from ...text.document import Document
@@ -26,7 +27,7 @@ from .hinted import HINTS, is_open, opened, with_hints
 from .misspelt import judge_keys
 from .planning.anew import anew, plan_pools
 from .planning.degrees import amounts_of
-from .planning.timed import is_planned, timed_names
+from .planning.programs import is_planned
 from .pools import Declared, pools_of
 from .pools.placed import placed
 from .recognise import NAME

@@ -28,7 +28,9 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
         return component
     choices = setup.choices.pop(role.key, (component.parallel,))
     demanded = its.parallel
-    if "parallel" in component.spans and not any(
+    if component.timed and "parallel" in component.spans:
+        setup.choices[role.key] = choices  # they are chosen, and written into the strategy
+    elif "parallel" in component.spans and not any(
         (hint.tp, hint.pp, hint.cp) == (demanded.tp, demanded.pp, demanded.cp) for hint in choices
     ):
         said = " or ".join(str(hint) for hint in choices)

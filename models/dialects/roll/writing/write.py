@@ -12,15 +12,17 @@ from ....placements.assignment import Assignment, Run, seats
 from ....problem import Problem
 from ....reading import Reading
 from ....text.reshape import with_entry
+from ....text.scalar_text import in_flow_map
 from ....text.source import Source
 from ....text.splice import line_end, point
-from ....text.tree import Mapping, find, plain
+from ....text.tree import Mapping, Scalar, find, plain
 from ...dialect import Degrees
 from ..mapping.ids import Ids
 from ..mapping.written import text_of
 from ..reader import read_with
 from ..roles.known_keys import DEVICES, PER_WORKER, STRATEGY, WORLD_SIZE
 from ..workers.strategy import VLLM
+from .degrees import degrees_of, drop_degrees
 
 Lines = dict[str, str]
 """Key -> its value, as text that needs no quotes outside of braces."""
@@ -38,6 +40,10 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     for component in problem.hinted:
         lines = _lines(problem, component, assignment.of(component.name), reading)
         owner = find(source.root, component.name)
+        if isinstance(owner, Mapping) and owner.entries:
+            edits += _instead(source, owner, lines)
+        if not lines:
+            continue
         if owner is None:
             new[component.name] = lines
         elif isinstance(owner, Mapping) and owner.entries:
@@ -46,7 +52,9 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
             raise _refused(component.name, f"`{component.name}` is written elsewhere, through an interpolation")
     if new:
         edits.append(_new_blocks(source, new))
-    _check(reading, problem, assignment, edits)
+    for name, parallel in degrees.items():
+        edits += degrees_of(source, name, parallel)
+    _check(reading, problem, assignment, degrees, edits)
     return edits
 
 
@@ -58,10 +66,24 @@ def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading:
     ids = Ids.of(range(first[node] + index, first[node] + index + 1) for _, its in seats(runs) for (node, index), _, _ in its)
     lines = {DEVICES: text_of(ids)}
     root = reading.document.root
+    if component.name in problem.job.shapes:
+        return lines  # how large a worker is stands beside its degrees
     strategy = find(root, f"{component.name}.{STRATEGY}.strategy_name")
     if component.per_process > 1 and find(root, f"{component.name}.{PER_WORKER}") is None and (strategy is None or plain(strategy) != VLLM):
         lines[PER_WORKER] = str(component.per_process)
     return lines
+
+
+def _instead(source: Source, owner: Mapping, lines: Lines) -> list[Edit]:
+    """The edits of keys that are there already; they are taken from the lines."""
+    edits = []
+    for key in [key for key in lines if owner.entry(key) is not None]:
+        here, value = owner.get(key), lines.pop(key)
+        if not isinstance(here, Scalar) or here.origin is not None:
+            raise _refused(key, f"`{key}` is no text that could be replaced")
+        if source.text[here.span.start : here.span.end] != value:
+            edits.append(Edit(here.span, in_flow_map(value) if owner.flow else value))
+    return edits
 
 
 def _into(source: Source, name: str, owner: Mapping, lines: Lines) -> Edit:
@@ -86,8 +108,8 @@ def _new_blocks(source: Source, blocks: dict[str, Lines]) -> Edit:
     return Edit(point(source, len(source.text)), text)
 
 
-def _check(reading: Reading, problem: Problem, assignment: Assignment, edits: list[Edit]) -> None:
-    """The edited text must say this Assignment of all that was open or has devices, and everything else as before."""
+def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
+    """The edited text must say this Assignment of all that was open or has devices, with these degrees, and everything else as before."""
     source = Source(reading.source.name, apply_edits(reading.source.text, edits))
     try:
         after = plain(source.root)
@@ -95,19 +117,24 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, edits: li
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
     open_ = {component.name for component in problem.hinted}
-    if _without(after, open_) != _without(plain(reading.source.root), open_):
+    if _without(after, open_, degrees) != _without(plain(reading.source.root), open_, degrees):
         raise _refused("", "another value of it would change")
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None
+        shape = problem.job.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
+        if shape is not None and name in found and found[name].parallel != shape.parallel:
+            raise _refused(name, f"with it, `{name}` would have {found[name].parallel}")
         if name not in open_ and problem.kind(problem[name]) != ACCELERATOR:
             continue  # on which of the reserved nodes it is follows from the others
         if its is None or list(seats(its)) != list(seats(runs)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
 
 
-def _without(root: object, open_: set[str]) -> object:
-    """The values of a file without what was added to the open roles, and without blocks left empty by that."""
+def _without(root: object, open_: set[str], degrees: Degrees) -> object:
+    """The values of a file without what was added to the open roles or changed of them, and without blocks left empty by that."""
+    for name in degrees:
+        drop_degrees(root, name)
     for name in open_:
         owner, last = root, ""
         for last in name.split(".", 1):

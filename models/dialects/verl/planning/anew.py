@@ -11,14 +11,14 @@ from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....machines.shorthand import AsDeclared
 from ....parallel import Parallel
-from ....planning.workload import STEADY, After, Workload
+from ....planning.usual import usual_order
+from ....planning.workload import STEADY, Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
 from ....reading import Reading
 from ....text.tree import Mapping as Section
-from ....text.tree import Value
 from ..components.built import whole_replicas
-from ..entries import Entry, Kind
+from ..entries import Kind
 from ..pools.declared import FIT
 from ..setup import Setup
 from .degrees import numbers
@@ -65,25 +65,20 @@ def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own
             degrees[each.name] = {parallel: numbers(amounts, parallel) for parallel in choices} or {each.parallel: {}}
         found |= accepted(pool, cluster, degrees, again)
     setup.accepted = found
-    names = tuple(each.name for each in setup.components if each.timed)
-    setup.workload = workload_of(setup.entry, setup.workload, names, setup.settings.tree(HINTS))
+    setup.workload = _workload(setup, setup.workload)
 
 
-def workload_of(entry: Entry, workload: Workload | None, names: tuple[str, ...], block: Value | None) -> Workload | None:
+def _workload(setup: Setup, workload: Workload) -> Workload:
     """The workload of the file; what its block does not say is as verl does it.
 
     Pools that train and generate at the same time are steady: each works on what the other made before. In one pool all take turns.
     """
+    block = setup.settings.tree(HINTS)
     plan = block.get("plan") if isinstance(block, Section) else None
     said = {each.key.text for each in plan} if isinstance(plan, Section) else set()
-    if workload is None:
-        return None
-    if entry.kind is Kind.SEPARATE and "cost_model" not in said:
+    if setup.entry.kind is Kind.SEPARATE and "cost_model" not in said:
         workload = replace(workload, model=STEADY)
-    if "workflow" not in said:
-        chain = [name for name in ("rollout", "reward_model", "ref", "critic", "actor") if name in names]
-        workload = replace(workload, after=tuple(After(one, other, True) for one, other in zip(chain, chain[1:])))
-    return workload
+    return workload if "workflow" in said else replace(workload, after=tuple(usual_order(setup.components)))
 
 
 def accepted(

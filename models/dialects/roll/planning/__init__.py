@@ -1,0 +1,1 @@
+"""Roles whose devices and degrees are chosen by their times."""

@@ -1,0 +1,132 @@
+"""A file with times, read once more: its roles with times have no devices, and where it places them itself is kept beside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Iterator, Sequence, Union
+
+from ....component import DISJOINT, Component, Parallel, Relation
+from ....findings.finding import Finding, Severity, error
+from ....machines.cluster import Cluster
+from ....machines.node_group import ACCELERATOR
+from ....machines.shorthand import AsDeclared
+from ....placements.assignment import Assignment, Run
+from ....planning.usual import timed_names, usual_order
+from ....planning.way import Shape
+from ....planning.workload import STEADY, Workload
+from ....problem import Problem
+from ....reading import Reading
+from ....roles import ROLLOUT, role_of
+from ....text.document import Document
+from ....text.tree import Mapping as Section
+from ....text.tree import Scalar, find
+from ...dialect import TRAINING
+from ..modes.asynchronous import RATIO
+from ..recognise import HINTS
+from .keys import numbers, opened_root, with_numbers
+
+Read = Callable[[Document, Union[Cluster, AsDeclared, None], str], Reading]
+Accepted = frozenset[tuple[int, Parallel]]
+
+
+def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, level: str) -> Reading:
+    """The file as it is planned; `read` reads it as it stands."""
+    before = read(document, machines, level)
+    if before.problem is None:
+        return before
+    cluster = machines if isinstance(machines, Cluster) else before.problem.cluster
+    names = timed_names(document.root.get(HINTS))
+    opened = replace(document, root=opened_root(document.root, names))
+    found, judged = read(opened, cluster, level), read(opened, cluster, TRAINING)
+    problem = found.problem
+    if problem is None or judged.problem is None or problem.job.workload is None:
+        return found
+    shapes, accepted, refused = dict[str, dict[Parallel, Shape]](), dict[str, Accepted](), list[Finding]()
+    for component in problem.components:
+        if component.runs is None and component.timed and (choices := problem.job.choices.get(component.name)):
+            its = {c: each for c in choices if (each := _with_degrees(read, opened, cluster, component.name, c, judged)) is not None}
+            if not its:
+                refused.append(_none_left(component, choices))
+            shapes[component.name] = {parallel: _shape(each[component.name]) for parallel, each in its.items()}
+            accepted[component.name] = frozenset(pair for parallel, each in its.items() for pair in _counts(each, component, parallel))
+    apart = tuple(_apart(document, problem))
+    job = replace(
+        problem.job, own=_own(before.problem, problem), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
+        choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
+        shares=tuple(share for share in judged.problem.job.shares if share.component not in accepted),
+        workload=_workload(document, problem, problem.job.workload),
+    )  # fmt: skip
+    return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *refused))
+
+
+def _own(before: Problem, problem: Problem) -> dict[str, Sequence[Run]]:
+    """Where the file itself has the components that are planned."""
+    open_ = {each.name for each in problem.components if each.runs is None}
+    given = {each.name: each.runs for each in before.components if each.name in open_ and each.runs is not None}
+    held = Assignment(given)
+    count = len(problem.cluster.nodes)
+    return {name: runs for name, runs in given.items() if all(node < count for node, _ in held.masks(name))}
+
+
+def _with_degrees(read: Read, opened: Document, cluster: Cluster, name: str, parallel: Parallel, judged: Reading) -> Problem | None:
+    """The problem of the file with other degrees of a role; None where its strategy cannot say them, or ROLL refuses them."""
+    values = numbers(opened.root, name, parallel)
+    if values is None:
+        return None
+    found = read(replace(opened, root=with_numbers(opened.root, name, values)), cluster, TRAINING)
+    worse = {_key(each) for each in _errors(found)} - {_key(each) for each in _errors(judged)}
+    return None if worse or found.problem is None else found.problem
+
+
+def _errors(reading: Reading) -> Iterator[Finding]:
+    return (each for each in reading.findings if each.severity is Severity.ERROR)
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.code, finding.subject
+
+
+def _shape(component: Component) -> Shape:
+    return Shape(component.per_process, component.stride, component.parallel)
+
+
+def _counts(problem: Problem, component: Component, parallel: Parallel) -> Iterator[tuple[int, Parallel]]:
+    """(count, degrees) that divide all that is dealt out."""
+    its = problem[component.name]
+    most = min(its.most, sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes))
+    shares = [share for share in problem.shares if share.component == its.name]
+    for amount in range(its.step, most + 1, its.step):
+        if all(share.divides(amount // its.per_process) for share in shares):
+            yield amount, parallel
+
+
+def _none_left(component: Component, choices: tuple[Parallel, ...]) -> Finding:
+    said = " or ".join(str(each) for each in choices)
+    message = f"`parallel` of `{component.name}` is {said}, which ROLL refuses or its strategy cannot say"
+    return error("PW121", component.name, message, component.span("parallel"), help="leave open what its strategy has a key for")
+
+
+def _is_asynchronous(document: Document) -> bool:
+    ratio = find(document.root, RATIO)
+    return isinstance(ratio, Scalar) and isinstance(ratio.value, (int, float)) and ratio.value > 0
+
+
+def _apart(document: Document, problem: Problem) -> Iterator[Relation]:
+    """What generates meanwhile has its accelerators for itself."""
+    if not _is_asynchronous(document):
+        return
+    open_ = [each for each in problem.components if each.runs is None and problem.kind(each) == ACCELERATOR]
+    for one in (each for each in open_ if role_of(each) == ROLLOUT):
+        for other in open_:
+            if other is not one and not any({one.name, other.name} <= set(each.components) for each in problem.job.relations):
+                yield Relation(DISJOINT, (one.name, other.name), None, f"ROLL generates while the others work (`{RATIO}`)")
+
+
+def _workload(document: Document, problem: Problem, workload: Workload) -> Workload:
+    """The workload of the file; what its block does not say is as ROLL does it: in turn, or generating while it trains."""
+    block = document.root.get(HINTS)
+    plan = block.get("plan") if isinstance(block, Section) else None
+    said = {each.key.text for each in plan} if isinstance(plan, Section) else set()
+    if "cost_model" not in said and _is_asynchronous(document):
+        workload = replace(workload, model=STEADY)
+    return workload if "workflow" in said else replace(workload, after=tuple(usual_order(problem.components)))
