@@ -18,7 +18,7 @@ REASON = "the plan"
 def placing(problem: Problem, question: Question, design: Design) -> Problem:
     """The problem with all that the design decides; components that are not planned are as they were."""
     way = next((each for each in question.ways if _is_kept(each, design)), None)
-    shapes = way.shapes if way else {}
+    shapes = {**_shapes(problem, design), **(way.shapes if way else {})}
     components = tuple(
         _decided(each, question, design, shapes.get(each.name)) if each.name in design.options else each for each in problem.components
     )
@@ -26,6 +26,12 @@ def placing(problem: Problem, question: Question, design: Design) -> Problem:
     relations = (*problem.job.relations, *_sharing(problem, question, design))
     job = replace(problem.job, components=components, choices=choices, relations=relations, workload=None, ways=(), own={})
     return replace(problem, job=job)
+
+
+def _shapes(problem: Problem, design: Design) -> dict[str, Shape]:
+    """What the dialect makes of components with the degrees that were chosen, where that is not as they are."""
+    known = ((name, its.get(design.options[name].parallel)) for name, its in problem.job.shapes.items() if name in design.options)
+    return {name: shape for name, shape in known if shape is not None}
 
 
 def _is_kept(way: Way, design: Design) -> bool:
