@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from dataclasses import dataclass, field
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from ...models.findings.finding import Finding
 from ...models.planning.design import Design
@@ -15,7 +15,7 @@ from .sizes.branching import Branching
 from .sizes.choices import Choice, Choices
 from .sizes.curves import Curves
 from .sizes.least import least
-from .sizes.settling import Settle, Undecided, Unsettled, settle
+from .sizes.settling import Settle, Settled, Undecided, Unsettled
 from .sizes.sizing import Sizing
 from .structures.every import structures
 from .structures.structure import Structure
@@ -68,7 +68,7 @@ class Searched:
 
 def search(
     question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
-    settle: Settle = settle, answer_interrupted: bool = False,
+    settle: Settle | None = None, answer_interrupted: bool = False,
 ) -> Searched:  # fmt: skip
     """The best designs of the `count` best structures, without those of `excluded`.
 
@@ -77,7 +77,7 @@ def search(
     Parameters
     ----------
     limit : in deterministic seconds: the same answer on any machine.
-    settle : how structures are settled that dividing does not decide; by CP-SAT in this process, or in one of its own (solver/sandbox).
+    settle : how structures are settled that dividing does not decide; None: by CP-SAT in a process of its own (solver/sandbox).
     answer_interrupted : whether Ctrl-C ends the search alone, with what was found until then; else KeyboardInterrupt is raised.
     """
     run = _Run(question, model, limit, seed, count, excluded)
@@ -85,7 +85,7 @@ def search(
     try:
         run.look()
         run.divide()
-        run.settle(settle)
+        run.settle(settle or _in_its_own_process)
     except Stopped as why:
         stopped = why
     except KeyboardInterrupt:
@@ -93,6 +93,12 @@ def search(
     if stopped is not None and stopped.interrupted and not answer_interrupted:
         raise KeyboardInterrupt from None
     return run.result(stopped)
+
+
+def _in_its_own_process(asked: Unsettled) -> Iterator[Settled]:
+    from ..sandbox.counts.settle import Settling
+
+    return Settling()(asked)
 
 
 @dataclass

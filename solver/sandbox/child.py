@@ -6,33 +6,41 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from traceback import extract_tb
 from types import TracebackType
-from typing import BinaryIO, Callable
+from typing import Any, BinaryIO, Callable
 
 from ...models.answer import Answer
 from ...models.problem import Problem
 from ..searching.progress import OnProgress, Progress
 from ..searching.search import solve
 from .limits import die_with_parent, limit_memory
-from .messages import Done, Failed, Message, Messages, Standing, read_question
+from .messages import Done, Failed, Messages, Standing, read_question
 
 Search = Callable[[Problem, float, int, OnProgress], Answer]
+Say = Callable[[object], None]
+Work = Callable[[Say], object]
+"""Answers a question: what is said on the way, and what is said last."""
 
 
 def main(search: Search = solve) -> None:
     """Answers the question on standard input. The last argument of the command line is the limit of memory in MiB."""
+    serve(partial(_placing, search))
+
+
+def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> None:
+    """Answers one question. `prepare` reads it, and gives how messages about it are written and what has to be done."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the parent's, who ends this process
     die_with_parent()
     limit_memory(int(sys.argv[-1]))
     output = _own_output()
-    question = read_question(sys.stdin.buffer.readline())
+    write, work = prepare(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_input, daemon=True).start()
-    messages = Messages(question.problem.cluster)
 
-    def say(message: Message) -> None:
-        output.write(messages.write(message))
+    def say(message: object) -> None:
+        output.write(write(message))
         output.flush()
 
     def failed(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
@@ -42,11 +50,20 @@ def main(search: Search = solve) -> None:
         what = " ".join(f"{kind.__name__}: {problem}".split())[:300] + place
         say(Failed(what, memory=issubclass(kind, MemoryError) or "failed to map segment" in what))
 
-    def on_progress(progress: Progress) -> None:
-        say(Standing(progress.plan, progress.proved, progress.seconds, progress.refuted))
-
     sys.excepthook = failed
-    say(Done(search(question.problem, question.limit, question.seed, on_progress)))
+    say(work(say))
+
+
+def _placing(search: Search, line: bytes) -> tuple[Callable[[Any], bytes], Work]:
+    question = read_question(line)
+
+    def work(say: Say) -> object:
+        def on_progress(progress: Progress) -> None:
+            say(Standing(progress.plan, progress.proved, progress.seconds, progress.refuted))
+
+        return Done(search(question.problem, question.limit, question.seed, on_progress))
+
+    return Messages(question.problem.cluster).write, work
 
 
 def _own_output() -> BinaryIO:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import replace
 from typing import Sequence
@@ -18,25 +17,22 @@ from ..searching.refused.permission import SearchNeeded, no_search
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..unchecked import unchecked
-from .codec import NotOurs
-from .interrupts import heard
-from .messages import Done, Failed, Messages, Question, write_question
-from .process import Child, TooLate, TooMuch
-from .stopped import Stopped, died, interrupted, not_started, out_of_memory, too_late
-from .trust import Lie, OurFault, Trust
+from .messages import Done, Message, Messages, Question, Standing, write_question
+from .process import Child
+from .stopped import Stopped
+from .talk import begun, patience, talk
+from .trust import OurFault, Trust
 from .unexplained import unexplained
 
 MEMORY = 4096
 """MiB of address space that a search may take."""
 EXPLAINING = SEARCHES * EACH_SEARCH
 """Deterministic seconds that saying why something is impossible may take."""
-BEGIN = "import sys; sys.path[:] = sys.argv[1:-1]; from placewright.solver.sandbox.child import main; main()"
-"""What the child runs: it finds modules where this process finds them, not where it happens to be started."""
 
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:
     """The command line of the process that searches, with its limit of memory in MiB."""
-    return (sys.executable, "-c", BEGIN, *sys.path, str(memory))
+    return begun("placewright.solver.sandbox.child", memory)
 
 
 def solve(
@@ -96,34 +92,20 @@ def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Ans
 
 def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
     """What the child answers. Raises Stopped, and OurFault."""
-    patience = _patience(question.limit)
     messages, explains = Messages(question.problem.cluster), False
-    try:
-        with heard() as look, Child(child, write_question(question), patience, look) as process:
-            for line in process.lines():
-                message = messages.read(line)
-                if isinstance(message, Done):
-                    return message.answer
-                if isinstance(message, Failed):
-                    raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
-                if message.refuted and not explains:
-                    explains = True
-                    process.extend(_patience(EXPLAINING))
-                told(Progress(message.plan, message.proved, message.seconds, message.refuted))
-            raise died(*process.ended(), memory)
-    except TooLate:
-        raise too_late(patience) from None
-    except (NotOurs, TooMuch) as problem:
-        raise Lie(f"it does not speak as it should: {problem}") from None
-    except OSError as problem:
-        raise not_started(problem) from None
-    except KeyboardInterrupt:
-        raise interrupted() from None
 
+    def heard(message: Message, process: Child) -> Answer | None:
+        nonlocal explains
+        if isinstance(message, Done):
+            return message.answer
+        if isinstance(message, Standing):
+            if message.refuted and not explains:
+                explains = True
+                process.extend(patience(EXPLAINING))
+            told(Progress(message.plan, message.proved, message.seconds, message.refuted))
+        return None
 
-def _patience(limit: float) -> float:
-    """Real seconds until the child is killed that has this limit in deterministic time: that time, and longer again."""
-    return limit + 1.25 * limit + 2
+    return talk(child, write_question(question), patience(question.limit), memory, messages.read, heard)
 
 
 def _timed(plan: Plan | None, began: float) -> Plan | None:

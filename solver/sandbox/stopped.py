@@ -26,6 +26,23 @@ class Stopped(Exception):
         return error("PW602", "", f"undecided: {self}, and until then nothing was found and nothing proved", help=self.help)
 
 
+class Faulty(Stopped):
+    """The search did what no input can excuse: a fault of ours. The text says what."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "please report it, with the file")
+
+    @property
+    def with_answer(self) -> Finding:
+        """What is said where an answer had been verified until then."""
+        return error("PW610", "", str(self), help=self.help)
+
+    @property
+    def without_answer(self) -> Finding:
+        """What is said where none had."""
+        return self.with_answer
+
+
 def interrupted() -> Stopped:
     """By Ctrl-C."""
     return Stopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`", interrupted=True)

@@ -1,0 +1,1 @@
+"""The counts of structures settled in a process of its own."""

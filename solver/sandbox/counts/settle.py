@@ -1,0 +1,76 @@
+"""Structures settled in a process of its own: whatever it does there, what comes out of here was checked, or the search stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterator, Sequence
+
+from ...planning.check import faults
+from ...planning.costs import cost_model
+from ...planning.sizes.choices import Choices
+from ...planning.sizes.settling import Settled, Unsettled
+from ...planning.sizes.sizing import Sizing
+from ...searching.refused.permission import about_to_search
+from ..process import Child
+from ..solve import MEMORY
+from ..stopped import Faulty, Stopped
+from ..talk import begun, patience, talk
+from ..trust import Lie, OurFault
+from .messages import Message, Over, read, write_question
+
+
+def command(memory: int = MEMORY) -> tuple[str, ...]:
+    """The command line of the process that settles, with its limit of memory in MiB."""
+    return begun("placewright.solver.sandbox.counts.child", memory)
+
+
+@dataclass(frozen=True)
+class Settling:
+    """Settles structures, with so many MiB of memory; `child` is the command line that does it."""
+
+    memory: int = MEMORY
+    child: Sequence[str] | None = None
+
+    def __call__(self, asked: Unsettled) -> Iterator[Settled]:
+        """What was found out, also where the process was stopped: then it raises Stopped after that. Of a process that lied nothing."""
+        about_to_search()
+        found: list[Settled] = []
+
+        def heard(message: Message, process: Child) -> bool | None:
+            if isinstance(message, Settled):
+                must_hold(asked, message)
+                found.append(message)
+            return True if isinstance(message, Over) else None
+
+        try:
+            talk(self.child or command(self.memory), write_question(asked), patience(asked.limit), self.memory, read, heard)
+        except OurFault as fault:
+            raise Faulty(str(fault)) from None
+        except Stopped:
+            yield from found
+            raise
+        yield from found
+
+
+def must_hold(asked: Unsettled, told: Settled) -> None:
+    """Raises Lie where what was told of a structure cannot be so."""
+    its = next((each for each in asked.structures if each.number == told.number), None)
+    if its is None:
+        raise Lie("it tells of a structure that nobody asked for")
+    if told.places is None:
+        if its.best is not None and told.bound > its.best[0]:
+            raise Lie(f"its bound is {told.bound}, and an answer of {its.best[0]} is known")
+        return
+    model = cost_model(asked.model)
+    sizing = Sizing(asked.question, model, its.structure, Choices(asked.question, model.divisor(asked.question)), len(its.excluded))
+    if len(told.places) != len(sizing.choices) or any(not 0 <= place < len(ways) for place, ways in zip(told.places, sizing.choices)):
+        raise Lie("it chose what was no choice")
+    chosen = tuple(ways[place] for place, ways in zip(told.places, sizing.choices))
+    design, price = sizing.design(chosen), sizing.price(chosen)
+    wrong = next(faults(asked.question, model, design), None)
+    if wrong is not None:
+        raise Lie(wrong)
+    if design in its.excluded:
+        raise Lie("its design was ruled out")
+    if told.bound > price[0] or (its.best is not None and price >= its.best):
+        raise Lie(f"its bound is {told.bound} and its design costs {price[0]}")

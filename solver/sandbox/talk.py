@@ -1,0 +1,56 @@
+"""One conversation with a process that searches: asked one question, heard message by message, until one of them is the answer."""
+
+from __future__ import annotations
+
+import sys
+from typing import Callable, Sequence, TypeVar
+
+from .codec import NotOurs
+from .interrupts import heard as listening
+from .messages import Failed
+from .process import Child, TooLate, TooMuch
+from .stopped import died, interrupted, not_started, out_of_memory, too_late
+from .trust import Lie, OurFault
+
+M = TypeVar("M")
+A = TypeVar("A")
+BEGIN = "import sys; sys.path[:] = sys.argv[1:-1]; from {} import main; main()"
+"""What the child runs: it finds modules where this process finds them, not where it happens to be started."""
+
+
+def begun(module: str, memory: int) -> tuple[str, ...]:
+    """The command line of a process that runs the `main` of a module, with its limit of memory in MiB."""
+    return (sys.executable, "-c", BEGIN.format(module), *sys.path, str(memory))
+
+
+def patience(limit: float) -> float:
+    """Real seconds until the child is killed that has this limit in deterministic time: that time, and longer again."""
+    return limit + 1.25 * limit + 2
+
+
+def talk(
+    child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M], heard: Callable[[M, Child], A | None]
+) -> A:
+    """What `heard` makes of the message that is the answer; it is None for every other one.
+
+    `child` is the command line, `read` reads a line of it. Raises Stopped where the child ends, or has to be ended, without an answer,
+    and OurFault where it does what no input can excuse.
+    """
+    try:
+        with listening() as look, Child(child, question, seconds, look) as process:
+            for line in process.lines():
+                message = read(line)
+                if isinstance(message, Failed):
+                    raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
+                answer = heard(message, process)
+                if answer is not None:
+                    return answer
+            raise died(*process.ended(), memory)
+    except TooLate:
+        raise too_late(seconds) from None
+    except (NotOurs, TooMuch) as problem:
+        raise Lie(f"it does not speak as it should: {problem}") from None
+    except OSError as problem:
+        raise not_started(problem) from None
+    except KeyboardInterrupt:
+        raise interrupted() from None
