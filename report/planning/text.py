@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Iterator
+
 from ...models.memory.bill import ESTIMATED, KEPT, SILENT, Entry
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.usage import busy
-from ...solver.wording import listed
+from ...solver.wording import listed, plural
 from ..table import table
 from ..terminal import escape
 from .against import alternatives, own_placement, sensitivities
@@ -28,7 +30,8 @@ def _headline(account: Account) -> str:
     value = best.nanoseconds if question.aim == SECONDS else best.design.accelerators
     proof = "proved the best" if planned.proved else f"within {100 * (value - planned.bound) / planned.bound:.1f} % of the best possible"
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
-    tried = f"{planned.structures[1]} of {planned.structures[0]} arrangements searched"
+    every, searched = planned.structures
+    tried = f"{every} {plural('arrangement', every)}, {f'{searched} searched' if searched else 'decided by bounds'}"
     said = figures if question.aim == SECONDS else figures[::-1]
     return f"plan: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
 
@@ -72,12 +75,25 @@ def _usage(account: Account) -> str:
         works, length = busy(account.usages, number)
         done, total = done + works * block.accelerators, total + length * block.accelerators
         rows.append([block_name(question, block), *cells, *([percent(works, length)] if len(shown) > 1 else [])])
+    rows += [[name, *cells] for name, cells in _without_accelerators(account, shown)]
     lines = [table(rows), *_idle(account)]
     there = sum(kind.accelerators for kind in question.kinds)
     used = design.accelerators
     unused = f"; {there - used} of {there} are not used" if used < there else ""
     lines.append(f"the {used} accelerators work {percent(done, total)} of the time{unused}")
     return "\n".join(lines)
+
+
+def _without_accelerators(account: Account, shown: list[int]) -> Iterator[tuple[str, list[str]]]:
+    """(component, how much of each part it works, and of the iteration) of those that hold no accelerators."""
+    planned, question, design = account.planned, account.planned.question, account.planned.best.design
+    for name in question.components:
+        tasks = question.tasks_of[name]
+        if not tasks or design.blocks_of(name):
+            continue
+        works = [sum(design.nanoseconds(question, task) for task in tasks if design.segments[task] == place) for place in shown]
+        cells = [f"{name} {percent(time, planned.best.segments[place])}" if time else "-" for time, place in zip(works, shown)]
+        yield name, [*cells, *([percent(sum(works), planned.best.nanoseconds)] if len(shown) > 1 else [])]
 
 
 def _idle(account: Account) -> list[str]:

@@ -58,10 +58,12 @@ def amount(question: Question, kind: int, count: int) -> str:
 def design_in_words(question: Question, planned: Planned, design: Design, beside: Design | None = None) -> str:
     """Who is on how many accelerators with whom, and what runs after what: `rollout and actor on 108, inference on 20; ...`.
 
-    The order is left out where it is that of the design that is named `beside`.
+    Left out is what the design that is named `beside` has too: the order, and components that need no accelerators.
     """
     sets: dict[tuple[int, ...], list[str]] = {}
     for name in question.components:
+        if beside is not None and not design.blocks_of(name) and design.options[name] == beside.options[name]:
+            continue
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
     said = [_set(question, design, uses, names, list(sets)) for uses, names in sets.items()]
     order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""
@@ -72,7 +74,7 @@ def _set(question: Question, design: Design, uses: tuple[int, ...], names: list[
     option = design.options[names[0]]
     degrees = [f"{name} ({design.options[name].parallel})" if design.options[name].parallel.replica > 1 else name for name in names]
     if uses[0] < 0:
-        return f"{listed(degrees)} without accelerators"
+        return f"{option.amount} of {names[0]}"
     around = [other for other in every if set(uses) < set(other)]
     inside = ""
     if around:
