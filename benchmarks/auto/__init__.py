@@ -1,0 +1,1 @@
+"""Plans of RLinf jobs: cases, RLinf's algorithm, and its own tool."""

@@ -1,0 +1,20 @@
+"""The same case as a question of planning."""
+
+from __future__ import annotations
+
+from placewright.models.parallel import UNDIVIDED
+from placewright.models.planning.question import Edge, Kind, Option, Question, Task
+
+from auto.cases import Case
+
+
+def question(case: Case) -> Question:
+    """Counts and sharing are open; times are those of the tables, rounded up to whole ns of a batch."""
+    batches = case.batches
+    options = {
+        name: tuple(Option(0, count, UNDIVIDED, (-(-row.nanoseconds // batches) * batches,)) for count, row in table.items())
+        for name, table in case.tables().items()
+    }
+    edges = tuple(Edge(place, place + 1) for place in range(len(case.chain) - 1))
+    tasks = tuple(Task(name) for name in case.chain)
+    return Question((Kind("", case.accelerators),), tasks, options, edges, batches=batches, nested=case.task == "embodied")
