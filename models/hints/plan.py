@@ -91,7 +91,7 @@ def read_plan(written: Value | None, components: Collection[Component], findings
         return None
     levels = {level: getattr(form.bandwidth, level) for level in ("node", *LEVELS) if getattr(form.bandwidth, level, 0)}
     budget = Budget(form.budget.accelerators, form.budget.seconds)
-    return Workload(after, form.nested, form.batches, form.cost_model, form.phases, form.minimise, budget, levels, span)
+    return Workload(after, form.nested, form.batches, form.cost_model, form.phases, form.minimise, budget, levels, span=span)
 
 
 def _edges(
