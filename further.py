@@ -123,7 +123,7 @@ def account(
         raise UnusableInput(told.findings)
     if told.planned is None:
         raise ValueError("no component says its `seconds`: counts were not chosen by time")
-    return found(question.problem, told.planned, seed, searches)
+    return found(question.problem, told.planned, seed, searches, limit)
 
 
 def discover(

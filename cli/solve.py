@@ -102,7 +102,7 @@ def solve(
     again = solver(limit, seed, memory_limit)
     moves = previous.moves(question, answer.plan, again)
     blocks, data = further.asked(question, answer.plan, again)
-    planned, its = account_of(question, answer, seed)
+    planned, its = account_of(question, answer, limit, seed)
     data |= its
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     edits, unwritable = previous.writable(edits, unwritable)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ...models.problem import Problem
 
 
-def account_of(question: Problem, answer: Answer, seed: int) -> tuple[list[str], dict[str, object]]:
+def account_of(question: Problem, answer: Answer, limit: float, seed: int) -> tuple[list[str], dict[str, object]]:
     """(blocks of text, the same as JSON data); nothing of an answer that was not planned."""
     if answer.planned is None:
         return [], {}
@@ -17,5 +17,8 @@ def account_of(question: Problem, answer: Answer, seed: int) -> tuple[list[str],
     from ...report.planning.text import render
     from ...solver.planning.after.account import account
 
-    found = account(question, answer.planned, seed)
+    try:
+        found = account(question, answer.planned, seed, limit=limit)
+    except KeyboardInterrupt:  # the answer is there; only what a wrong hint would change is not told
+        found = account(question, answer.planned, seed, 0)
     return render(found), {"planned": to_data(found)}

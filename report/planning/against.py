@@ -8,7 +8,7 @@ from ...solver.planning.after.account import Account, Other
 from ...solver.planning.after.sensitivity import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
 from ...solver.wording import listed
 from ..terminal import escape
-from .words import design_in_words, over, seconds, task_name
+from .words import design_in_words, over, seconds, task_name, total
 
 KEEP = 5
 """Percent over the best up to which a placement that stands is worth keeping: measured times differ as much from run to run."""
@@ -19,9 +19,12 @@ def alternatives(account: Account) -> str:
     """The next best arrangements: what each is, what it costs, and what makes it lose."""
     planned = account.planned
     lines = [f"  {number}. {_other(account, each)}" for number, each in enumerate(account.others, 2)]
+    for out in planned.unplaceable:
+        lines.append(f"  no placement has {_priced(account, out.priced)}")
+        lines += [f"     {escape(out.reason[0].message)}"] if out.reason else []
     if planned.without_estimates is not None:
         lines.append(f"  without the estimates of memory: {_priced(account, planned.without_estimates)}")
-    return "\n".join(["other arrangements, the best of each (not placed):", *lines]) if lines else ""
+    return "\n".join(["other arrangements, the best of each:", *lines]) if lines else ""
 
 
 def _other(account: Account, other: Other) -> str:
@@ -37,7 +40,7 @@ def _priced(account: Account, priced: Priced) -> str:
     planned = account.planned
     words = design_in_words(planned.question, planned, priced.design, planned.best.design)
     used = f"{priced.design.accelerators} accelerators, " if planned.question.aim != SECONDS else ""
-    return f"{used}{seconds(priced.nanoseconds)} seconds ({over(priced.nanoseconds, planned.best.nanoseconds)}): {escape(words)}"
+    return f"{used}{seconds(total(priced))} seconds ({over(total(priced), total(planned.best))}): {escape(words)}"
 
 
 def own_placement(account: Account) -> str:
@@ -48,7 +51,7 @@ def own_placement(account: Account) -> str:
     if own.priced is None:
         return f"yours: it has no price under this cost model: {escape(own.why_not)}"
     words = escape(design_in_words(planned.question, planned, own.priced.design, planned.best.design))
-    yours, best = own.priced.nanoseconds, planned.best.nanoseconds
+    yours, best = total(own.priced), total(planned.best)
     said = f"yours: {seconds(yours)} seconds"
     used = own.priced.design.accelerators
     if planned.question.aim != SECONDS:

@@ -53,7 +53,8 @@ def to_data(account: Account) -> Data:
 def _priced(question: Question, priced: Priced) -> Data:
     design = priced.design
     return {
-        "seconds": priced.nanoseconds / SECOND,
+        "seconds": (priced.nanoseconds + priced.traffic) / SECOND,
+        **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
         "accelerators": design.accelerators,
         "parts": [time / SECOND for time in priced.segments],
         "components": {name: _component(question, design, name) for name in question.components},
@@ -117,7 +118,7 @@ def _basis(basis: Basis) -> Data:
 def _own(planned: Planned, own: Own) -> Data:
     if own.priced is None:
         return {"why_not": own.why_not}
-    over = own.over(planned.best.nanoseconds)
+    over = own.over(planned.best)
     rests = [_basis(each) for each in own.bases]
     return {**_priced(planned.question, own.priced), "over": over, "forbidden": list(own.forbidden), "rests_on": rests}
 

@@ -13,7 +13,7 @@ from ..table import table
 from ..terminal import escape
 from .against import alternatives, own_placement, sensitivities
 from .assumptions import assumptions
-from .words import amount, block_name, parts, percent, seconds, task_name
+from .words import amount, block_name, parts, percent, seconds, task_name, total
 
 
 def render(account: Account) -> list[str]:
@@ -26,8 +26,9 @@ def render(account: Account) -> list[str]:
 def _headline(account: Account) -> str:
     """`plan: 20.18 seconds an iteration, 128 accelerators, proved the best (...)`."""
     planned, question, best = account.planned, account.planned.question, account.planned.best
-    figures = [f"{seconds(best.nanoseconds)} seconds an iteration", f"{best.design.accelerators} accelerators"]
-    value = best.nanoseconds if question.aim == SECONDS else best.design.accelerators
+    traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
+    figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{best.design.accelerators} accelerators"]
+    value = total(best) if question.aim == SECONDS else best.design.accelerators
     proof = "proved the best" if planned.proved else f"within {100 * (value - planned.bound) / planned.bound:.1f} % of the best possible"
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
-from ...models.planning.planned import Planned
+from ...models.planning.planned import Planned, Priced
 from ...models.planning.question import Question, Task
 from ...solver.wording import listed
 
@@ -18,6 +18,11 @@ def seconds(nanoseconds: int) -> str:
 def task_name(question: Question, task: Task) -> str:
     """`actor.train`; `rollout` where that does all its work in one phase."""
     return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
+
+
+def total(priced: Priced) -> int:
+    """Nanoseconds of an iteration, with what its placement takes for traffic where that counts."""
+    return priced.nanoseconds + priced.traffic
 
 
 def percent(part: int, whole: int) -> str:

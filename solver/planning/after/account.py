@@ -14,7 +14,7 @@ from ..costs.cost_model import CostModel
 from ..memory.bill import bill
 from .basis import Basis, bases
 from .own import Own, own
-from .sensitivity import SEARCHES, Sensitivity, sensitivity
+from .sensitivity import SEARCHES, SPENT, Sensitivity, sensitivity
 from .shares import shares
 from .usage import Usage, usages
 
@@ -53,11 +53,11 @@ class Account:
     sensitivity: Sensitivity | None = None
 
 
-def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = SEARCHES) -> Account:
+def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = SEARCHES, limit: float = SPENT) -> Account:
     """The account of what planning found for a problem.
 
-    At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0. The same input and seed give the
-    same account.
+    At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in at most `limit`
+    deterministic seconds: the same input and seed give the same account.
     """
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
     return Account(
@@ -69,7 +69,7 @@ def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = S
         bases(problem, question, best),
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
         own(problem, planned),
-        sensitivity(planned, seed, searches) if searches else None,
+        sensitivity(planned, seed, searches, min(limit, SPENT)) if searches else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....models.component import Component
 from ....models.machines.node_group import ACCELERATOR
@@ -12,10 +12,13 @@ from ....models.planning.design import Block, Design
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import NO_KIND, Option, Question
 from ....models.problem import Problem
+from ...objectives import OBJECTIVES
+from ...objectives.traffic.bytes_across import BytesAcross
 from ..check import faults
 from ..costs import cost_model
 from ..costs.cost_model import CostModel, iteration, segment_times
 from ..interpolation import time_of
+from ..loop.traffic import Traffic
 from ..structures.every import segmentations
 from .basis import Basis, bases
 
@@ -40,9 +43,12 @@ class Own:
     forbidden: tuple[str, ...] = ()
     bases: tuple[Basis, ...] = ()
 
-    def over(self, best: int) -> float | None:
-        """By which part it is over a time, such as 0.04; None without a price."""
-        return None if self.priced is None else (self.priced.nanoseconds - best) / best
+    def over(self, best: Priced) -> float | None:
+        """By which part it takes longer than another design, such as 0.04; None without a price."""
+        if self.priced is None:
+            return None
+        takes = best.nanoseconds + best.traffic
+        return (self.priced.nanoseconds + self.priced.traffic - takes) / takes
 
 
 class _NoPrice(Exception):
@@ -60,7 +66,8 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
         design = _design(problem, question, model)
     except _NoPrice as reason:
         return Own(None, str(reason))
-    priced = Priced(design, iteration(model, question, design), tuple(segment_times(model, question, design)))
+    times = tuple(segment_times(model, question, design))
+    priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
     return Own(priced, forbidden=tuple(faults(question, model, design)), bases=bases(problem, question, design))
 
 
@@ -81,6 +88,20 @@ def _design(problem: Problem, question: Question, model: CostModel) -> Design:
     if best is None:
         raise _NoPrice("its components cannot take turns in the order of the workflow")
     return best
+
+
+def _traffic(problem: Problem, question: Question) -> int:
+    """Nanoseconds that what crosses the topology takes, where that counts."""
+    workload = problem.job.workload
+    if workload is None or not workload.bandwidth:
+        return 0
+    traffic = Traffic(problem, workload)
+    runs = {each.name: its for each in problem.components if (its := problem.job.own.get(each.name) or each.runs)}
+    asked = traffic.asked(problem)
+    names = tuple(each for each in asked.components if each.name in runs)
+    terms = [term for term in OBJECTIVES if isinstance(term, BytesAcross)]
+    placed = replace(asked, job=replace(asked.job, components=names))
+    return sum(traffic.costs.get(term.level, 0) * term.value(placed, Assignment(runs)) for term in terms)
 
 
 def _seats(problem: Problem, question: Question, name: str) -> frozenset[Seat]:

@@ -54,13 +54,14 @@ class Sensitivity:
     searches: int = 0
 
 
-def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES) -> Sensitivity:
+def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT) -> Sensitivity:
     """How the plan fares where one component is slower or quicker, each by further searches over designs; nothing is placed.
 
     A flip is exact: at `flips` a better design is known, at the percent before it a search found none. Whether the plan flips and
-    flips back still nearer to what was said is not searched.
+    flips back still nearer to what was said is not searched. What designs cost to place, as traffic does, is left out. All searches
+    together take at most `limit`, in deterministic seconds.
     """
-    run = _Run(planned, seed, most)
+    run = _Run(planned, seed, most, limit)
     found: list[Flip] = []
     left: list[str] = []
     names = [name for name in planned.question.components if planned.question.tasks_of[name]]
@@ -78,9 +79,9 @@ def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES) -> Sensit
 class _Run:
     """The further searches about one plan."""
 
-    def __init__(self, planned: Planned, seed: int, most: int) -> None:
+    def __init__(self, planned: Planned, seed: int, most: int, limit: float) -> None:
         self.planned, self.model, self.seed, self.most = planned, cost_model(planned.model), seed, most
-        self.searches, self.spent = 0, 0.0
+        self.searches, self.spent, self.limit = 0, 0.0, limit
         self.known = [each.design for each in planned.others]
         """Designs that may be better somewhere: each narrows what is to be searched."""
 
@@ -118,9 +119,9 @@ class _Run:
 
     def _search(self, scaled: _Scaled) -> Searched | None:
         """What is better than the plan there; None if no search is left."""
-        if self.searches >= self.most or self.spent >= SPENT:
+        if self.searches >= self.most or self.spent >= self.limit:
             return None
-        searched = scaled.search(SPENT - self.spent, self.seed)
+        searched = scaled.search(self.limit - self.spent, self.seed)
         self.searches, self.spent = self.searches + 1, self.spent + searched.spent
         if searched.best is not None:
             self.known.append(scaled.as_it_was(searched.best.design))
@@ -152,7 +153,6 @@ class _Scaled:
         self._options = {option: self._scale(option, batches) for option in question.options[component]}
         self.question = replace(question, options={**question.options, component: tuple(self._options.values())})
         self.plan = self._of(planned.best.design)
-        self.excluded = [self._of(each.priced.design) for each in planned.unplaceable]
         self.takes = iteration(model, self.question, self.plan)
 
     def _scale(self, option: Option, batches: int) -> Option:
@@ -201,4 +201,4 @@ class _Scaled:
         if used == 0:
             return Searched((), None, True)
         budget = replace(self.question.budget, nanoseconds=time, accelerators=used)
-        return search(replace(self.question, budget=budget), self.model, limit, seed, excluded=self.excluded)
+        return search(replace(self.question, budget=budget), self.model, limit, seed)
