@@ -101,8 +101,8 @@ class EstimateForm(BaseModel):
 
     def estimate(self) -> Estimate:
         """What it says."""
-        said = {name: value for name in Estimate.__dataclass_fields__ if name != "span" and (value := getattr(self, name)) is not None}
-        return Estimate(**said)
+        said = {name: value for name in Estimate.__dataclass_fields__ if name != "written" and (value := getattr(self, name)) is not None}
+        return Estimate(**said, written=tuple(name for name in said if name in self.model_fields_set))
 
 
 def unlikely(component: Component) -> tuple[str, str, str] | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
-from ..findings.span import Span
-
 BITS = {"fp32": 32, "bf16": 16, "fp16": 16, "fp8": 8, "int8": 8, "int4": 4}
 """Precision -> bits of a number."""
 TRAINABLE = ("bf16", "fp16", "fp32")
@@ -48,6 +46,7 @@ class Estimate:
     cache : the precision of the cache; "": that of the weights, at least 16 bits.
     utilization : percent of each accelerator that an engine takes for itself; 0: what it needs.
     offload : does it leave its accelerators while another phase runs?
+    written : the keys that somebody wrote; what a framework's settings say goes before the usual values of the others.
     """
 
     model: str = ""
@@ -73,7 +72,7 @@ class Estimate:
     cache: str = ""
     utilization: int = 0
     offload: bool = False
-    span: Span | None = field(default=None, compare=False)
+    written: tuple[str, ...] = field(default=(), compare=False)
 
 
 def said_of(estimate: Estimate) -> dict[str, object]:

@@ -63,7 +63,7 @@ def _estimated(
         return None
     work = Work(shape, estimate, parallel, optimizer, serves, accelerators, capacity)
     terms = [*states(work), *gathered(work)]
-    terms += cache(work, terms) if serves else activations(work)
+    terms += cache(work, tuple(terms)) if serves else activations(work)
     return Estimated(tuple(terms), tuple(_missing(work)), tuple(_assumed(work, card)), estimate.offload)
 
 

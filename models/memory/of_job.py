@@ -10,6 +10,7 @@ from ..job import Job
 from ..model_cards.card import NUMBERS, ModelCard
 from ..model_cards.use import ESTIMATE, ModelUse, Split, engine_splits, megatron_splits
 from ..roles import ROLLOUT, role_of
+from .as_run import as_run
 from .estimate import NONE
 from .estimated import optimizer_of
 
@@ -29,7 +30,10 @@ def with_estimates(job: Job, divided: bool) -> Job:
             found[component.name] = ModelUse(estimate.model, ESTIMATE, _splits(component) if divided else (), component.span(ESTIMATE))
         elif estimate.model and (use.key == ESTIMATE or not use.path):
             found[component.name] = replace(use, path=estimate.model)
-    return replace(job, models=found) if found != job.models else job
+    components = tuple(
+        replace(each, estimate=as_run(each.estimate, found[each.name].run)) if each.estimate else each for each in job.components
+    )
+    return replace(job, models=found, components=components)
 
 
 def told(component: Component, card: ModelCard | None) -> ModelCard | None:

@@ -7,6 +7,7 @@ from typing import Mapping
 
 from ..component import Parallel
 from ..findings.span import Span
+from ..memory.estimate import Estimate
 from .card import ModelCard
 
 WORDS = {
@@ -65,7 +66,8 @@ class Split:
 class ModelUse:
     """The model of one component.
 
-    `path` is what the configuration says, `key` where; `card` is what is known of it, None if nothing is.
+    `path` is what the configuration says, `key` where; `card` is what is known of it, None if nothing is. `run` is how the framework
+    runs it, where an estimate of memory asks for that.
     """
 
     path: str
@@ -73,6 +75,7 @@ class ModelUse:
     splits: tuple[Split, ...]
     span: Span | None = field(default=None, compare=False)
     card: ModelCard | None = None
+    run: Estimate | None = field(default=None, compare=False)
 
 
 Places = Mapping[str, tuple[str, "Span | None"]]

@@ -12,6 +12,7 @@ from ..components.parallel import OWNERS, engine, trained
 from ..entries import Kind
 from .degrees import is_engine
 from .notices import AFTER_WEIGHTS, WITH_MODEL
+from .runs import run_of
 from .work import Work
 
 DIVIDES = "PW404"
@@ -30,7 +31,9 @@ def read_models(work: Work) -> None:
             # What verl would load by default, nobody means.
             written = work.settings.has(key) and not work.settings.is_open(key, DIVIDES)
             path = work.settings.word(key, DIVIDES) if written else ""
-            work.setup.models[component.name] = ModelUse(path or "", key, splits, work.settings.place(key) if written else None)
+            work.setup.models[component.name] = ModelUse(
+                path or "", key, splits, work.settings.place(key) if written else None, run=run_of(work, component.name)
+            )
 
 
 def _splits(work: Work, name: str) -> tuple[Split, ...]:

@@ -1,0 +1,144 @@
+"""What is counted on one accelerator: how degrees divide it, what stays, what is not counted for want of a number."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.component import UNDIVIDED, Component, Parallel
+from placewright.models.memory.as_run import as_run
+from placewright.models.memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO3, Estimate, said_of
+from placewright.models.memory.estimated import estimated, with_slack
+from placewright.models.memory.term import Estimated
+from placewright.models.model_cards.known import known_model
+
+MODEL = "Qwen/Qwen2.5-7B"
+
+
+def of(estimate: Estimate, accelerators: int = 1, parallel: Parallel = UNDIVIDED, role: str = "actor", model: str = MODEL) -> Estimated:
+    found = estimated(Component(role, estimate=estimate), known_model(model) if model else None, parallel, accelerators, 80 * 1024)
+    assert found is not None
+    return found
+
+
+def sizes(found: Estimated) -> dict[str, int]:
+    return {term.name: term.size for term in found.terms}
+
+
+@pytest.mark.parametrize("utilization", [30, 60, 85, 90])
+def test_an_engine_takes_its_part_of_the_accelerator(utilization: int) -> None:
+    found = of(Estimate(sequence=8192, sequences=4, utilization=utilization), 2, Parallel(tp=2), "rollout")
+    assert found.mebibytes == 80 * 1024 * utilization // 100
+    assert list(sizes(found)) == ["weights", "cache", "more cache"]
+
+
+def test_an_engine_that_needs_more_than_its_part_needs_that() -> None:
+    found = of(Estimate(sequence=32_768, sequences=64, utilization=30), 1, UNDIVIDED, "rollout")
+    assert list(sizes(found)) == ["weights", "cache"] and found.mebibytes > 80 * 1024 * 30 // 100
+
+
+def test_ninety_percent_are_just_what_the_slack_leaves() -> None:
+    found = of(Estimate(sequence=8192, utilization=90), 1, UNDIVIDED, "rollout")
+    assert with_slack(found.mebibytes) == 80 * 1024
+
+
+def test_what_serves_or_infers_has_neither_gradients_nor_an_optimizer() -> None:
+    assert set(sizes(of(Estimate(sequence=8192), role="rollout"))) == {"weights", "cache"}
+    assert set(sizes(of(Estimate(sequence=8192), role="reference"))) == {"weights", "activations", "logits"}
+    assert {"gradients", "optimizer"} <= set(sizes(of(Estimate(), role="critic")))
+    assert "gradients" not in sizes(of(Estimate(), role="anything")) and "gradients" in sizes(
+        of(Estimate(optimizer="sgd"), role="anything")
+    )
+
+
+def test_the_fullest_stage_is_the_one_with_the_embedding() -> None:
+    """Megatron-LM, megatron/training/theoretical_memory_usage.py: a stage's layers and one embedding, divided by tp."""
+    card = known_model(MODEL)
+    assert card is not None
+    embedding = card.vocabulary * card.hidden
+    layers = card.parameters - 2 * embedding
+    for pp, most in ((2, 14), (4, 7), (8, 4), (28, 1)):
+        for tp in (1, 2, 4):
+            weights = sizes(of(Estimate(precision="bf16", optimizer=NONE), pp * tp, Parallel(tp=tp, pp=pp)))["weights"]
+            assert weights == pytest.approx(2 * (layers * most / 28 + embedding) / tp, abs=4)
+
+
+def test_key_value_heads_are_repeated_where_ranks_are_more() -> None:
+    """4 key-value heads: 8 ranks hold as much each as 4 do."""
+    each = [sizes(of(Estimate(sequence=4096), tp, Parallel(tp=tp), "rollout"))["cache"] for tp in (1, 2, 4, 8)]
+    assert each == [each[0], each[0] // 2, each[0] // 4, each[0] // 4]
+
+
+@pytest.mark.parametrize(("ep", "tp"), [(1, 1), (8, 1), (8, 2), (4, 4)])
+def test_experts_divide_by_ep_and_all_the_rest_does_not(ep: int, tp: int) -> None:
+    card = known_model("Qwen/Qwen3-30B-A3B")
+    assert card is not None
+    experts = 3 * card.experts * card.hidden * card.expert_intermediate * card.layers
+    weights = sizes(of(Estimate(sharding=MEGATRON), ep * tp, Parallel(tp=tp, ep=ep), model=card.name))["weights"]
+    assert weights == pytest.approx(2 * (experts / (ep * tp) + (card.parameters - experts) / tp), abs=4)
+
+
+def test_adapters_have_the_only_gradients() -> None:
+    found = sizes(of(Estimate(trainable=40_000_000, sharding=NONE)))
+    card = known_model(MODEL)
+    assert card is not None and found["weights"] == 2 * card.parameters
+    assert (found["gradients"], found["optimizer"]) == (2 * 40_000_000, 12 * 40_000_000)
+
+
+@pytest.mark.parametrize("sharding", [ZERO3, FSDP])
+def test_layers_are_whole_while_they_work(sharding: str) -> None:
+    """28 layers of 233 million parameters, two of which are there at once, and embedding and head of 545 million each; in 16 bits."""
+    gathered = sizes(of(Estimate(sharding=sharding), 8))["gathered weights"]
+    assert gathered == pytest.approx(2 * (2 * (7_615_616_512 - 2 * 544_997_376) / 28 + 2 * 544_997_376), rel=1e-6)
+    assert "gathered weights" not in sizes(of(Estimate(sharding=sharding), 1))
+
+
+def test_what_stays_while_others_work() -> None:
+    found = of(Estimate(sharding=FSDP, sequence=8192), 8)
+    staying = {term.name for term in found.terms if term.stays}
+    assert staying == {"weights", "optimizer"}
+    assert found.kept == -(-sum(term.size for term in found.terms if term.stays) // (1 << 20)) < found.mebibytes
+    assert of(Estimate(sharding=FSDP, sequence=8192, offload=True), 8).kept == 0
+    assert "gradients" in {term.name for term in of(Estimate(sharding=DISTRIBUTED), 8).terms if term.stays}  # Megatron keeps its buffer
+
+
+def test_recomputation_needs_less_in_this_order() -> None:
+    totals = [of(Estimate(sequence=8192, sharding=FSDP, recompute=recompute), 8).mebibytes for recompute in (FULL, SELECTIVE, NONE)]
+    scores = of(Estimate(sequence=8192, sharding=FSDP, recompute=NONE, attention_scores=True), 8).mebibytes
+    assert totals[0] < totals[1] == totals[2] < scores
+
+
+def test_context_parallel_ranks_divide_sequences_but_not_weights() -> None:
+    one, two = (sizes(of(Estimate(sequence=8192, sharding=MEGATRON), cp, Parallel(cp=cp))) for cp in (1, 2))
+    assert two["logits"] == one["logits"] // 2 and two["weights"] == one["weights"]
+
+
+def test_what_nobody_says_is_named() -> None:
+    assert of(Estimate(parameters=7 * 10**9), model="").missing == ("activations: nobody says `sequence`",)
+    shapeless = "the layers and the width of the model are not known"
+    assert of(Estimate(parameters=7 * 10**9, sequence=8192), model="").missing == (f"activations: {shapeless}",)
+    assert of(Estimate(parameters=7 * 10**9, sequence=8192), role="rollout", model="").missing == (f"the cache: {shapeless}",)
+    assert estimated(Component("actor", estimate=Estimate(sequence=8192)), None, UNDIVIDED, 8) is None
+    assert estimated(Component("actor"), known_model(MODEL), UNDIVIDED, 8) is None
+
+
+def test_what_is_taken_for_granted_is_named() -> None:
+    assert of(Estimate(), model="/models/Qwen2.5-7B").assumed == ("the model is taken for `Qwen/Qwen2.5-7B`, by the last part of its path",)
+    counted = of(Estimate(layers=28, hidden=3584, heads=28, kv_heads=4, intermediate=18_944, vocabulary=152_064), model="")
+    assert counted.assumed == ("7,615,283,200 parameters, counted from the shape of the model",)
+
+
+def test_a_formula_gives_its_size() -> None:
+    found = of(Estimate(sharding=ZERO3, sequence=8192), 16, Parallel(tp=2))
+    words = {term.name: term.formula for term in found.terms}
+    assert words["optimizer"] == "3,807,808,256 parameters x 12 bytes / 8 ranks"
+    assert sizes(found)["optimizer"] == 3_807_808_256 * 12 // 8
+    assert words["logits"] == "8,192 tokens x 152,064 of the vocabulary x 4 bytes / tp 2"
+    assert sizes(found)["logits"] == 8192 * 152_064 * 4 // 2
+    assert all(term.source for term in found.terms)
+
+
+def test_settings_of_a_framework_give_way_to_what_the_user_writes() -> None:
+    said = Estimate(sequence=4096, offload=False, written=("sequence", "offload"))
+    run = Estimate(sequence=8192, sharding=FSDP, offload=True, micro_batch=4)
+    assert said_of(as_run(said, run)) == {"sequence": 4096, "sharding": FSDP, "micro_batch": 4}
+    assert as_run(as_run(said, run), run) == as_run(said, run)
+    assert as_run(said, None) is said
