@@ -8,7 +8,7 @@ from typing import Iterator
 
 from ...models.component import COLOCATED, SUBSET, Component, Relation
 from ...models.planning.design import Design
-from ...models.planning.question import Question
+from ...models.planning.question import NO_KIND, Question
 from ...models.planning.way import Shape, Way
 from ...models.problem import Problem
 
@@ -20,7 +20,8 @@ def placing(problem: Problem, question: Question, design: Design) -> Problem:
     way = next((each for each in question.ways if _is_kept(each, design)), None)
     shapes = {**_shapes(problem, design), **(way.shapes if way else {})}
     components = tuple(
-        _decided(each, question, design, shapes.get(each.name)) if each.name in design.options else each for each in problem.components
+        _on_kind(_decided(each, question, design, shapes.get(each.name)), problem, question, design) if each.name in design.options else each
+        for each in problem.components
     )
     choices = {name: its for name, its in problem.job.choices.items() if name not in design.options}
     relations = (*problem.job.relations, *_sharing(problem, question, design))
@@ -42,18 +43,36 @@ def _is_kept(way: Way, design: Design) -> bool:
 
 def _decided(component: Component, question: Question, design: Design, shape: Shape | None) -> Component:
     option = design.options[component.name]
-    tasks = question.tasks_of[component.name]
-    turns = component.name not in question.resident and tasks
+    parts = {design.segments[task] for task in question.tasks_of[component.name]}
+    turns = component.name not in question.resident and parts
     # Components of one phase are there together, those of different ones take turns: as the parts of the iteration do.
-    phase = f"part {min(design.segments[task] for task in tasks)}" if turns and len(tasks) == 1 else component.phase
-    model = question.kinds[option.kind].model if option.accelerators and len(question.kinds) > 1 else component.accelerator_model
+    phase = f"part {min(parts)}" if turns and len(parts) == 1 else component.phase
     if shape is not None:
         component = replace(component, per_process=shape.per_process, stride=shape.stride)
     memory, kept = (component.memory, component.offloaded) if option.estimated else (option.memory, option.kept)
+    if turns and len(parts) > 1 and _shares(design, component.name):
+        memory, kept = 0, 0  # it works in several parts, which no phase says; the design was checked for its memory
     return replace(
         component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=kept,
-        phase=phase, accelerator_model=model, timed=None,
+        phase=phase, timed=None,
     )  # fmt: skip
+
+
+def _shares(design: Design, name: str) -> bool:
+    return any(len(block.components) > 1 for block in design.blocks if name in block.components)
+
+
+def _on_kind(component: Component, problem: Problem, question: Question, design: Design) -> Component:
+    """The component on accelerators of the kind that its option names, and on no others."""
+    option = design.options[component.name]
+    if option.kind == NO_KIND or len(question.kinds) == 1 or component.runs is not None:
+        return component
+    kind = question.kinds[option.kind]
+    component = replace(component, accelerator_model=kind.model or component.accelerator_model)
+    if kind.model and sum(each.model == kind.model for each in question.kinds) == 1:
+        return component
+    others = (node.rank for node in problem.cluster.nodes if (node.accelerator_model, node.accelerator_memory) != (kind.model, kind.memory))
+    return replace(component, excluded=tuple(sorted({*component.excluded, *others})))
 
 
 def _sharing(problem: Problem, question: Question, design: Design) -> Iterator[Relation]:

@@ -1,0 +1,284 @@
+"""Between designs and placements: what cannot be placed is ruled out, nothing else is, and what is found is the best that can be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any, Callable
+
+import pytest
+from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from placewright.models.component import Component, Parallel
+from placewright.models.link import Link
+from placewright.models.locality import Pin, Spread
+from placewright.models.placements.run import Run
+from placewright.models.planning.measured import SECOND, TABLE, Measured
+from placewright.models.planning.planned import Planned
+from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
+from placewright.models.problem import Problem
+from placewright.solver.planning import options as every_option
+from placewright.solver.planning.asked import asked
+from placewright.solver.planning.check import faults
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.loop.barring import ruled_out
+from placewright.solver.planning.placing import placing
+from placewright.solver.planning.plan import plan
+from placewright.solver.searching.search import solve
+
+from ..cases import cluster, component, given, problem
+from .tried import priced
+
+CHAIN = Workload((After("rollout", "actor"),))
+
+
+def timed(name: str, least: int, most: int, seconds: int = 60, power: float = 1.0, **more: Any) -> Component:
+    """A component that takes so many seconds on 4 accelerators; `power` 1 is twice as fast on twice as many."""
+    rows = tuple(Measured(count, int(seconds * SECOND * (4 / count) ** power)) for count in (1, 2, 4, 8, 16))
+    return replace(component(name, least, most, **more), timed=Timed(rows))
+
+
+def planned(asked_for: Problem, workload: Workload = CHAIN, place: Callable[[Problem], Answer] = solve) -> tuple[Answer, Planned]:
+    """The answer, which has a plan."""
+    answer = plan(replace(asked_for, job=replace(asked_for.job, workload=workload)), workload, place)
+    assert answer.plan is not None, answer.findings
+    assert answer.planned is not None
+    return answer, answer.planned
+
+
+def first_that_can_be_placed(asked_for: Problem, workload: Workload, monkeypatch: pytest.MonkeyPatch) -> tuple[tuple[int, int] | None, int]:
+    """The price of the best design that has a placement, and how many better ones have none; every design is tried."""
+    with monkeypatch.context() as patched:
+        patched.setattr(every_option, "_undominated", lambda found, *_: iter(found))
+        question = asked(asked_for, workload)
+    question = replace(question, areas=())
+    seen: set[object] = set()
+    without = 0
+    for price, design in sorted(priced(question, False), key=lambda each: each[0]):
+        key = design.blocks, tuple(design.options.items())
+        if key in seen:
+            continue
+        seen.add(key)
+        if solve(placing(asked_for, question, design)).plan is not None:
+            return price, without
+        without += 1
+    return None, without
+
+
+def drawn(seed: int) -> Problem:
+    """Two or three components on two or three small nodes with holes, groups, and demands that no count tells of."""
+    random = Random(f"loop {seed}")
+    nodes = [
+        {"count": random.choice((2, 3, 4)), "taken": random.choice((0, 0, 1)), "rack": rack} for rack in "aba"[: random.choice((2, 2, 3))]
+    ]
+    size = random.choice((2, 2, 3))
+    parts = []
+    for name in ("rollout", "actor", "ref")[:size]:
+        more: dict[str, Any] = {}
+        if random.random() < 0.4:
+            more["spread"] = (Spread("rack", 2),)
+        elif random.random() < 0.4:
+            more["pins"] = (Pin(range(random.choice((1, 2))), (random.randrange(len(nodes)),)),)
+        tp = random.choice((1, 1, 2, 3))
+        parts.append(
+            timed(name, tp, 6, random.choice((30, 60, 90)), random.choice((0.3, 0.6, 1.0)), tp=tp, contiguous=random.random() < 0.2, **more)
+        )
+    choices = {"rollout": (Parallel(2), Parallel(1))} if random.random() < 0.4 else {}
+    relations = {
+        word: f"rollout+actor{level}" for word, level in (("apart", ""), ("away", "@rack"), ("near", "@rack")) if random.random() < 0.25
+    }
+    asked_for = problem(cluster(*nodes), *parts, **relations)
+    return replace(asked_for, job=replace(asked_for.job, choices=choices))
+
+
+@pytest.mark.parametrize("first", range(0, 24, 6))
+def test_the_best_design_that_has_a_placement_is_found(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(first, first + 6):
+        asked_for = drawn(seed)
+        best, _ = first_that_can_be_placed(asked_for, CHAIN, monkeypatch)
+        answer = plan(asked_for, CHAIN, solve)
+        if best is None:
+            assert answer.plan is None, seed
+            assert answer.verdict == IMPOSSIBLE, seed
+            continue
+        found = answer.planned
+        assert found is not None, (seed, answer.findings)
+        assert (found.best.nanoseconds, found.best.design.accelerators) == best, seed
+        assert found.proved, seed
+        assert not list(faults(found.question, cost_model("stream"), found.best.design))
+
+
+PAIR = problem(cluster({"count": 8}, {"count": 8}), timed("rollout", 1, 16), timed("actor", 1, 16, 30))
+
+
+def refusing(count: int, verdict: str = IMPOSSIBLE) -> Callable[[Problem], Answer]:
+    """A placement that has none for the first `count` designs of two components, whenever it is asked for them."""
+    refused: set[object] = set()
+
+    def place(asked_for: Problem) -> Answer:
+        design = tuple((each.name, each.least) for each in asked_for.components), tuple(each.kind for each in asked_for.job.relations)
+        whole = len(asked_for.components) == 2 and all(each.least == each.most for each in asked_for.components)
+        if whole and (design in refused or len(refused) < count):
+            refused.add(design)
+            return Answer(verdict)
+        return solve(asked_for)
+
+    return place
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_first_designs_may_fail(count: int) -> None:
+    """Each is ruled out by itself, where nothing shows more; the next best of all is then the answer, and proved."""
+    first: dict[object, tuple[int, int]] = {}
+    for price, design in sorted(priced(asked(PAIR, CHAIN), False), key=lambda each: each[0]):
+        first.setdefault((design.blocks, tuple(design.options.items())), price)
+    _, found = planned(PAIR, CHAIN, refusing(count))
+    assert [(each.priced.nanoseconds, each.priced.design.accelerators) for each in found.unplaceable] == list(first.values())[:count]
+    assert (found.best.nanoseconds, found.best.design.accelerators) == list(first.values())[count]
+    assert found.proved
+
+
+def test_it_ends_where_nothing_can_be_placed() -> None:
+    answer = plan(PAIR, CHAIN, lambda asked_for: Answer(UNDECIDED))
+    assert answer.plan is None
+    assert answer.verdict == UNDECIDED
+    assert [each.code for each in answer.findings] == ["PW602"]
+    assert "the 12 best designs cannot be placed" in answer.findings[0].message
+
+
+def test_what_may_have_a_placement_is_no_proof() -> None:
+    """A design whose placement nobody found in time: the next is the answer, its bound is what the first would take."""
+    first = planned(PAIR)[1].best
+    _, found = planned(PAIR, CHAIN, refusing(1, UNDECIDED))
+    assert not found.proved
+    assert found.bound == first.nanoseconds < found.best.nanoseconds
+
+
+def test_a_proof_rules_out_all_that_it_shows() -> None:
+    """One of rollout's ranks is pinned to the node of 2: with a group of 4 no count has a placement."""
+    asked_for = problem(
+        cluster({"count": 8}, {"count": 2}), timed("rollout", 4, 8, tp=4, pins=(Pin(range(1), (1,)),)), timed("actor", 1, 8)
+    )
+    question = asked(asked_for, CHAIN)
+    design = min(priced(question, False), key=lambda each: each[0])[1]
+    out = ruled_out(asked_for, question, design, solve)
+    assert set(out.uses) == {"rollout"}
+    assert (out.uses["rollout"].amount, out.uses["rollout"].or_more) == (1, True)
+    assert all(out.bars(each) for _, each in priced(question, False))
+    assert plan(asked_for, CHAIN, solve).verdict == IMPOSSIBLE
+
+
+def test_only_whole_groups_are_counted_before_anything_is_placed() -> None:
+    """Each node has 7 left: two components in groups of 4 have three nodes between them, and no design is tried that needs more."""
+    asked_for = problem(
+        cluster(*({"count": 8, "taken": 1} for _ in range(3))),
+        timed("rollout", 4, 24, tp=4),
+        timed("actor", 4, 24, tp=4),
+        apart="rollout+actor",
+    )
+    _, found = planned(asked_for)
+    assert found.unplaceable == ()
+    assert found.proved
+    assert found.best.design.accelerators == 12
+
+
+def test_components_share_the_room_of_the_nodes_that_both_are_bound_to() -> None:
+    asked_for = problem(
+        cluster({"count": 4}, {"count": 4}, {"count": 8}, small=(0, 1)),
+        timed("rollout", 1, 16, node_groups=("small",)), timed("actor", 1, 16, node_groups=("small",)), timed("ref", 1, 16, 20), apart="rollout+actor",
+    )  # fmt: skip
+    _, found = planned(asked_for)
+    options = found.best.design.options
+    assert found.unplaceable == ()
+    assert options["rollout"].amount + options["actor"].amount <= 8
+    assert found.proved
+
+
+def test_kinds_of_the_same_model_and_another_memory_are_told_apart() -> None:
+    where = cluster({"count": 4, "model": "A100", "gib": 80}, {"count": 4, "model": "A100", "gib": 40})
+    asked_for = problem(where, timed("rollout", 1, 8, gib=60), timed("actor", 1, 8, gib=30), apart="rollout+actor")
+    answer, found = planned(asked_for)
+    assert answer.plan is not None
+    assert [run.node for run in answer.plan.assignment.of("rollout")] == [0]
+    assert found.question.kinds[found.best.design.options["rollout"].kind].memory == 80 * 1024
+
+
+def test_given_ranks_stay_and_what_is_inside_them_is_planned() -> None:
+    where = cluster({"count": 8}, {"count": 8})
+    fixed = given("actor", Run(range(0, 8), 1), timed=timed("actor", 8, 8).timed)
+    asked_for = problem(where, fixed, timed("rollout", 1, 16, 90), timed("reward", 1, 16, 10), within="rollout+actor")
+    workload = Workload((After("rollout", "reward"), After("reward", "actor")))
+    answer, found = planned(asked_for, workload)
+    assert answer.plan is not None
+    assert {run.node for run in answer.plan.assignment.of("rollout")} == {1}
+    assert {run.node for run in answer.plan.assignment.of("reward")} == {0}
+    assert found.best.design.options["rollout"].amount == 8
+
+
+def test_ranks_that_overlap_in_part_are_no_design() -> None:
+    parts = [given(name, Run(range(0, 4), 0, first=first), timed=timed(name, 4, 4).timed) for name, first in (("rollout", 0), ("actor", 2))]
+    asked_for = problem(cluster({"count": 8}), *parts, timed("ref", 1, 4), shares=True)
+    answer = plan(asked_for, CHAIN, solve)
+    assert answer.verdict == UNDECIDED
+    assert "hold some of the same accelerators by their ranks and others too" in answer.findings[0].message
+
+
+def test_of_equal_designs_the_better_placement_wins() -> None:
+    """Together on 4 or apart on 1 and 3 takes as long and as many; apart, `rollout` sends nothing from rack to rack."""
+    where = cluster({"count": 2, "rack": "a"}, {"count": 2, "rack": "b"})
+    parts = []
+    for name, alone, traffic in (("rollout", 1, 100), ("actor", 3, 10)):
+        rows = tuple(Measured(count, 30 * SECOND) for count in (alone, 4))
+        parts.append(replace(component(name, 1, 4, traffic=traffic), timed=Timed(rows, TABLE)))
+    answer, found = planned(problem(where, *parts))
+    assert (found.best.nanoseconds, found.best.design.accelerators) == (60 * SECOND, 4)
+    assert {name: its.amount for name, its in found.best.design.options.items()} == {"rollout": 1, "actor": 3}
+    assert answer.plan is not None
+    assert answer.plan.objective == 10
+    assert [len(each.design.blocks) for each in found.others] == [1]
+
+
+def test_fewest_accelerators_for_at_most_so_many_seconds() -> None:
+    workload = replace(CHAIN, aim=ACCELERATORS, budget=Budget(nanoseconds=60 * SECOND))
+    _, found = planned(PAIR, workload)
+    # 60 and 30 seconds on 4 each: together on 6 they take (60 + 30) x 4 / 6 = 60 seconds.
+    assert (found.best.design.accelerators, found.best.nanoseconds) == (6, 60 * SECOND)
+    assert (found.bound, found.proved) == (6, True)
+
+
+def test_at_most_so_many_accelerators() -> None:
+    _, found = planned(PAIR, replace(CHAIN, budget=Budget(accelerators=5)))
+    assert found.best.design.accelerators == 5
+    assert found.best.nanoseconds == 72 * SECOND
+
+
+LINKED = replace(PAIR, job=replace(PAIR.job, links=(Link("actor", "rollout", weights=100),)))
+"""16 accelerators on two nodes; new weights of 100 MiB go to every node on which the actor is not."""
+
+
+def test_what_crosses_counts_as_time() -> None:
+    """Side by side in 8 batches beats one after the other, until the weights that then cross cost more than that saves."""
+    chain = replace(CHAIN, batches=8)
+    rows = {
+        "rollout": Timed((Measured(8, 40 * SECOND), Measured(16, 35 * SECOND))),
+        "actor": Timed((Measured(8, 40 * SECOND), Measured(16, 35 * SECOND))),
+    }
+    parts = tuple(replace(each, timed=rows[each.name], least=8, parallel=Parallel(8)) for each in LINKED.components)
+    asked_for = replace(LINKED, job=replace(LINKED.job, components=parts))
+    apart_takes, together_takes = 45 * SECOND, 70 * SECOND
+    _, free = planned(asked_for, chain)
+    assert (free.best.nanoseconds, free.best.traffic) == (apart_takes, 0)
+    _, cheap = planned(asked_for, replace(chain, bandwidth={"node": 100}))
+    assert (cheap.best.nanoseconds, cheap.best.traffic, cheap.proved) == (apart_takes, SECOND, True)
+    assert cheap.bound == apart_takes + SECOND
+    answer, dear = planned(asked_for, replace(chain, bandwidth={"node": 2}))
+    assert (dear.best.nanoseconds, dear.best.traffic, dear.proved) == (together_takes, 0, True)
+    assert answer.plan is not None
+    assert answer.plan.cluster == asked_for.cluster
+    assert not list(faults(dear.question, cost_model("stream"), dear.best.design))
+
+
+def test_time_with_what_crosses_keeps_to_the_budget() -> None:
+    workload = replace(CHAIN, aim=ACCELERATORS, budget=Budget(nanoseconds=60 * SECOND), bandwidth={"node": 1000})
+    _, found = planned(LINKED, workload)
+    assert found.best.nanoseconds + found.best.traffic <= 60 * SECOND
+    assert found.best.design.accelerators == 6
