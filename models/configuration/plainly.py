@@ -12,10 +12,10 @@ Plain = Union[str, int, float, bool]
 
 
 def plainly(settings: Settings, path: str, usual: Plain = "") -> Plain:
-    """The value at a path; the usual one where nothing is written. "" where it is null or not known here: nothing is noted of that."""
+    """The value at a path; the usual one where nothing is written. "" where it is null, or not known here: nothing is noted of that."""
     value = settings.at(path)
     if value is None:
-        return usual
+        return "" if settings.is_elsewhere(path) else usual
     if not isinstance(value, Scalar) or is_unknown(value) or value.is_null:
         return ""
     return value.value if isinstance(value.value, (str, int, float, bool)) else ""

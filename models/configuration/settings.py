@@ -99,10 +99,14 @@ class Settings:
         value = self.at(path)
         return value is not None and not (isinstance(value, Scalar) and value.is_null)
 
+    def is_elsewhere(self, path: str) -> bool:
+        """Is nothing written at this path, and something may stand in a part of the configuration that is not read?"""
+        return self.at(path) is None and self._notes.partial and path not in self._defaults
+
     def is_open(self, path: str, rule: str) -> bool:
         """Is it not known here what the value is? Then `rule` is noted as unchecked, naming the key."""
         value = self.at(path)
-        missing = value is None and self._notes.partial and path not in self._defaults
+        missing = self.is_elsewhere(path)
         if missing or (value is not None and is_unknown(value)):
             if (path, rule) not in self._said:
                 self._said.add((path, rule))

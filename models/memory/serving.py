@@ -26,7 +26,7 @@ def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:
         tokens = sequences * -(-estimate.sequence // parallel.cp)
         each = -(-shape.cached * bits // (8 * divisor))
         needed = tokens * work.stage_layers * each
-        words = "{} sequences x {} tokens x {} layers x {} bytes"
+        words = "{} sequence" + "s" * (sequences > 1) + " x {} tokens x {} layers x {} bytes"
         yield Term("cache", needed, words, (sequences, tokens // sequences, work.stage_layers, each), PAPER)
     if estimate.utilization and work.capacity:
         rest = work.capacity * MEBIBYTE * estimate.utilization // 100 - needed - sum(term.size for term in others)

@@ -65,7 +65,7 @@ class EstimatedMemory:
         first = max(
             (each for each in needs if each.estimate), key=lambda each: each.works if each.component is phase else each.stays
         ).component
-        bill = " + ".join(_part(each, phase) for each in needs if each.stays or each.works)
+        bill = " + ".join(filter(None, (_part(each, phase) for each in needs)))
         short = worst > has
         said = (
             f"by an estimate {write_estimate(worst)} are needed"
@@ -105,10 +105,12 @@ def _worst(needs: Sequence[Need]) -> tuple[int, Component]:
 
 
 def _part(need: Need, working: Component) -> str:
-    """`actor 42.0 GiB`, `rollout 14.2 GiB (kept)`."""
+    """`actor 42.0 GiB`, `rollout 14.2 GiB (kept)`; "" for what needs nothing then."""
     component = need.component
     works = component is working or (bool(component.phase) and component.phase == working.phase)
     amount = need.works if works else need.stays
+    if not amount:
+        return ""
     text = write_estimate(amount) if need.estimate else write_memory(amount)
     return f"{component.name} {text}" + ("" if works or need.works == need.stays else " (kept)")
 

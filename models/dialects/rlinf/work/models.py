@@ -16,6 +16,7 @@ from ....model_cards.places import places_of
 from ..capabilities import AT_LAUNCH
 from ..modes import Placer
 from ..modes.degrees import Degrees, generating, inferring, trained
+from .runs import runs
 from .shares import Work
 
 DIVIDES = "PW404"
@@ -40,6 +41,7 @@ def models(work: Work) -> None:
     if work.mode.placer is not Placer.HYBRID:
         its = generating(work.settings)
         _add(work, "rollout", "rollout.model.model_path", its, engine_splits(places_of(tp=its.tp), IN_ENGINE))
+    runs(work)
 
 
 def _trained(work: Work, role: str, key: str) -> None:

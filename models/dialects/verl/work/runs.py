@@ -35,7 +35,7 @@ def _served(work: Work) -> Estimate:
         precision=_PRECISIONS.get(str(plainly(settings, f"{_ROLLOUT}.dtype", "bfloat16")), "bf16"),
         utilization=percent(plainly(settings, f"{_ROLLOUT}.gpu_memory_utilization", 0.5)),
         sequence=_sequence(work),
-        offload=bool(plainly(settings, f"{_ROLLOUT}.free_cache_engine", True)),
+        offload=plainly(settings, f"{_ROLLOUT}.free_cache_engine", True) is True,
     )
 
 
@@ -46,7 +46,7 @@ def _fsdp(work: Work, name: str, owner: str) -> Estimate:
     parts = ("param_offload", "optimizer_offload") if name in ("actor", "critic") else ("param_offload",)
     away = all(plainly(work.settings, f"{engine}.{part}", False) is True for part in parts)
     sequence, sequences = _batch(work, name, owner)
-    return Estimate(sharding=FSDP, recompute=FULL if again else NONE, offload=away, sequence=sequence, micro_batch=sequences)
+    return Estimate(sharding=FSDP, recompute=NONE if again is False else FULL, offload=away, sequence=sequence, micro_batch=sequences)
 
 
 def _megatron(work: Work, name: str, owner: str) -> Estimate:

@@ -1,0 +1,100 @@
+"""What the settings of a framework say of how its models are run, where a hint asks for an estimate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import placewright as pw
+from placewright.models.memory.estimate import said_of
+
+RLINF = """
+cluster: {num_nodes: 1, component_placement: {"actor,rollout": all}}
+runner: {task_type: reasoning, seq_length: 16384}
+algorithm: {recompute_logprobs: false}
+actor:
+  training_backend: megatron
+  model: {tensor_model_parallel_size: 4, pipeline_model_parallel_size: 1, recompute_granularity: selective}
+  optim: {use_distributed_optimizer: true}
+  micro_batch_size: 2
+  offload_weight: true
+  offload_grad: true
+  offload_optimizer: true
+rollout: {gpu_memory_utilization: 0.55, tensor_parallel_size: 2, model: {model_path: /models/Qwen2.5-7B-Instruct}}
+"""
+VERL = """
+python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=8 trainer.nnodes=1 algorithm.adv_estimator=grpo \\
+    actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct data.max_prompt_length=1024 data.max_response_length=3072 \\
+    """
+ASKING = """
+placewright:
+  components: {actor: {estimate: {}}, rollout: {estimate: {sequences: 8}}}
+"""
+
+
+def estimates(folder: Path, name: str, text: str, cluster: str = "1x8xH100") -> dict[str, dict[str, object] | None]:
+    """What is known of each component's run."""
+    (folder / name).write_text(text)
+    reading = pw.load(folder / name, cluster)
+    assert reading.problem is not None, reading.findings
+    return {each.name: said_of(each.estimate) if each.estimate else None for each in reading.problem.components}
+
+
+def test_megatron_in_rlinf(tmp_path: Path) -> None:
+    assert estimates(tmp_path, "train.yaml", RLINF + ASKING) == {
+        "actor": {"sharding": "distributed", "sequence": 16_384, "micro_batch": 2, "recompute": "selective", "offload": True},
+        "rollout": {"sequence": 16_384, "sequences": 8, "utilization": 55, "offload": True},
+    }
+
+
+def test_fsdp_in_rlinf(tmp_path: Path) -> None:
+    text = RLINF.replace("megatron", "fsdp")
+    fsdp = estimates(tmp_path, "train.yaml", text + ASKING)["actor"]
+    assert fsdp == {"sharding": "fsdp", "sequence": 16_384, "micro_batch": 2, "recompute": "none"}
+    there = text.replace(
+        "  micro_batch_size: 2",
+        "  micro_batch_size: 2\n  enable_offload: true\n  fsdp_config: {sharding_strategy: no_shard, gradient_checkpointing: true}",
+    )
+    assert estimates(tmp_path, "train.yaml", there + ASKING)["actor"] == {"sequence": 16_384, "micro_batch": 2, "offload": True}
+
+
+def test_the_actor_of_rlinf_has_the_model_of_its_rollout(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(RLINF.replace("megatron", "fsdp") + ASKING)
+    problem = pw.load(tmp_path / "train.yaml", "1x8xH100").problem
+    assert problem is not None
+    cards = {name: use.card.name for name, use in problem.job.models.items() if use.card}
+    assert cards == {"actor": "Qwen/Qwen2.5-7B-Instruct", "rollout": "Qwen/Qwen2.5-7B-Instruct"}
+
+
+def test_nothing_is_estimated_that_nobody_asks_for(tmp_path: Path) -> None:
+    assert estimates(tmp_path, "train.yaml", RLINF) == {"actor": None, "rollout": None}
+
+
+def test_what_the_user_writes_goes_before_the_settings(tmp_path: Path) -> None:
+    asking = ASKING.replace("actor: {estimate: {}}", "actor: {estimate: {micro_batch: 1, offload: false, sequence: 4096}}")
+    found = estimates(tmp_path, "train.yaml", RLINF + asking)["actor"]
+    assert found == {"sharding": "distributed", "sequence": 4096, "recompute": "selective"}
+
+
+def test_fsdp_in_verl(tmp_path: Path) -> None:
+    asks = "+placewright.components.actor.estimate='{}' +placewright.components.rollout.estimate='{}'"
+    found = estimates(tmp_path, "run.sh", VERL + "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 " + asks + "\n")
+    assert found["actor"] == {"sharding": "fsdp", "sequence": 4096, "micro_batch": 4}
+    assert found["rollout"] == {"sequence": 4096, "utilization": 50, "offload": True}
+
+
+def test_batches_of_changing_size_in_verl(tmp_path: Path) -> None:
+    more = "actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.actor.ppo_max_token_len_per_gpu=24000 "
+    more += "actor_rollout_ref.actor.fsdp_config.param_offload=True actor_rollout_ref.actor.fsdp_config.optimizer_offload=True "
+    more += "actor_rollout_ref.model.enable_gradient_checkpointing=False actor_rollout_ref.rollout.free_cache_engine=False "
+    asks = "+placewright.components.actor.estimate='{}' +placewright.components.rollout.estimate='{}'"
+    found = estimates(tmp_path, "run.sh", VERL + more + asks + "\n")
+    assert found["actor"] == {"sharding": "fsdp", "sequence": 24_000, "recompute": "none", "offload": True}
+    assert found["rollout"] == {"sequence": 4096, "utilization": 50}
+
+
+def test_megatron_in_verl(tmp_path: Path) -> None:
+    more = "actor_rollout_ref.actor.strategy=megatron actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2 "
+    more += "+actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity=full "
+    asks = "+placewright.components.actor.estimate='{}'"
+    found = estimates(tmp_path, "run.sh", VERL + more + asks + "\n")
+    assert found["actor"] == {"sharding": "distributed", "sequence": 4096}
