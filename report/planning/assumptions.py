@@ -20,6 +20,10 @@ def assumptions(account: Account) -> str:
     if account.own is not None:
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
     lines.append(f"an iteration: {account.source}")
+    way = account.planned.best.design.way(question)
+    if way is not None and way.without:  # RLinf's actor computes probabilities by itself there
+        its = listed(sorted(way.without))
+        lines.append(f"{its}: not started where the job is {way.name}; what shares those accelerators does its work")
     for each in account.bills:
         for entry in each.peak.entries:
             if entry.origin == "estimated":

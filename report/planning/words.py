@@ -35,10 +35,11 @@ def percent(part: int, whole: int) -> str:
 
 def over(nanoseconds: int, best: int) -> str:
     """How much more one time is than another: `4.0 % more`, `4.0 % less`, `as much`."""
-    difference = 100 * (nanoseconds - best) / best
-    if abs(difference) < 0.05:
-        return "as much" if nanoseconds == best else "0.1 % more or less"
-    return f"{abs(difference):.1f} % {'more' if difference > 0 else 'less'}"
+    if nanoseconds == best:
+        return "as much"
+    difference = 100 * abs(nanoseconds - best) / best
+    shown = f"{difference:.1f} %" if difference >= 0.05 else "less than 0.1 %"
+    return f"{shown} {'more' if nanoseconds > best else 'less'}"
 
 
 def parts(question: Question, planned: Planned, design: Design) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Iterator
 
 from ...models.component import Component
@@ -9,7 +10,7 @@ from ...models.derivation import Derivation
 from ...models.planning.measured import SECOND, TABLE, Measured
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
-from ..wording import listed
+from ..wording import listed, plural
 from .demands import Demanded
 
 MAX_ROWS = 4
@@ -48,12 +49,16 @@ def _times(component: Component) -> Iterator[Demanded]:
     if component.timed is None:
         return
     for phase in component.timed.phases:
-        rows = [each for each in component.timed.measured if each.phase == phase]
-        more = f" and {len(rows) - MAX_ROWS} more measurements" if len(rows) > MAX_ROWS else ""
+        rows = [each for each in component.timed.measured if each.phase == phase and not each.assumed]
+        formulas = Counter(each.assumed for each in component.timed.measured if each.phase == phase and each.assumed)
+        left = len(rows) - MAX_ROWS
+        more = f", and {left} more {plural('measurement', left)}" if left > 0 else ""
         what = f" to {phase}" if phase else ""
-        said = f"takes{what} {listed([_row(each) for each in rows[:MAX_ROWS]])}{more}"
-        between = "no other counts" if component.timed.scaling == TABLE else f"{component.timed.scaling} between and beyond"
-        yield Demanded((component.name,), f"{said}; {between}", rows[0].span or component.span("seconds"))
+        said = [f"takes{what} {listed([_row(each) for each in rows[:MAX_ROWS]])}{more}"] if rows else []
+        said += [f"on {count} {'more ' * bool(rows)}counts by {formula}" for formula, count in formulas.items()]
+        said.append("no other counts" if component.timed.scaling == TABLE else f"{component.timed.scaling} between and beyond")
+        spans = [each.span for each in rows if each.span]
+        yield Demanded((component.name,), "; ".join(said), spans[0] if spans else component.span("timed"))
     if component.timed.samples:
         yield Demanded((component.name,), f"its replicas divide {component.timed.samples} samples evenly", component.span("samples"))
 

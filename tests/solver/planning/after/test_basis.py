@@ -1,0 +1,42 @@
+"""What times rest on, for each way in which they follow from what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.solver.planning.after.basis import BETWEEN, BEYOND, MEASURED, Basis
+
+
+def basis(tmp_path: Path, timed: str) -> Basis:
+    """That of a component on 8 accelerators."""
+    path = tmp_path / "train.yaml"
+    path.write_text(f"cluster: 1x8xH100\ncomponents:\n  actor: {{accelerators: 8, seconds: {timed}}}\n")
+    (found,) = pw.account(path, sandbox=False, searches=0).bases
+    assert found.amount == 8
+    return found
+
+
+@pytest.mark.parametrize(
+    ("timed", "kind", "counts", "scaling", "beyond"),
+    [
+        ("{8: 10}", MEASURED, (8,), "", 1),
+        ("{4: 20, 16: 6}", BETWEEN, (4, 16), "power", 1),
+        ("{2: 40, 4: 20}", BEYOND, (2, 4), "power", 2),
+        ("{16: 6, 32: 4}", BEYOND, (16, 32), "power", 2),
+        ("{1: 80}", BEYOND, (1,), "linear", 8),
+        ("{4: 20, 64: 6}, scaling: linear", BETWEEN, (4,), "linear", 1),
+        ("{1: 80, 2: 50, 3: 40}", BEYOND, (2, 3), "power", 8 / 3),
+    ],
+)
+def test_what_a_time_rests_on(tmp_path: Path, timed: str, kind: str, counts: tuple[int, ...], scaling: str, beyond: float) -> None:
+    found = basis(tmp_path, timed)
+    assert (found.kind, found.counts, found.scaling) == (kind, counts, scaling)
+    assert found.beyond == pytest.approx(beyond)
+
+
+def test_measurements_of_the_model_and_the_degrees_go_before_others(tmp_path: Path) -> None:
+    rows = "[{seconds: 9, accelerators: 8, accelerator: H100}, {seconds: 10, accelerators: 4}]"
+    found = basis(tmp_path, rows)
+    assert (found.kind, found.nanoseconds) == (MEASURED, 9_000_000_000)

@@ -1,0 +1,139 @@
+"""What the file's own ranks come to, under the same cost model as the plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Mapping, Sequence
+
+import placewright as pw
+import pytest
+from placewright.models.placements.assignment import compress
+from placewright.models.planning.design import Design
+from placewright.models.planning.planned import Planned
+from placewright.models.problem import Problem
+from placewright.solver.planning.after.own import Own, own, own_of
+from placewright.solver.planning.asked import asked
+from placewright.solver.planning.costs import cost_model
+
+FILE = """
+cluster: 2x8xH100
+components:
+  rollout: {seconds: {4: 100, 16: 30}, parallel: {tp: [1, 2]}}
+  inference: {accelerators: 1-8, seconds: {8: 20}}
+  actor: {seconds: {8: 60, 16: 33}, parallel: {tp: 2}, memory: 30GiB}
+plan: {workflow: rollout -> inference => actor, batches: 4}
+"""
+
+
+def problem(tmp_path: Path, text: str = FILE) -> Problem:
+    path = tmp_path / "train.yaml"
+    path.write_text(text)
+    found = pw.load(path).problem
+    assert found is not None
+    return found
+
+
+def on(asked: Problem, places: Mapping[str, Sequence[int]]) -> Problem:
+    """The problem of a file that itself places components on accelerators, by their number in the cluster."""
+    runs = {name: compress((rank, [divmod(place, 8)]) for rank, place in enumerate(its)) for name, its in places.items()}
+    return replace(asked, job=replace(asked.job, own=runs))
+
+
+def priced(problem: Problem) -> Own:
+    workload = problem.job.workload
+    assert workload is not None
+    found = own_of(problem, asked(problem, workload), cost_model(workload.model))
+    assert found is not None
+    return found
+
+
+def laid_out(design: Design) -> dict[str, list[int]]:
+    """The accelerators of each component, block after block."""
+    found: dict[str, list[int]] = {name: [] for name in design.options}
+    first = 0
+    for block in design.blocks:
+        for name in block.components:
+            found[name] += range(first, first + block.accelerators)
+        first += block.accelerators
+    return found
+
+
+def planned(problem: Problem) -> Planned:
+    found = pw.solve(problem, sandbox=False).planned
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("model", ["stream", "stages", "steady"])
+@pytest.mark.parametrize("nested", ["true", "false"])
+def test_ranks_of_a_design_cost_what_the_design_does(tmp_path: Path, model: str, nested: str) -> None:
+    text = FILE.replace("batches: 4", f"batches: 4, cost_model: {model}, nested: {nested}")
+    if model == "stages":
+        for name, phase in (("rollout", "generate"), ("inference", "infer"), ("actor", "train")):
+            text = text.replace(f"{name}: {{", f"{name}: {{phase: {phase}, ")
+    its = problem(tmp_path, text)
+    found = planned(its)
+    assert len(found.others) > 1
+    for each in (found.best, *found.others):
+        degrees = tuple(replace(one, parallel=each.design.options[one.name].parallel) for one in its.components)
+        beside = on(replace(its, job=replace(its.job, components=degrees)), laid_out(each.design))
+        again = own(beside, found)
+        assert again is not None and again.priced is not None
+        assert again.priced.nanoseconds == each.nanoseconds
+        assert again.priced.design.accelerators == each.design.accelerators
+        assert again.forbidden == ()
+        assert again.over(each) == 0
+
+
+def test_a_file_without_ranks_of_its_own_is_compared_with_nothing(tmp_path: Path) -> None:
+    its = problem(tmp_path)
+    assert own(its, planned(its)) is None
+
+
+def test_what_overlaps_in_part_takes_turns_and_is_not_allowed(tmp_path: Path) -> None:
+    found = priced(on(problem(tmp_path), {"rollout": range(8), "inference": range(4, 12), "actor": range(16)}))
+    assert found.priced is not None
+    assert [block.components for block in found.priced.design.blocks] == [
+        ("rollout", "actor"), ("rollout", "inference", "actor"), ("inference", "actor"), ("actor",),
+    ]  # fmt: skip
+    assert found.priced.design.segments == (0, 1, 2)
+    assert found.priced.nanoseconds == sum(times for option in found.priced.design.options.values() for times in option.nanoseconds)
+    assert any("where components share all accelerators or none" in each for each in found.forbidden)
+
+
+def test_a_count_that_the_hints_do_not_offer_has_a_price_all_the_same(tmp_path: Path) -> None:
+    found = priced(on(problem(tmp_path), {"rollout": range(4), "inference": range(4, 14), "actor": range(14, 16)}))
+    assert found.priced is not None
+    assert found.priced.design.options["inference"].nanoseconds == (16_000_000_000,)
+    assert any("`inference` has no option" in each for each in found.forbidden)
+
+
+def test_its_times_say_what_they_rest_on(tmp_path: Path) -> None:
+    found = priced(on(problem(tmp_path), {"rollout": range(8), "inference": range(8), "actor": range(8)}))
+    assert [(str(each.task), each.kind) for each in found.bases] == [
+        ("rollout", "interpolated"), ("inference", "measured"), ("actor", "measured"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "why"),
+    [
+        (FILE, {"rollout": range(8), "actor": range(8)}, "the file gives no ranks of `inference`"),
+        (
+            FILE.replace("{8: 20}", "{8: 20}, scaling: table"),
+            {"rollout": range(8), "inference": range(8, 12), "actor": range(8)},
+            "nothing says how long `inference` takes on 4",
+        ),
+        (
+            FILE.replace("2x8xH100", "1x8xH100+1x8xA800"),
+            {"rollout": range(16), "inference": range(8), "actor": range(8)},
+            "`rollout` lies on several kinds of accelerators",
+        ),
+    ],
+)
+def test_where_there_is_no_price_it_says_why(tmp_path: Path, text: str, places: dict[str, Sequence[int]], why: str) -> None:
+    found = priced(on(problem(tmp_path, text), places))
+    assert found.priced is None
+    assert found.why_not == why
+    assert found.over(planned(problem(tmp_path)).best) is None
