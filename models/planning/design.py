@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Mapping
 
 from .question import Option, Question
+from .way import Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,16 @@ class Design:
         """How long a task takes, a whole iteration of it."""
         component = question.tasks[task].component
         return self.options[component].nanoseconds[question.tasks_of[component].index(task)]
+
+    def way(self, question: Question) -> Way | None:
+        """The first of the question's arrangements that it keeps to; None where there are none."""
+        uses = {name: set(self.blocks_of(name)) for name in self.options}
+        for way in question.ways:
+            if all(uses[one] == uses[other] for one, other in way.together) and not any(
+                uses[one] & uses[other] for one, other in way.apart
+            ):
+                return way
+        return None
 
     def structure(self) -> tuple[frozenset[tuple[str, ...]], tuple[int, ...]]:
         """What is left when counts and degrees are not told apart: who shares with whom, and what runs at the same time."""

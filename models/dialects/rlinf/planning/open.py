@@ -31,7 +31,10 @@ LEADERS = ("rollout", "actor", "env")
 def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None) -> Opened:
     """The file as it is planned; as it is, with a warning that says why, where that cannot be."""
     task = settings.word("runner.task_type", CODE) or ""
+    faults = len(notes.findings)
     profile, hinted = read_profile(notes, settings), hinted_seconds(hints)
+    if len(notes.findings) > faults:
+        return Opened(components)
     placed = {each.name: each for each in components if each.runs and cluster.kind(each.node_groups) == ACCELERATOR}
     if why := _not_planned(settings, task, profile, hinted, placed):
         span = next(iter(profile.costs.values())).span if profile.costs else settings.top
