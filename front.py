@@ -159,7 +159,11 @@ def searching(
 
         return searched_here(problem, limit, seed, on_progress or silent)
 
-    return answering(search, limit, seed)
+    if sandbox:
+        return answering(search, limit, seed)
+    from .solver.planning.sizes.settling import settle
+
+    return answering(search, limit, seed, settle)
 
 
 def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "auto", strict: bool = False, **options: Any) -> Converted:

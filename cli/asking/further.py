@@ -91,7 +91,7 @@ def solver(limit: float, seed: int, memory: int) -> Solve:
     """How further questions are solved: as the first one, without progress."""
     from ...solver.planning.answering import answering
 
-    return answering(partial(_solved, limit, seed, memory), limit, seed)
+    return answering(partial(_solved, limit, seed, memory), limit, seed, answer_interrupted=False)
 
 
 def _solved(limit: float, seed: int, memory: int, problem: Problem) -> Answer:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 from ...models.answer import Answer
 from ...models.problem import Problem
 
+if TYPE_CHECKING:
+    from .sizes.settling import Settle
+
 Solve = Callable[[Problem], Answer]
 
 
-def answering(place: Solve, limit: float, seed: int) -> Solve:
-    """How problems are answered, given how they are placed; the options are those of the search for counts."""
+def answering(place: Solve, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = True) -> Solve:
+    """How problems are answered, given how they are placed; the options are those of the search for counts (see search.py)."""
 
     def answer(problem: Problem) -> Answer:
         workload = problem.job.workload
@@ -22,7 +25,10 @@ def answering(place: Solve, limit: float, seed: int) -> Solve:
         from .memory.preferring import preferring
         from .plan import plan
 
-        found = preferring(problem, lambda asked: plan(asked, workload, laid_out(place), limit, seed), limit, seed)
+        def planned(asked: Problem) -> Answer:
+            return plan(asked, workload, laid_out(place), limit, seed, settle, answer_interrupted)
+
+        found = preferring(problem, planned, limit, seed)
         return _with_degrees(found, problem)
 
     return answer

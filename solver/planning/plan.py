@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Callable
 
-from ...models.answer import IMPOSSIBLE, Answer
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.placements.plan import OPTIMAL
 from ...models.planning.design import Design
 from ...models.planning.limits import Barred
@@ -24,6 +24,8 @@ from .loop.told import nothing, over_budget, overlapping, too_many
 from .loop.traffic import Traffic
 from .placing import placing
 from .search import Found, Price, Searched, search
+from .sizes.settling import Settle
+from .why.none import why_none
 
 Solve = Callable[[Problem], Answer]
 ROUNDS = 12
@@ -31,16 +33,19 @@ ROUNDS = 12
 ALTERNATIVES = 3
 
 
-def plan(problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1) -> Answer:
+def plan(
+    problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1, settle: Settle | None = None,
+    answer_interrupted: bool = True,
+) -> Answer:  # fmt: skip
     """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
 
     `solve` places a problem whose counts are decided. The proof covers both: every design that would be better was ruled out by a
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
-    own time, until that alone is no less than the best with its traffic.
+    own time, until that alone is no less than the best with its traffic. `settle` and `answer_interrupted` are those of search.py.
     """
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):
         return overlapping(*pair)
-    loop = _Loop(problem, workload, solve, limit, seed)
+    loop = _Loop(problem, workload, solve, limit, seed, settle, answer_interrupted)
     while loop.goes_on():
         loop.place()
     return loop.answer()
@@ -64,6 +69,8 @@ class _Loop:
     solve: Solve
     limit: float
     seed: int
+    settle: Settle | None
+    answer_interrupted: bool
     spent: float = 0.0
     rounds: int = 0
     out: list[Barred] = field(default_factory=list)
@@ -105,6 +112,10 @@ class _Loop:
     def answer(self) -> Answer:
         """The best, with what is proved of it; why there is none."""
         best = self.best
+        if best is None and self.searched.stopped is not None:
+            return Answer(UNDECIDED, findings=(self.searched.stopped,), how="search")
+        if best is None and self.searched.best is None and self.closed and not self.unplaceable:
+            return why_none(self.problem, self.workload, self.question, self.model, self.seed)
         if best is None:
             return nothing(self.closed and not self.unsure, self.unplaceable) if self.searched.best is None else too_many(self.unplaceable)
         known = [] if self.closed or self.searched.bound is None else [self.searched.bound]
@@ -113,12 +124,16 @@ class _Loop:
         structures = self.searched.structures
         question = asked(self.problem, self.workload, self.out) if self.done else self.question
         planned = Planned(question, self.model.name, best.priced, bound, proved, self._others(best), tuple(self.unplaceable), structures)
-        return replace(best.answer, planned=planned)
+        stopped = (self.searched.stopped,) if self.searched.stopped is not None else ()
+        return replace(best.answer, planned=planned, findings=(*best.answer.findings, *stopped))
 
     def _search(self) -> None:
         """The question without what is ruled out, and the best designs of it."""
         self.question: Question = asked(self.problem, self.workload, (*self.out, *self.done))
-        self.searched: Searched = search(self.question, self.model, max(self.limit - self.spent, 0.0), self.seed, ALTERNATIVES + 1)
+        left = max(self.limit - self.spent, 0.0)
+        self.searched: Searched = search(
+            self.question, self.model, left, self.seed, ALTERNATIVES + 1, (), self.settle, self.answer_interrupted
+        )
         self.spent += self.searched.spent
 
     def _place(self, found: Found) -> bool:

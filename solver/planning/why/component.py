@@ -1,0 +1,80 @@
+"""Why a component can be run in no way at all: what it asks for, and what there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterator
+
+from ....models.component import UNBOUNDED, Component
+from ....models.findings.finding import Finding, error
+from ....models.planning.measured import POWER, TABLE
+from ....models.planning.question import Option, Question
+from ....models.planning.workload import Timed
+from ....models.problem import AMOUNT, Problem
+from ....models.quantity import write_memory
+from ..asking.room import Room, room
+from ..options import options
+
+
+def without_options(problem: Problem, question: Question) -> Iterator[Finding]:
+    """A reason for each component that no count and no degrees fit, or whose memory no accelerator has."""
+    space = room(problem, [each for each in problem.components if each.name not in question.options])
+    for name, its in question.options.items():
+        if not its:
+            yield _no_way(problem, problem[name], space)
+        elif finding := _too_large(problem[name], its, question):
+            yield finding
+
+
+def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
+    """Of a component that can be run in no way: the first thing without which it could be."""
+    timed, whole = component.timed, replace(component, least=1, most=UNBOUNDED)
+    amounts = _amounts(component)
+    if timed and timed.samples and _counts(problem, component, replace(timed, samples=0), space):
+        can = _counts(problem, whole, timed, space)
+        told = f"{timed.samples} samples divide evenly among its replicas on no count of {amounts}"
+        return _impossible(component, "timed", told, f"its `accelerators` can be {_some(can)}" if can else "leave `samples` out", can[:1])
+    if timed and timed.scaling == TABLE and _counts(problem, component, replace(timed, scaling=POWER), space):
+        can = _counts(problem, whole, timed, space)
+        told = f"its times are a table, and none of its counts is one of {amounts}"
+        return _impossible(component, "timed", told, f"its `accelerators` can be {_some(can)}" if can else "measure one", can[:1])
+    can = _counts(problem, whole, timed, space)
+    if can:
+        nearest = min(can, key=lambda count: (max(component.least - count, count - component.most, 0), count))
+        told = f"it asks for {amounts} accelerators, and can have {_some(can)}: whole replicas of its degrees, on nodes that it may use"
+        return _impossible(component, AMOUNT, told, f"write `accelerators: {nearest}`", can[-1:])
+    told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
+    return _impossible(component, "parallel", told, "leave its degrees open, or let it use other nodes")
+
+
+def _counts(problem: Problem, component: Component, timed: Timed | None, space: Room) -> list[int]:
+    return sorted({option.amount for option in options(problem, component, timed, space, 1)})
+
+
+def _amounts(component: Component) -> str:
+    if component.most >= UNBOUNDED:
+        return f"{component.least} or more"
+    return str(component.least) if component.least == component.most else f"{component.least}-{component.most}"
+
+
+def _some(counts: list[int]) -> str:
+    return ", ".join(map(str, counts)) if len(counts) <= 6 else f"{', '.join(map(str, counts[:5]))}, ... {counts[-1]}"
+
+
+def _too_large(component: Component, its: tuple[Option, ...], question: Question) -> Finding | None:
+    """Where no accelerator has the memory that it needs by itself, and all of that is said and not estimated."""
+    limits = [(option.memory, question.kinds[option.kind].memory) for option in its if option.kind >= 0]
+    known = [(need, limit) for need, limit in limits if limit is not None]
+    if not limits or len(known) < len(limits) or any(need <= limit for need, limit in known) or any(option.estimated for option in its):
+        return None
+    need, have = min(need for need, _ in known), max(limit for _, limit in known)
+    told = f"it needs {write_memory(need)} on each accelerator, whatever its count and degrees; there are {write_memory(have)}"
+    return _impossible(component, "memory", told, "higher degrees, where its model has them, need less on each", [need, have])
+
+
+def _impossible(component: Component, field: str, told: str, help_text: str, witnesses: list[int] | None = None) -> Finding:
+    where = component.span(field)
+    return error(
+        "PW601", component.name, f"impossible: `{component.name}` can be run in no way: {told}", where, help=help_text,
+        witnesses=tuple(witnesses or ()),
+    )  # fmt: skip

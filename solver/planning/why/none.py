@@ -1,0 +1,163 @@
+"""Why no design keeps to everything that is asked: what is needed and what there is, and changes that were each searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Callable, Iterator
+
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.findings.finding import Finding, error
+from ....models.findings.span import Span
+from ....models.planning.question import Kind, Question
+from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
+from ....models.problem import Problem
+from ....models.quantity import write_memory
+from ..costs.cost_model import CostModel
+from ..search import Searched, search
+from .component import without_options
+
+EACH = 1.0
+"""Deterministic seconds of one search for a change."""
+ENOUGH = 64
+"""So many times the accelerators that there are."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that would make designs possible: what is short, and what to do about it."""
+
+    told: str
+    help: str
+    witnesses: tuple[int, int] | None = None
+    span: Span | None = None
+
+
+def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int) -> Answer:
+    """The answer to a question for which a search proved that it has no design."""
+    reasons = list(without_options(problem, question))
+    if not reasons:
+        reasons = [_told(list(_changes(workload, question, model, seed)))]
+    return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
+
+
+def _told(changes: list[Change]) -> Finding:
+    if not changes:
+        told = "impossible: no counts and degrees keep to everything that is asked, and no single change was found that would help"
+        return error("PW601", "", told, help="loosen several demands at once, or add nodes")
+    first = changes[0]
+    others = [f"or {each.help}" for each in changes[1:]]
+    return error(
+        "PW601", "", f"impossible: {first.told}", first.span, help=", ".join((first.help, *others)), witnesses=first.witnesses or (),
+        amount=abs(first.witnesses[0] - first.witnesses[1]) if first.witnesses else 0,
+    )  # fmt: skip
+
+
+def _changes(workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
+    """One demand or fact at a time, changed so little that there is a design; each was searched."""
+
+    def searched(changed: Question) -> Searched:
+        return search(changed, model, EACH, seed)
+
+    for change in (_seconds, _accelerators, _more, _memory):
+        if found := change(question, workload, searched):
+            yield found
+    for told, help_text, changed in _relations(question):
+        if searched(changed).best is not None:
+            yield Change(told, help_text)
+
+
+Ask = Callable[[Question], Searched]
+
+
+def _seconds(question: Question, workload: Workload, searched: Ask) -> Change | None:
+    most = question.budget.nanoseconds
+    if most is None:
+        return None
+    best = searched(replace(question, aim=SECONDS, budget=replace(question.budget, nanoseconds=None))).best
+    if best is None:
+        return None
+    need = best.price[0]
+    told = f"an iteration takes at least {_text(need)} seconds, {_text(most)} are allowed"
+    return Change(told, f"allow `seconds: {_text(need)}`", (need, most), workload.span)
+
+
+def _accelerators(question: Question, workload: Workload, searched: Ask) -> Change | None:
+    most = question.budget.accelerators
+    if most is None:
+        return None
+    best = searched(replace(question, aim=ACCELERATORS, budget=replace(question.budget, accelerators=None))).best
+    if best is None:
+        return None
+    need = best.price[0]
+    within = " for that time" if question.budget.nanoseconds is not None else ""
+    return Change(
+        f"at least {need} accelerators are needed{within}, {most} may be used", f"allow `accelerators: {need}`", (need, most), workload.span
+    )
+
+
+def _more(question: Question, workload: Workload, searched: Ask) -> Change | None:
+    """With as many accelerators as anybody wants, each component as it can be now: how many are needed then?"""
+    have = sum(kind.accelerators for kind in question.kinds)
+    kinds = tuple(replace(kind, accelerators=kind.accelerators * ENOUGH) for kind in question.kinds)
+    best = searched(replace(question, aim=ACCELERATORS, kinds=kinds, areas=())).best
+    if best is None:
+        return None
+    need = best.design.accelerators
+    if need <= have:
+        told = f"{need} accelerators would be enough, and those that each component may use do not go together"
+        return Change(told, "let components use other nodes, or add some", (need, have))
+    return Change(
+        f"at least {need} accelerators are needed at the same time, there are {have}", f"add {need - have} accelerators", (need, have)
+    )
+
+
+def _memory(question: Question, workload: Workload, searched: Ask) -> Change | None:
+    """With how much memory on each accelerator would there be a design?"""
+    limits = [kind.memory for kind in question.kinds if kind.memory is not None]
+    if not limits or searched(_with_memory(question, None)).best is None:
+        return None
+    needs = sum(max((option.memory for option in its), default=0) for its in question.options.values())
+    low, high = max(limits), max(needs, max(limits) + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if searched(_with_memory(question, middle)).best is None:
+            low = middle
+        else:
+            high = middle
+    told = f"whoever shares accelerators needs at least {write_memory(high)} on each of them, there are {write_memory(max(limits))}"
+    return Change(told, "keep less of one while others work (`offloaded`), or let fewer share", (high, max(limits)))
+
+
+def _with_memory(question: Question, memory: int | None) -> Question:
+    def changed(kind: Kind) -> Kind:
+        return kind if kind.memory is None else replace(kind, memory=memory if memory is None else max(kind.memory, memory))
+
+    return replace(question, kinds=tuple(map(changed, question.kinds)))
+
+
+def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
+    """Relations one kind at a time: what is told if they are the reason, what helps, and the question without them."""
+    if question.apart:
+        pairs = _pairs(question.apart)
+        yield f"{pairs} must not share accelerators", f"let {pairs} share", replace(question, apart=frozenset(), filling=())
+    if question.together:
+        pairs = _pairs(question.together)
+        yield f"no count fits {pairs} on the same accelerators", f"let {pairs} be on others", replace(question, together=frozenset())
+    if question.within:
+        pairs = _pairs(question.within)
+        yield f"no counts fit {pairs}, the one within the other", f"let {pairs} be on others", replace(question, within=frozenset())
+    if question.not_fewer:
+        pairs = _pairs(question.not_fewer)
+        yield f"of {pairs}, the first cannot have as many processes", "loosen their counts", replace(question, not_fewer=frozenset())
+    if question.alone:
+        names = ", ".join(f"`{name}`" for name in sorted(question.alone))
+        yield f"{names} shares with nobody", f"say `seconds` of {names}, or whom it may share with", replace(question, alone=frozenset())
+
+
+def _pairs(pairs: frozenset[tuple[str, str]]) -> str:
+    return ", ".join(f"`{one}` and `{other}`" for one, other in sorted(pairs))
+
+
+def _text(nanoseconds: int) -> str:
+    """Seconds that are no less than they are."""
+    return f"{-(-nanoseconds // 1_000_000) / 1000:.12g}"

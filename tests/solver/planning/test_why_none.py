@@ -1,0 +1,84 @@
+"""Why there is no design: what is needed and what there is, and help that helps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.models.answer import IMPOSSIBLE, Answer
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file without any answer, what is said of it, and an edit after which there is one, as the help says."""
+
+    rollout: str
+    actor: str
+    plan: str
+    message: str
+    edit: tuple[str, str]
+
+
+ROLLOUT = "accelerators: 1-16, seconds: {8: 55}, memory: 60GiB, phase: generate"
+ACTOR = "accelerators: 2-16, seconds: {8: 60, 16: 33}, parallel: {tp: 2}, memory: 70GiB, phase: train"
+CASES = {
+    "time": Case(
+        ROLLOUT, ACTOR, ", budget: {seconds: 20}",
+        "impossible: an iteration takes at least 60.5 seconds, 20 are allowed", ("seconds: 20", "seconds: 60.5"),
+    ),
+    "accelerators": Case(
+        ROLLOUT, ACTOR, ", budget: {accelerators: 1}",
+        "impossible: at least 2 accelerators are needed, 1 may be used", ("budget: {accelerators: 1}", "budget: {accelerators: 2}"),
+    ),
+    "accelerators for a time": Case(
+        ROLLOUT, ACTOR, ", budget: {accelerators: 4, seconds: 80}",
+        "impossible: an iteration takes at least 219.091 seconds, 80 are allowed", ("budget: {accelerators: 4", "budget: {accelerators: 12"),
+    ),
+    "memory": Case(
+        ROLLOUT, ACTOR.replace("70", "90"), "",
+        "impossible: `actor` can be run in no way: it needs 90 GiB on each accelerator, whatever its count and degrees; there are 80 GiB",
+        ("90GiB", "80GiB"),
+    ),
+    "samples": Case(
+        ROLLOUT.replace("1-16", "8-16") + ", samples: 7", ACTOR, "",
+        "impossible: `rollout` can be run in no way: 7 samples divide evenly among its replicas on no count of 8-16", ("8-16", "7"),
+    ),
+    "a table": Case(
+        ROLLOUT.replace("1-16", "1-4") + ", scaling: table", ACTOR, "",
+        "impossible: `rollout` can be run in no way: its times are a table, and none of its counts is one of 1-4", ("1-4", "8"),
+    ),
+    "a count": Case(
+        ROLLOUT, ACTOR.replace("2-16", "18-40"), "",
+        "impossible: `actor` can be run in no way: it asks for 18-40 accelerators, and can have 2, 4, 6, 8, 10, ... 16: whole replicas of its "
+        "degrees, on nodes that it may use", ("18-40", "16"),
+    ),
+    "all at once": Case(
+        ROLLOUT.replace("1-16", "10-16").replace(", phase: generate", ""), ACTOR.replace("2-16", "8-16").replace(", phase: train", ""), "",
+        "impossible: at least 18 accelerators are needed at the same time, there are 16", ("2x8xH100", "2x8xH100+1x2xH100"),
+    ),
+}  # fmt: skip
+
+
+def solved(folder: Path, text: str) -> Answer:
+    file = folder / "job.yaml"
+    file.write_text(text)
+    return pw.solve(str(file), sandbox=False)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_short_is_told_with_what_helps(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    text = (
+        f"cluster: 2x8xH100\ncomponents:\n  rollout: {{{case.rollout}}}\n  actor: {{{case.actor}}}\n"
+        f"plan: {{workflow: rollout -> actor, batches: 16{case.plan}}}\n"
+    )
+    answer = solved(tmp_path, text)
+    assert answer.verdict == IMPOSSIBLE
+    assert [finding.message for finding in answer.findings] == [case.message]
+    assert answer.findings[0].help
+    before, after = case.edit
+    assert before in text
+    changed = solved(tmp_path, text.replace(before, after, 1))
+    assert changed.plan is not None, changed.findings
