@@ -69,6 +69,7 @@ def replan(
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
     from .front import read_plan
+    from .solver.planning.decided import decided
     from .solver.replanning.replan import moves
     from .solver.replanning.trade import with_trade
 
@@ -78,8 +79,9 @@ def replan(
     answer = question.told(search(question.problem))
     if answer.plan is None:
         return answer, None
-    found = moves(question.problem, before, answer.plan)
-    return answer, with_trade(question.problem, found, answer.plan, search) if trade else found
+    placed = decided(question.problem, answer)
+    found = moves(placed, before, answer.plan)
+    return answer, with_trade(placed, found, answer.plan, search) if trade else found
 
 
 def alternatives(
@@ -88,16 +90,19 @@ def alternatives(
 ) -> Alternatives:  # fmt: skip
     """Up to `count` placements of different structure, the best first, each with the term of the objective by which it loses.
 
+    Where counts were chosen by time they stay what they are; other counts are in `Answer.planned`.
+
     Options are those of `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer without a plan.
     """
     from .models.findings.finding import UnusableInput
     from .solver.alternatives.top import alternatives as found
+    from .solver.planning.decided import decided
 
     question, search = question_of(file, cluster, dialect, **options), searching(limit, seed, sandbox)
     best = question.told(search(question.problem))
     if best.plan is None:
         raise UnusableInput(best.findings)
-    return found(question.problem, best.plan, count, search)
+    return found(decided(question.problem, best), best.plan, count, search)
 
 
 def account(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..models.problem import Problem
 
 OK, FINDINGS, UNUSABLE, UNDECIDED, SIGNALLED = 0, 1, 2, 3, 128
+LIMIT, SEED = 10.0, 1
 SECONDS = click.FloatRange(min=0, min_open=True)
 _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')
 
@@ -148,9 +149,9 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
         return _refused(file, report.errors, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if report.plan is not None and not report.pending:
         return report.plan, reading.problem
-    from ..solver.sandbox.solve import solve
+    from ..front import searching
 
-    answer = solve(reading.problem)
+    answer = searching(LIMIT, SEED)(reading.problem)
     if answer.plan is None:
         findings = reading.document.environment.concealed(answer.findings)
         echo_findings(findings, err=True, texts=report.texts)

@@ -85,6 +85,7 @@ def solve(
     if reading is None or reading.problem is None:
         return code
     from ..solver.planning.answering import answering
+    from ..solver.planning.decided import decided
     from ..solver.sandbox.solve import solve as search
 
     try:
@@ -100,8 +101,9 @@ def solve(
     if answer.findings:
         echo_findings(answer.findings, err=True, texts=reading.document.texts)
     again = solver(limit, seed, memory_limit)
-    moves = previous.moves(question, answer.plan, again)
-    blocks, data = further.asked(question, answer.plan, again)
+    placed = decided(question, answer)
+    moves = previous.moves(placed, answer.plan, again)
+    blocks, data = further.asked(placed, answer.plan, again)
     planned, its = account_of(question, answer, limit, seed)
     data |= its
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))

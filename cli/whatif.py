@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Callable, Sequence
 
 import click
@@ -14,6 +13,7 @@ from ..models.dialects.load import load
 from ..models.findings.finding import UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import wants_colour
+from .asking.further import solver
 from .asking.options import (
     cluster_option,
     composing_arguments,
@@ -78,7 +78,7 @@ def whatif(
     from ..models.composition import Composer
 
     def read(settings: tuple[str, ...]) -> tuple[Reading | None, int]:
-        loaded = load(file, machines, dialect, level, Composer(roots, settings, allowed))
+        loaded = load(file, machines, dialect, level, Composer(roots, settings, allowed)).to_solve
         return solvable(with_models(loaded, model) if model else loaded, form)
 
     reading, code = read(())
@@ -98,13 +98,7 @@ def whatif(
             return code
         changes.append((" ".join(f"--set {setting}" for setting in settings), changed.problem))
     asked = bool(changes)
-    return _answered(reading, changes or each_dropped(reading.problem), partial(_solved, limit, seed, memory_limit), form, asked)
-
-
-def _solved(limit: float, seed: int, memory_limit: int, problem: Problem) -> Answer:
-    from ..solver.sandbox.solve import solve
-
-    return solve(problem, limit, seed, memory=memory_limit, answer_interrupted=False)
+    return _answered(reading, changes or each_dropped(reading.problem), solver(limit, seed, memory_limit), form, asked)
 
 
 def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Problem], Answer], form: str, asked: bool) -> int:

@@ -6,8 +6,10 @@ import json
 from typing import Iterable
 
 from ..models.answer import Answer
+from ..models.planning.measured import SECOND
 from ..solver.pricing.priced import SAME, Priced, Pricing, terms_of
 from .json import SCHEMA, finding_to_data
+from .planning.words import seconds, total
 from .table import table
 from .terminal import escape, paint
 
@@ -48,7 +50,16 @@ def _answer(answer: Answer, file: str) -> dict[str, object]:
         "gap": plan.gap if plan else None,
         "terms": [{"name": term.name, "value": term.value, "bound": term.bound, "tier": term.tier} for term in plan.terms] if plan else [],
         "findings": [finding_to_data(finding, file) for finding in answer.findings],
+        **_planned_data(answer),
     }
+
+
+def _planned_data(answer: Answer) -> dict[str, object]:
+    """What an iteration takes, where counts were chosen by that."""
+    if answer.planned is None:
+        return {}
+    best = answer.planned.best
+    return {"seconds": total(best) / SECOND, "accelerators": best.design.accelerators, "proved": answer.planned.proved}
 
 
 def _verdict(answer: Answer) -> str:
@@ -57,7 +68,15 @@ def _verdict(answer: Answer) -> str:
 
 
 def _terms(answer: Answer) -> str:
-    return _listed(f"{name} {value}" for name, value in terms_of(answer).items() if value)
+    return _listed([*_taken(answer).values(), *(f"{name} {value}" for name, value in terms_of(answer).items() if value)])
+
+
+def _taken(answer: Answer) -> dict[str, str]:
+    """What a plan that was chosen by time takes, each in words."""
+    if answer.planned is None:
+        return {}
+    best = answer.planned.best
+    return {"seconds": f"{seconds(total(best))} seconds", "accelerators": f"{best.design.accelerators} accelerators"}
 
 
 def _differences(before: Answer, after: Priced) -> str:
@@ -68,7 +87,9 @@ def _differences(before: Answer, after: Priced) -> str:
     if after.answer.plan is None:
         return ""
     names = [name for name in dict.fromkeys((*old, *new)) if old.get(name, 0) != new.get(name, 0)]
-    return _listed(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)
+    then, now = _taken(before), _taken(after.answer)
+    taken = [f"{then[name].split()[0]} -> {its}" for name, its in now.items() if name in then and its != then[name]]
+    return _listed([*taken, *(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)])
 
 
 def _by_term(before: Answer, after: Priced) -> str:

@@ -19,10 +19,15 @@ Search = Callable[[Problem], Answer]
 
 
 def searched(problem: Problem) -> Answer:
-    """The answer of a search in a process of its own, so that nothing that it does can harm the launch."""
-    from ...solver.sandbox.solve import solve
+    """The answer of a search in a process of its own, so that nothing that it does can harm the launch.
 
-    return solve(problem)
+    Counts and degrees that were chosen by time are chosen anew for what there is.
+    """
+    from ...solver.planning.answering import answering
+    from ...solver.sandbox.solve import solve
+    from ...solver.searching.search import LIMIT, SEED
+
+    return answering(solve, LIMIT, SEED)(problem)
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
 
     Raises LaunchFailed (PW714, beside `failure` and what the solver says) where there is none.
     """
+    from ...solver.planning.decided import decided
     from ...solver.pricing.near import near
     from ...solver.replanning.replan import moves
 
@@ -80,7 +86,7 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
     if answer.plan is None:
         words = _nothing_fits(problem.cluster, there) if answer.verdict == IMPOSSIBLE else "no placement was found in time"
         raise given_up(failure, words, NO_ROOM_HELP, answer.findings)
-    return answer.plan, moves(question, before, answer.plan)
+    return answer.plan, moves(decided(question, answer), before, answer.plan)
 
 
 def _nothing_fits(cluster: Cluster, there: Collection[str]) -> str:

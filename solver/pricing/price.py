@@ -8,6 +8,8 @@ from typing import Callable, Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.demand import Demand
 from ...models.placements.plan import Plan
+from ...models.planning.planned import Planned
+from ...models.planning.workload import SECONDS
 from ...models.problem import Problem
 from ..objectives import OBJECTIVES
 from .priced import BETTER, IMPOSSIBLE_NOW, OPEN, POSSIBLE_NOW, SAME, WORSE, Priced, Pricing
@@ -38,18 +40,29 @@ def without(problem: Problem, demands: Sequence[Demand]) -> Problem:
 
 
 def effect(before: Answer, after: Answer) -> str:
-    """What the change comes to: tier by tier of the objective, the first difference counts."""
+    """What the change comes to: the time of an iteration where counts were chosen by it, then tier by tier of the objective."""
     if after.verdict == UNDECIDED or (before.verdict == UNDECIDED and after.plan is None):
         return OPEN
     if after.plan is None or before.plan is None:
         if after.verdict == before.verdict == IMPOSSIBLE:
             return SAME
         return IMPOSSIBLE_NOW if after.plan is None else POSSIBLE_NOW
+    if before.planned is not None and after.planned is not None:
+        one, other = _price(before.planned), _price(after.planned)
+        if one != other:
+            return BETTER if other < one else WORSE
     for names in _tiers(before.plan, after.plan):
         old, new = (sum(term.weight * term.value for term in its.terms if term.name in names) for its in (before.plan, after.plan))
         if old != new:
             return BETTER if new < old else WORSE
     return SAME
+
+
+def _price(planned: Planned) -> tuple[int, int]:
+    """What is as small as possible, and what comes second."""
+    best = planned.best
+    time, used = best.nanoseconds + best.traffic, best.design.accelerators
+    return (time, used) if planned.question.aim == SECONDS else (used, time)
 
 
 def _tiers(before: Plan, after: Plan) -> list[set[str]]:

@@ -1,0 +1,26 @@
+"""The question that the placement of an answer answers: where counts and degrees were chosen by time, with these decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...models.answer import Answer
+from ...models.problem import Problem
+
+
+def decided(problem: Problem, answer: Answer) -> Problem:
+    """What is asked of where things are, with what was chosen before that; the problem itself where nothing was chosen by time.
+
+    So whatever asks about a placement (why there, what moved, what else) asks about this design alone. Where the dialect lays out what
+    was chosen, there is nothing to search: its ranks are given.
+    """
+    planned, plan = answer.planned, answer.plan
+    if planned is None or plan is None:
+        return problem
+    from .placing import placing
+
+    placed = placing(problem, planned.question, planned.best.design)
+    if placed.job.laying is None:
+        return placed
+    components = tuple(replace(each, runs=plan.assignment.of(each.name)) for each in placed.components)
+    return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}))
