@@ -12,7 +12,8 @@ from ..models.problem import Problem
 
 def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
     """Memory that nobody stated: of the processes, or of the accelerators that they are on. And CPUs and memory of nodes, where some is reserved."""
-    silent, guessed, unknown, without_cpus, without_memory = [], [], [], [], []
+    silent, guessed = list[str](), list[str]()
+    unknown, without_cpus, without_memory = [], [], []
     for component in problem.components:
         places = [(run.kind, node) for run, node, _ in met(problem.cluster, assignment.repeats(component.name))]
         if component.cpus and any(node.cpus is None for _, node in places):

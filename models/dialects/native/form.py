@@ -48,5 +48,5 @@ class NativeForm(_Strict):
         default=None,
         description="`lexicographic` (bytes across the widest level of the topology first), `weighted`, or `{order: weighted, weights: {rack: 10}}`",
     )
-    plan: PlanForm = Field(default=PlanForm(), description="what counts and degrees are chosen by, such as `{workflow: rollout -> actor}`")
     work: tuple[WorkForm, ...] = Field(default=(), description="what is dealt out evenly to the processes of components")
+    plan: PlanForm = Field(default=PlanForm(), description="what counts and degrees are chosen by, such as `{workflow: rollout -> actor}`")
