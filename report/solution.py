@@ -10,6 +10,7 @@ from ..models.findings.finding import Finding
 from ..models.findings.span import Edit
 from ..models.placements.moves import Moves
 from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
+from ..models.planning.planned import Planned
 from ..models.reading import Reading
 from .diff import diff
 from .grid import grid
@@ -83,10 +84,19 @@ def _terms(plan: Plan) -> str:
     return table(rows, right=(1, 2))
 
 
+def _of_counts(planned: Planned, plan: Plan, how: str, colour: bool) -> tuple[str, str]:
+    """(word, how) of a plan whose counts were chosen: it is no better proved than they are."""
+    if not planned.proved:
+        return paint(FEASIBLE, "yellow", colour), "the counts are not proved the best"
+    if plan.status == VERIFIED:
+        return paint(OPTIMAL, "green", colour), "counts proved the best, ranks follow from them"
+    return paint(plan.status, "green" if plan.status == OPTIMAL else "yellow", colour), f"counts proved the best, {how}"
+
+
 def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:
     word = paint(plan.status, "green" if plan.status in (OPTIMAL, VERIFIED) else "yellow", colour)
     how = f"within {plan.gap:.1%} of the best possible" if plan.status not in (OPTIMAL, VERIFIED) else _HOW[answer.how]
-    if answer.planned is not None and not answer.planned.proved:
-        word, how = paint(FEASIBLE, "yellow", colour), "the counts are not proved the best"
+    if answer.planned is not None:
+        word, how = _of_counts(answer.planned, plan, how, colour)
     saved = f"; plan in {escape(output)}" if output else ""
     return f"{escape(reading.source.name)}: {word} ({how}) in {plan.seconds:.2f} s, {plan.digest[:19]}{saved}"

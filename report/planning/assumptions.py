@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...models.memory.bill import ESTIMATED
 from ...models.planning.question import Question
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.basis import BETWEEN, FAR, FORMULA, MEASURED, Basis
@@ -17,6 +18,10 @@ def assumptions(account: Account) -> str:
     measured = [task_name(question, each.task) for each in account.bases if each.kind == MEASURED]
     if measured:
         lines.append(f"{listed(measured)}: as measured")
+    degrees = [task_name(question, each.task) for each in account.bases if each.any_degrees]
+    models = [task_name(question, each.task) for each in account.bases if each.any_model]
+    lines += [f"{listed(degrees)}: as long with any degrees, since no time says with which"] if degrees else []
+    lines += [f"{listed(models)}: as long on any accelerators, since no time says on which"] if models else []
     if account.own is not None:
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
     lines.append(f"an iteration: {account.source}")
@@ -24,10 +29,9 @@ def assumptions(account: Account) -> str:
     if way is not None and way.without:  # RLinf's actor computes probabilities by itself there
         its = listed(sorted(way.without))
         lines.append(f"{its}: not started where the job is {way.name}; what shares those accelerators does its work")
-    for each in account.bills:
-        for entry in each.peak.entries:
-            if entry.origin == "estimated":
-                lines.append(f"the memory of {entry.component} is an estimate, with nothing measured")
+    entries = [entry for each in account.bills for entry in each.peak.entries]
+    if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
+        lines.append(f"{listed(estimated)}: memory by an estimate, which nobody measured")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
 
 

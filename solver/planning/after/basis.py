@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Sequence
 
 from ....models.planning.design import Design
-from ....models.planning.measured import LINEAR
+from ....models.planning.measured import LINEAR, Measured
 from ....models.planning.question import NO_KIND, Question, Task
 from ....models.planning.workload import Timed
 from ....models.problem import Problem
@@ -25,6 +26,8 @@ class Basis:
     kind : `measured`, `interpolated`, `extrapolated`, or a `formula` of what was measured.
     counts : the measured counts that it follows from.
     scaling : how it follows from them: `power` or `linear`; for a formula its name.
+    any_degrees : is it taken for the same with several degrees among which was chosen?
+    any_model : is it taken for the same on several models of accelerators among which was chosen?
     """
 
     task: Task
@@ -33,6 +36,8 @@ class Basis:
     kind: str
     counts: tuple[int, ...]
     scaling: str = ""
+    any_degrees: bool = False
+    any_model: bool = False
 
     @property
     def beyond(self) -> float:
@@ -48,22 +53,29 @@ def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, 
     for number, task in enumerate(question.tasks):
         timed = problem[task.component].timed
         if timed is not None:
-            found.append(_basis(question, design, timed, number))
+            found.append(_basis(problem, question, design, timed, number))
     return tuple(found)
 
 
-def _basis(question: Question, design: Design, timed: Timed, number: int) -> Basis:
+def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     model = question.kinds[option.kind].model if option.kind != NO_KIND else ""
     its = points(timed.measured, task.phase, option.parallel, model)
-    takes, amount = design.nanoseconds(question, number), option.amount
+    kind, counts, scaling = _follows(timed, its, option.amount)
+    degrees = any(each.parallel is None for each in its) and len(problem.job.choices.get(task.component, ())) > 1
+    models = any(not each.model for each in its) and len({each.kind for each in question.options[task.component]}) > 1
+    return Basis(task, option.amount, design.nanoseconds(question, number), kind, counts, scaling, degrees, models)
+
+
+def _follows(timed: Timed, its: Sequence[Measured], amount: int) -> tuple[str, tuple[int, ...], str]:
+    """(kind, counts, scaling) of the time on so many, as solver/planning/interpolation.py takes it from these measurements."""
     exact = [point for point in its if point.accelerators == amount]
     if exact:
         assumed = exact[-1].assumed
-        return Basis(task, amount, takes, FORMULA if assumed else MEASURED, (amount,), assumed)
+        return FORMULA if assumed else MEASURED, (amount,), assumed
     counts = sorted({point.accelerators for point in its})
     kind = BETWEEN if counts[0] < amount < counts[-1] else BEYOND
     if timed.scaling == LINEAR or len(counts) == 1:
-        return Basis(task, amount, takes, kind, (min(counts, key=lambda count: max(count, amount) / min(count, amount)),), LINEAR)
+        return kind, (min(counts, key=lambda count: max(count, amount) / min(count, amount)),), LINEAR
     above = next((place for place, count in enumerate(counts) if count > amount), len(counts) - 1)
-    return Basis(task, amount, takes, kind, (counts[max(above, 1) - 1], counts[max(above, 1)]), timed.scaling)
+    return kind, (counts[max(above, 1) - 1], counts[max(above, 1)]), timed.scaling

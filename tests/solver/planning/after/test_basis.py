@@ -36,6 +36,13 @@ def test_what_a_time_rests_on(tmp_path: Path, timed: str, kind: str, counts: tup
     assert found.beyond == pytest.approx(beyond)
 
 
+def test_one_time_for_several_degrees_is_said_to_be_taken_for_each(tmp_path: Path) -> None:
+    assert not basis(tmp_path, "{8: 10}").any_degrees
+    assert basis(tmp_path, "{8: 10}, parallel: {tp: [1, 2]}, memory: 10GiB").any_degrees
+    each = "[{seconds: 10, accelerators: 8, tp: 1}, {seconds: 9, accelerators: 8, tp: 2}], parallel: {tp: [1, 2]}"
+    assert not basis(tmp_path, each).any_degrees
+
+
 def test_measurements_of_the_model_and_the_degrees_go_before_others(tmp_path: Path) -> None:
     rows = "[{seconds: 9, accelerators: 8, accelerator: H100}, {seconds: 10, accelerators: 4}]"
     found = basis(tmp_path, rows)
