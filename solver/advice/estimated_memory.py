@@ -17,6 +17,7 @@ from ...models.quantity import write_estimate, write_memory
 from ..memory import pieces
 from ..stretches import stretches
 from ..wording import lowest
+from .fits_nowhere import fits_nowhere, terms_of
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class EstimatedMemory:
     code: ClassVar[str] = "PW805"
 
     def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
+        yield from fits_nowhere(problem, self.code)
         asking = [component for component in problem.components if component.memory or component.offloaded or component.estimate]
         if not any(component.estimate for component in asking):
             return
@@ -77,7 +79,7 @@ class EstimatedMemory:
         yield Finding(
             self.code, Severity.WARNING if short else Severity.INFO, first.name, message, first.span("estimate"), label="estimated",
             help="; or ".join(changes) or "write the `memory` that was measured, or use more or larger accelerators",
-            notes=tuple(_terms(needs)) if short else (), witnesses=where, amount=worst - has,
+            notes=tuple(note for each in needs for note in terms_of(each.component.name, each.estimate)) if short else (), witnesses=where, amount=worst - has,
         )  # fmt: skip
 
 
@@ -113,14 +115,6 @@ def _part(need: Need, working: Component) -> str:
         return ""
     text = write_estimate(amount) if need.estimate else write_memory(amount)
     return f"{component.name} {text}" + ("" if works or need.works == need.stays else " (kept)")
-
-
-def _terms(needs: Sequence[Need]) -> Iterator[str]:
-    for need in needs:
-        for term in need.estimate.terms if need.estimate else ():
-            yield f"{need.component.name}: {term.name} {write_estimate(term.mebibytes)} = {term.formula} ({term.source})"
-        for missing in need.estimate.missing if need.estimate else ():
-            yield f"{need.component.name}: not counted are {missing}"
 
 
 def _changes(problem: Problem, assignment: Assignment, here: Sequence[Component], has: int) -> Iterator[str]:

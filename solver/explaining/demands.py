@@ -52,7 +52,7 @@ def _of(component: Component, estimated: bool) -> Iterator[Demanded]:
     if component.excluded:
         yield Demanded(name, f"not on {_nodes(component.excluded)}", component.span("excluded"))
     if component.estimate:
-        words = ", ".join(f"{key} {value}" for key, value in said_of(component.estimate).items())
+        words = ", ".join(f"{key} {'yes' if value is True else value}" for key, value in said_of(component.estimate).items())
         yield Demanded(name, f"its memory is estimated{': ' * bool(words)}{words}", component.span("estimate"))
     if component.offloaded:
         kept = f"{write_memory(component.offloaded)} of each accelerator stay taken while another phase runs"

@@ -23,6 +23,7 @@ from ...models.roles import ROLLOUT
 from ...models.share import Share
 from ...models.text.document import Document
 from ..wording import plural
+from .estimates import memory
 from .needs import Need, Needs
 
 SIZES = (WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, DATA_PARALLEL_SIZE, REPLICAS, CPUS)
@@ -50,6 +51,7 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
         chain = {name: each for name, each in theirs.items() if name not in SIZES}
         shares = {name: each for name, each in general.items() if name not in SIZES and name not in chain}
         found += [each for each in (*sizes.values(), *chain.values(), *shares.values()) if each]
+        found += memory(problem, component, document)
     names = {component.name for component in problem.components}
     return (*found, *(each for each in own if each.component not in names))
 

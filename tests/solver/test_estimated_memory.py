@@ -108,3 +108,24 @@ def test_what_it_advises_was_estimated_and_fits(cluster: str, estimate: Estimate
     mended = replace(component, estimate=replace(estimate, **{key: int(value) if value.isdigit() else value}))
     found = estimated(mended, card, Parallel(), 8)
     assert found is not None and with_slack(found.mebibytes) <= (question.cluster.nodes[0].accelerator_memory or 0)
+
+
+def open_said(cluster: str, component: Component, *choices: Parallel) -> list[str]:
+    """What is said of a component that is still to be placed."""
+    job = with_estimates(Job((component,), choices={component.name: choices} if choices else {}), divided=True)
+    question = Problem(read_shorthand(cluster), job)  # type: ignore[arg-type]
+    return [each.message for each in EstimatedMemory().check(question, question.given())]
+
+
+def test_what_fits_on_no_count_is_said_before_a_search() -> None:
+    large = Component("actor", least=8, most=16, estimate=Estimate(parameters=100 * 10**9, sharding=ZERO3))
+    said_of_it = ["by an estimate actor needs 93.2 GiB of each of 16 accelerators; the largest has 80 GiB"]  # 16 x 100e9 / 16
+    assert open_said("4x8xH100", large) == said_of_it
+    assert open_said("4x8xH100", replace(large, most=32)) == []
+    assert open_said("4x8xH200", large) == []
+
+
+def test_one_choice_of_degrees_that_fits_is_enough() -> None:
+    large = Component("rollout", least=8, most=8, estimate=Estimate(parameters=70 * 10**9))
+    assert len(open_said("1x8xH100", large, Parallel(tp=1))) == 1
+    assert open_said("1x8xH100", large, Parallel(tp=1), Parallel(tp=4)) == []
