@@ -95,7 +95,7 @@ def _inference(parts: Parts, found: Arrangement) -> None:
     """Each inference component is packed; in auto mode RLinf does not look whether its tp fits."""
     if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
         return
-    if found is Arrangement.DISAGGREGATED:
+    if found is Arrangement.DISAGGREGATED and "actor" not in parts.planned:  # see ways.py
         presence.sections(parts, *sections_of_inference(parts))
     for name, role in (("inference", "actor"), ("actor_inference", "actor"), ("critic_inference", "critic")):
         count = _count(parts, name)

@@ -10,7 +10,7 @@ from typing import Iterator
 
 from ....component import Parallel
 from ....planning.way import Shape, Way
-from .degrees import Degrees
+from .degrees import Degrees, sections_of_inference
 from .inference import lacking
 from .parts import Parts
 
@@ -26,7 +26,7 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         together = frozenset((one, other) for one, other in pairs if other)
         yield Way(COLLOCATED, together, shapes={"rollout": shape}, without=frozenset(filter(None, (inference, critics))))
-    if not lacking(parts):
+    if not lacking(parts) and all(parts.settings.at(path) is not None for path in sections_of_inference(parts)):
         pairs = [
             *product(("actor", "rollout"), (inference, critic)),
             ("actor", "rollout"),

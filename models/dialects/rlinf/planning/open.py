@@ -43,7 +43,8 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
     find = embodied if task == "embodied" else reasoning
     times = find(settings, cluster, placed, profile)
     if times is None:
-        message = "the times of the file choose no ranks: settings that they depend on are not known here"
+        unknown = next((f": `{each.subject}`" for each in notes.unchecked if each.rule == CODE), "")
+        message = f"the times of the file choose no ranks: settings that they depend on are not known here{unknown}"
         notes.warn(CODE, KEY, message, settings.top, "", "write them into this file, or name the folder of its `defaults`")
         return Opened(components)
     if task != "embodied" and infers(settings) and not {*times, *hinted} & set(INFERENCE):
