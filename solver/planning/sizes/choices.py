@@ -58,6 +58,7 @@ class Choices:
         self._options: dict[tuple[str, int], dict[tuple[int, int], list[Option]]] = {}
         self._counted: dict[object, Counted] = {}
         self._found: dict[object, tuple[Choice, ...]] = {}
+        self._memory: dict[str, dict[tuple[int, int], int]] = {}
 
     def of(self, structure: Structure, number: int, spare: int = 0) -> tuple[Choice, ...]:
         """The ways to run one set of a structure that fit in memory by themselves, the fewest accelerators first."""
@@ -103,8 +104,29 @@ class Choices:
             both = [self._join(first, name, option, pattern) for first in firsts for option in options]
             kept = [choice for choice in both if limit is None or max(choice.needs) <= limit]
             if kept:
-                found[kind, amount] = undominated(kept, lambda choice: (*_figures(choice), *self._limited(members, choice)), spare)
+                found[kind, amount] = self._best(kept, members, self._enough(kind, amount, members), spare)
         return found
+
+    def _best(self, kept: Sequence[Choice], members: Sequence[str], enough: int, spare: int) -> list[Choice]:
+        return undominated(kept, lambda choice: (*_figures(choice, enough), *self._limited(members, choice)), spare)
+
+    def _enough(self, kind: int, amount: int, members: Sequence[str]) -> int:
+        """MiB of an accelerator that those may need who are in a set by now: all that can be added to them fits then, so that less is no better."""
+        limit = self._question.kinds[kind].memory if kind >= 0 else None
+        if limit is None or self._question.nested:
+            return 0
+        order = self._question.components
+        later = order[order.index(members[-1]) + 1 :] if len(members) > 1 else [name for name in order if name != members[0]]
+        return max(0, limit - sum(self._most(name).get((kind, amount), 0) for name in later))
+
+    def _most(self, name: str) -> dict[tuple[int, int], int]:
+        """By kind and amount, the most memory that an option of a component takes."""
+        if name not in self._memory:
+            its = self._memory[name] = {}
+            for option in self._question.options[name]:
+                key = option.kind, option.amount
+                its[key] = max(its.get(key, 0), option.memory, option.kept)
+        return self._memory[name]
 
     def _join(self, first: Choice, name: str, option: Option, pattern: tuple[int, ...]) -> Choice:
         loads, needs, idle = list(first.loads), list(first.needs[:-1]), first.needs[-1]
@@ -126,12 +148,13 @@ class Choices:
             for option in self._question.options[name]:
                 grouped.setdefault((option.kind, option.amount), []).append(option)
             self._options[name, spare] = {
-                key: undominated(
-                    its, lambda option: (*option.nanoseconds, option.memory, option.kept, *figures(self._question, name, option)), spare
-                )
-                for key, its in grouped.items()
+                key: undominated(its, lambda option: self._of_option(name, option), spare) for key, its in grouped.items()
             }
         return self._options[name, spare]
+
+    def _of_option(self, name: str, option: Option) -> Figures:
+        enough = self._enough(option.kind, option.amount, (name,))
+        return (*option.nanoseconds, max(option.memory, enough), max(option.kept, enough), *figures(self._question, name, option))
 
     def _limited(self, members: Sequence[str], choice: Choice) -> Figures:
         """What its options weigh in the rows: those of another that weigh no more can take their place."""
@@ -140,5 +163,5 @@ class Choices:
         return tuple(each for name, option in zip(members, choice.options) for each in figures(self._question, name, option))
 
 
-def _figures(choice: Choice) -> Figures:
-    return (*choice.loads, *choice.needs)
+def _figures(choice: Choice, enough: int) -> Figures:
+    return (*choice.loads, *(max(need, enough) for need in choice.needs))
