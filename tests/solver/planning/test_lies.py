@@ -1,0 +1,142 @@
+"""A lie in any part of the search is caught by comparing it with everything tried: the proof that the comparison can fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable
+
+import pytest
+from placewright.models.planning.question import Question
+from placewright.solver.planning import search as searching
+from placewright.solver.planning.check import faults
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.costs.cost_model import Maximum
+from placewright.solver.planning.costs.stages import Stages
+from placewright.solver.planning.costs.stream import Stream
+from placewright.solver.planning.sizes import branching, choices, curves, raising
+from placewright.solver.planning.sizes.branching import Branching
+from placewright.solver.planning.sizes.curves import Curve
+from placewright.solver.planning.sizes.domains import Narrowing
+from placewright.solver.planning.sizes.sizing import Sizing
+from placewright.solver.planning.structures import every
+
+from .questions import question
+from .tried import Price, needlessly_apart, priced, shape
+
+Lie = Callable[[Any], Any]
+SEEDS = range(300, 370)
+TOP = 3
+Known = list[tuple[str, Question, list[Price]]]
+
+
+def instead(value: Any) -> Lie:
+    """Whatever is asked, the same answer."""
+    return lambda original: lambda *arguments, **named: value
+
+
+def changed(change: Callable[[Any], Any]) -> Lie:
+    """The right answer, changed."""
+    return lambda original: lambda *arguments, **named: change(original(*arguments, **named))
+
+
+def first_alone(original: Any) -> Any:
+    """Only the first of what is no worse than others."""
+    return lambda items, *arguments, **named: original(items, *arguments, **named)[:1]
+
+
+def weighed_more(maxima: Any) -> Any:
+    """The slowest task counts once too often."""
+    return tuple(Maximum(each.weight + (number > 0), each.sums) for number, each in enumerate(maxima))
+
+
+def one_chain(maxima: Any) -> Any:
+    """One of several sums is forgotten."""
+    return tuple(Maximum(each.weight, each.sums[:1]) for each in maxima)
+
+
+def raised_more(found: Any) -> Any:
+    """A bound that is too high."""
+    return found and found._replace(value=found.value + 1 + found.value // 8)
+
+
+def fewer(found: Any) -> Any:
+    """ns and accelerators that may be used: one accelerator less than may be."""
+    return found and (found[0], found[1] - 1)
+
+
+def dearer(found: Any) -> Any:
+    """What a structure costs at least: more than it does."""
+    return found and (found[0] + 1 + found[0] // 8, found[1])
+
+
+def never_idle(option: Any) -> Any:
+    """What is kept while others work is forgotten."""
+    return replace(option, needs=(*option.needs[:-1], 0))
+
+
+LIES: dict[str, tuple[object, str, Lie]] = {
+    "pipelines": (Stream, "maxima", changed(weighed_more)),
+    "branches": (Stream, "maxima", changed(one_chain)),
+    "sets of a stage": (Stages, "maxima", changed(one_chain)),
+    "memory around": (Sizing, "_holds", instead(True)),
+    "memory kept": (choices.Choices, "_join", changed(never_idle)),
+    "room": (Sizing, "fits", instead(True)),
+    "one inside, all of it": (Sizing, "left_over", instead(0)),
+    "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
+    "too high": (branching, "raised", changed(raised_more)),
+    "too high at first sight": (searching, "least", changed(dearer)),
+    "one less": (Narrowing, "allowed", changed(fewer)),
+    "one more needed": (Curve, "needed", changed(lambda count: count + 1)),
+    "no other degrees": (choices, "undominated", first_alone),
+    "no other counts": (choices, "cheapest", first_alone),
+    "half a hull": (raising, "hull", changed(lambda line: line[::2])),
+    "half a curve": (curves, "hull", changed(lambda line: line[:1])),
+    "at the same time": (every, "_conflicts", instead(set())),
+    "everybody shares": (every, "_may_share", instead(True)),
+    "all at once": (every, "_obeys", instead(True)),
+    "nobody nests": (every, "_nestings", lambda original: lambda asked, sets: [(-1,) * len(sets)]),
+    "no halves": (Branching, "_divided", instead(())),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def known() -> Known:
+    """Questions with what their best structures cost, by trying everything."""
+    found: Known = []
+    for name in ("stages", "stream"):
+        stages = name == "stages"
+        for seed in SEEDS:
+            asked = question(seed, stages)
+            best: dict[object, Price] = {}
+            for price, design in priced(asked, stages):
+                if stages or not needlessly_apart(asked, design):
+                    key = shape(asked, design)
+                    best[key] = min(price, best.get(key, price))
+            found.append((name, asked, sorted(best.values())[:TOP]))
+    return found
+
+
+def agrees(known: Known) -> bool:
+    """Does the search find what there is, every time?"""
+    for name, asked, prices in known:
+        model = cost_model(name)
+        searched = searching.search(asked, model, count=TOP)
+        if [each.price for each in searched.found] != prices or not searched.proved:
+            return False
+        if any(list(faults(asked, model, each.design)) for each in searched.found):
+            return False
+    return True
+
+
+def test_the_truth_agrees(known: Known) -> None:
+    assert agrees(known)
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_every_lie_is_caught(name: str, known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, attribute, lie = LIES[name]
+    monkeypatch.setattr(owner, attribute, lie(getattr(owner, attribute)))
+    try:
+        assert not agrees(known)
+    except (IndexError, ValueError, KeyError, ZeroDivisionError):  # a lie after which nothing fits together any more is caught as well
+        return

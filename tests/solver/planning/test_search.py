@@ -1,0 +1,161 @@
+"""What the search answers at every size, how soon, and that it is the same each time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from random import Random
+
+import pytest
+from placewright.models.parallel import Parallel
+from placewright.models.planning.question import Edge, Kind, Option, Question, Task
+from placewright.models.planning.workload import PHASES
+from placewright.solver.planning import search as searching
+from placewright.solver.planning.check import faults, price
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.search import Searched, search
+
+GIB = 1024
+ROLES = {"actor": ("generate", "train"), "ref": ("infer",), "critic": ("infer", "train"), "reward": ("infer",), "cost": ("infer",)}
+
+
+def hybrid(models: int, accelerators: int, seed: int, loss: float = 0.01) -> Question:
+    """Models of HybridFlow's kind on whole nodes of 8: degrees up to 8, memory by ZeRO, a loss for each 64 accelerators more."""
+    random, names = Random(seed), list(ROLES)[:models]
+    options = {}
+    for name in names:
+        size, trains = random.choice((7, 13, 34, 70)), "train" in ROLES[name]
+        its = []
+        for count in range(8, accelerators + 1, 8):
+            for tp in (1, 2, 4, 8):
+                for pp in (1, 2, 4, 8):
+                    shards = count if trains else tp * pp
+                    memory = int((18 if trains else 2) * size * 1e9 / shards / 2**20) + 8 * GIB
+                    if count % (tp * pp) or memory > 80 * GIB:
+                        continue
+                    slower = (1 + 0.08 * (tp - 1)) * (1 + 0.05 * (pp - 1)) * (1 + loss * count / 64)
+                    work = {"generate": 300, "infer": 40, "train": 200}
+                    times = tuple(int(work[phase] * size / 13 * 8 / count * slower * 1e9) for phase in ROLES[name])
+                    its.append(Option(0, count, Parallel(tp, pp), times, memory, memory // 4))
+        options[name] = tuple(its)
+    tasks = tuple(sorted((Task(name, phase) for name in names for phase in ROLES[name]), key=lambda task: PHASES.index(task.phase)))
+    return Question((Kind("H100", accelerators, 80 * GIB),), tasks, options, phases=PHASES)
+
+
+def branched(models: int, accelerators: int, seed: int, batches: int = 32) -> Question:
+    """A pipeline: the first component, branches of which each works on what it makes, and a last one that works on all of theirs."""
+    random = Random(seed)
+    names = [f"component {number}" for number in range(models)]
+    options = {}
+    for name in names:
+        work, power, step = random.uniform(50, 2000), random.choice((0.6, 0.8, 1.0)), random.choice((1, 2, 4, 8))
+        options[name] = tuple(
+            Option(0, count, Parallel(step), (-(-int(work * 1e9 / count**power) // batches) * batches,))
+            for count in range(step, accelerators + 1, step)
+        )
+    middle = range(1, models - 1)
+    edges = (*(Edge(0, place) for place in middle), *(Edge(place, models - 1) for place in middle)) or (Edge(0, 1),)
+    return Question((Kind("H100", accelerators),), tuple(map(Task, names)), options, tuple(edges), batches=batches)
+
+
+def must_hold(asked: Question, name: str, searched: Searched) -> None:
+    """It is proved, an answer, and costs what it says."""
+    model = cost_model(name)
+    assert searched.proved and searched.best is not None and searched.bound == searched.best.price[0]
+    assert not list(faults(asked, model, searched.best.design))
+    assert price(asked, model, searched.best.design) == searched.best.price
+
+
+def seconds(asked: Question, name: str) -> float:
+    """Seconds of the processor."""
+    began = time.process_time()
+    must_hold(asked, name, search(asked, cost_model(name)))
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize(("accelerators", "most"), [(8, 0.1), (64, 0.3), (256, 1.0), (1024, 3.0)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_three_components_are_proved_at_once(accelerators: int, most: float, seed: int) -> None:
+    """`most` has room for a machine that is ten times slower."""
+    assert seconds(branched(3, accelerators, seed), "stream") < most
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_five_models_on_1024_accelerators_are_proved_within_3_seconds(seed: int) -> None:
+    assert seconds(hybrid(5, 1024, seed), "stages") < 3.0
+    assert seconds(branched(5, 1024, seed), "stream") < 3.0
+
+
+def test_models_that_scale_badly_are_told_apart() -> None:
+    """Of models that lose much with every accelerator, some are alone: sets beside each other win over one set of all."""
+    asked = hybrid(5, 256, 0, loss=0.5)
+    searched = search(asked, cost_model("stages"))
+    must_hold(asked, "stages", searched)
+    assert searched.best is not None and len(searched.best.design.blocks) > 1
+
+
+def test_few_accelerators_need_no_solver() -> None:
+    """And load none."""
+    code = (
+        "import sys; from tests.solver.planning.test_search import *\n"
+        "for seed in range(20): assert search(branched(4, 16, seed), cost_model('stream')).proved\n"
+        "assert 'ortools' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=os.getcwd(), env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+
+
+def told(searched: Searched) -> str:
+    """All of it, in a word."""
+    return hashlib.sha256(repr(searched).encode()).hexdigest()
+
+
+CODE = """\
+from tests.solver.planning.questions import question
+from tests.solver.planning.test_search import *
+for seed in range(30):
+    for name in ("stages", "stream"):
+        print(told(search(question(seed, name == "stages"), cost_model(name), count=3)))
+print(told(search(hybrid(4, 256, 3), cost_model("stages"), count=4)))
+"""
+
+
+def test_every_process_gives_the_same_answer() -> None:
+    """Whatever order its sets are in."""
+    answers = set()
+    for seed in ("0", "1", "77"):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed}
+        ended = subprocess.run([sys.executable, "-c", CODE], check=True, text=True, stdout=subprocess.PIPE, env=environment)
+        assert len(ended.stdout.split()) == 61
+        answers.add(ended.stdout)
+    assert len(answers) == 1
+
+
+def test_a_search_that_is_cut_short_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without time it has what it saw at first sight: no better than the best, and a bound that is no higher."""
+    asked, model = branched(5, 256, 0, 8), cost_model("stream")
+    whole = search(asked, model)
+    monkeypatch.setattr(searching, "PARTS", 0)
+    cut = search(asked, model, limit=0.0)
+    assert whole.best is not None and cut.best is not None and cut.bound is not None
+    assert not cut.proved and cut.stopped is None
+    assert cut.bound <= whole.best.price[0] <= cut.best.price[0]
+    assert cut.bound > whole.best.price[0] * 0.5
+
+
+def test_ctrl_c_ends_it_with_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, model = branched(5, 64, 0, 8), cost_model("stream")
+    whole = search(asked, model)
+
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(searching.Branching, "search", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        search(asked, model)
+    searched = search(asked, model, answer_interrupted=True)
+    assert searched.stopped is not None and searched.stopped.code == "PW602" and not searched.proved
+    assert searched.best is not None and whole.best is not None and searched.bound is not None
+    assert searched.bound <= whole.best.price[0] <= searched.best.price[0]
