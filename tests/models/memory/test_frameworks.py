@@ -98,3 +98,45 @@ def test_megatron_in_verl(tmp_path: Path) -> None:
     asks = "+placewright.components.actor.estimate='{}'"
     found = estimates(tmp_path, "run.sh", VERL + more + asks + "\n")
     assert found["actor"] == {"sharding": "distributed", "sequence": 4096}
+
+
+ROLL = """
+pretrain: Qwen/Qwen2.5-7B
+prompt_length: 2048
+response_length: 4096
+num_gpus_per_node: 8
+actor_train:
+  training_args: {per_device_train_batch_size: 2}
+  strategy_args:
+    strategy_name: megatron_train
+    strategy_config: {tensor_model_parallel_size: 2, use_distributed_optimizer: true, recompute_granularity: full}
+  device_mapping: list(range(0,8))
+actor_infer:
+  strategy_args: {strategy_name: vllm, strategy_config: {gpu_memory_utilization: 0.8}}
+  device_mapping: list(range(0,8))
+reference:
+  model_args: {dtype: fp16, disable_gradient_checkpointing: true}
+  strategy_args: {strategy_name: fsdp2_infer}
+  device_mapping: list(range(0,8))
+  infer_batch_size: 4
+placewright:
+  components: {actor_train: {estimate: {}}, actor_infer: {estimate: {}}, reference: {estimate: {}}}
+"""
+
+
+def test_roll(tmp_path: Path) -> None:
+    found = estimates(tmp_path, "rlvr.yaml", ROLL)
+    assert found["actor_train"] == {"sharding": "distributed", "sequence": 6144, "micro_batch": 2, "offload": True}
+    assert found["actor_infer"] == {"sequence": 6144, "utilization": 80, "offload": True}
+    assert found["reference"] == {
+        "precision": "fp16", "sharding": "fsdp", "sequence": 6144, "micro_batch": 4, "recompute": "none", "offload": True,
+    }  # fmt: skip
+    deepspeed = ROLL.replace("megatron_train", "deepspeed_train").replace(
+        "tensor_model_parallel_size: 2, ", "zero_optimization: {stage: 3}, "
+    )
+    assert estimates(tmp_path, "rlvr.yaml", deepspeed)["actor_train"] == {
+        "sharding": "zero3",
+        "sequence": 6144,
+        "micro_batch": 2,
+        "offload": True,
+    }

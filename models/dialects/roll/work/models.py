@@ -16,6 +16,7 @@ from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, CRITICS, REFERENCES, SFT_TRA
 from ..roles.pipelines import DPO
 from ..roles.role import Role
 from ..roles.setup import Setup
+from .runs import is_asked, run_of
 
 DIVIDES = "PW404"
 STAGED = ("pipeline_model_parallel_layout", "account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split")
@@ -38,11 +39,11 @@ def models(setup: Setup) -> None:
             continue
         splits = _splits(setup, role, its)
         key = _key(setup, role)
-        path = setup.settings.word(key, DIVIDES) if splits else ""
-        if splits and path is not None:
+        path = setup.settings.word(key, DIVIDES) if splits or is_asked(setup, role) else ""
+        if (splits or is_asked(setup, role)) and path is not None:
             fixed = splits if component.runs is None else with_sizes(splits, its.parallel, component.parallel)
             place = setup.settings.at(key)
-            setup.models[role.key] = ModelUse(path, key, fixed, place.span if place else None)
+            setup.models[role.key] = ModelUse(path, key, fixed, place.span if place else None, run=run_of(setup, role))
 
 
 def _splits(setup: Setup, role: Role, its: Degrees) -> tuple[Split, ...]:
