@@ -131,12 +131,3 @@ def test_roll(tmp_path: Path) -> None:
     assert found["reference"] == {
         "precision": "fp16", "sharding": "fsdp", "sequence": 6144, "micro_batch": 4, "recompute": "none", "offload": True,
     }  # fmt: skip
-    deepspeed = ROLL.replace("megatron_train", "deepspeed_train").replace(
-        "tensor_model_parallel_size: 2, ", "zero_optimization: {stage: 3}, "
-    )
-    assert estimates(tmp_path, "rlvr.yaml", deepspeed)["actor_train"] == {
-        "sharding": "zero3",
-        "sequence": 6144,
-        "micro_batch": 2,
-        "offload": True,
-    }

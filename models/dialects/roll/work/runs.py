@@ -1,19 +1,19 @@
 """How ROLL runs the models of its roles, as far as its settings say it: for estimates of memory that ask for it.
 
-Source: ROLL, roll/configs/worker_config.py and training_args.py, roll/distributed/strategy/{megatron,deepspeed,fsdp2,vllm,sglang}_strategy.py,
+Source: ROLL, roll/configs/worker_config.py and training_args.py, roll/distributed/strategy/{megatron,fsdp2,vllm,sglang}_strategy.py,
 roll/pipeline/base_worker.py (state_offload_manger: every role leaves its accelerators when it has worked).
 """
 
 from __future__ import annotations
 
 from ....configuration.plainly import percent, plainly, whole_number
-from ....memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO2, ZERO3, Estimate
-from ..modes.degrees import SGLANG, VLLM
+from ....memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, Estimate
+from ..modes.degrees import FSDP2, SGLANG, VLLM
+from ..modes.degrees import MEGATRON as ROLL_MEGATRON
 from ..roles.role import Role
 from ..roles.setup import Setup
 
 HINTS = "placewright.components"
-_STAGES = {0: NONE, 1: ZERO1, 2: ZERO2, 3: ZERO3}
 _PRECISIONS = ("bf16", "fp16", "fp32")
 
 
@@ -47,11 +47,8 @@ def _divided(setup: Setup, role: Role) -> tuple[str, str]:
     """(what data parallel ranks divide, what is computed again)."""
     settings, strategy = setup.settings, str(role.strategy)
     kept = plainly(settings, role.path("model_args.disable_gradient_checkpointing"), False) is True
-    if strategy.startswith("megatron"):
+    if strategy in ROLL_MEGATRON:
         granularity = str(plainly(settings, role.config("recompute_granularity")))
         divided = plainly(settings, role.config("use_distributed_optimizer"), False) is True
         return DISTRIBUTED if divided else MEGATRON, {"full": FULL, "selective": SELECTIVE}.get(granularity, NONE)
-    if strategy.startswith("fsdp2"):
-        return FSDP, NONE if kept else FULL
-    stage = plainly(settings, role.config("zero_optimization.stage"))
-    return _STAGES.get(stage, NONE) if isinstance(stage, int) else NONE, NONE if kept else FULL
+    return FSDP if strategy in FSDP2 else NONE, NONE if kept else FULL
