@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Callable, Mapping, Union
 
+from ....component import DISJOINT, Relation
 from ....configuration.settings import Amount
 from ....findings.finding import Severity
 from ....machines.cluster import Cluster
@@ -24,6 +26,7 @@ from ..setup import Setup
 from .degrees import numbers
 
 HINTS = "placewright"
+APART = "no two pools of verl have an accelerator in common"
 MOST_TRIED = 2048
 """Readings that are made to find out which sizes verl takes; beyond them the larger sizes are those of ever more nodes."""
 Again = Callable[[Mapping[str, int]], Setup]
@@ -57,6 +60,10 @@ def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own
     if not open_ or setup.workload is None:
         return
     setup.laying = Laying(tuple(pool if pool in setup.pools else replace(pool, parts=()) for pool in pools), setup.entry.reserves)
+    firsts = [(pool, pool.components[0]) for pool in pools if pool.components]
+    for (one, name), (other, beside) in combinations(firsts, 2):
+        if one in open_ or other in open_:
+            setup.relations.append(Relation(DISJOINT, (name, beside), None, APART))
     found: dict[str, frozenset[tuple[int, Parallel]]] = {}
     for pool in open_:
         degrees = {}
