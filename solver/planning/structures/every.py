@@ -111,7 +111,10 @@ def _may_nest(question: Question, one: str, other: str) -> bool:
 
 
 def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
-    """Every way to divide the tasks into parts of the iteration; of two parts that could be one, neither is tried."""
+    """Every way to divide the tasks into parts of the iteration; of two parts that could be one, neither is tried.
+
+    The same parts in another order take as long and as much memory: they come in one order alone.
+    """
     tasks = range(len(question.tasks))
     if model.by_phase:
         yield tuple(model.segment(question, task) for task in tasks)
@@ -121,12 +124,20 @@ def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator
     before: dict[int, set[int]] = {task: set() for task in tasks}
     for edge in question.edges:
         before[edge.later].add(edge.earlier)
+    seen: set[tuple[frozenset[frozenset[int]], frozenset[int]]] = set()
+    given: set[frozenset[frozenset[int]]] = set()
 
     def extend(done: frozenset[int], last: frozenset[int], segments: tuple[frozenset[int], ...]) -> Iterator[tuple[int, ...]]:
         left = [task for task in tasks if task not in done]
+        parts = frozenset(segments)
+        if (parts, last) in seen:
+            return
+        seen.add((parts, last))
         if not left:
-            place = {task: number for number, its in enumerate(segments) for task in its}
-            yield tuple(place[task] for task in tasks)
+            if parts not in given:
+                given.add(parts)
+                place = {task: number for number, its in enumerate(segments) for task in its}
+                yield tuple(place[task] for task in tasks)
             return
         for its in _parts(left, done, before, conflicts, whole):
             if not last or any((a, b) in conflicts or (a, b) in whole for a in last for b in its):

@@ -52,10 +52,11 @@ def priced(question: Question, stages: bool) -> Iterator[tuple[Price, Design]]:
 
 
 def shape(question: Question, design: Design) -> object:
-    """Who uses the same accelerators as whom or lies inside whom, and which part each task runs in."""
+    """Who uses the same accelerators as whom or lies inside whom, and which tasks run in one part; the order of parts is left open."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
     pairs = [(one, other) for one in uses for other in uses if one != other and uses[one] and uses[one] <= uses[other]]
-    return frozenset(pairs), design.segments
+    parts = [frozenset(task for task, segment in enumerate(design.segments) if segment == part) for part in set(design.segments)]
+    return frozenset(pairs), frozenset(parts)
 
 
 def needlessly_apart(question: Question, design: Design) -> bool:
