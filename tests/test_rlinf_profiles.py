@@ -24,7 +24,7 @@ from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
 from placewright.solver.verify import verify
 
-CASES = 150
+CASES = 100
 MACHINES = ("1x4", "1x8", "2x4", "2x8", "4x8", "1x6", "3x4")
 
 
@@ -80,8 +80,14 @@ def a_reasoning_file(source: random.Random, machines: str) -> str:
         root["inference"] = {"model": {"tensor_model_parallel_size": source.choice((1, tp))}}
     if source.random() < 0.3:
         root["placewright"] = {"plan": {"cost_model": "rlinf"}}
+    names = ["actor", "rollout", "reward"]
+    if source.random() < 0.3:
+        names.append("critic")
+        values = source.random() < 0.7
+        root["critic"] = {"use_critic_model": values, "training_backend": "megatron", "model": {"tensor_model_parallel_size": tp}}
+        root["profile_data"] |= {"critic_cost": source.randrange(5, 90), "critic_inference_cost": source.randrange(5, 90)}
     nodes = machines.split("x")[0]
-    return f"cluster:\n  num_nodes: {nodes}\n{placed(source, ['actor', 'rollout', 'reward'], {}, total)}\n\n{yaml.safe_dump(root, sort_keys=False)}"
+    return f"cluster:\n  num_nodes: {nodes}\n{placed(source, names, {}, total)}\n\n{yaml.safe_dump(root, sort_keys=False)}"
 
 
 def an_embodied_file(source: random.Random, machines: str) -> str:
@@ -118,6 +124,7 @@ def planned(reading: Reading) -> Answer:
     return plan(reading.problem, reading.problem.job.workload, solve)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("make", [a_reasoning_file, an_embodied_file])
 def test_what_is_planned_is_written_and_verifies_at_both_levels(make: Any) -> None:

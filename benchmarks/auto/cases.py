@@ -56,10 +56,12 @@ class Case:
 
 
 def cases(full: bool) -> Iterator[Case]:
-    """A hundred of them, from the smallest on; without `full` those that end soon."""
+    """A hundred at random, from the smallest on, and one like that of RLinf's own test on four sizes (seed 0); else those that end soon."""
     if not full:
-        yield from (reasoning(64, 3, 1), reasoning(8, 2, 2), reasoning(256, 2, 1), reasoning(64, 5, 1), embodied(64, 1))
+        yield from (like_its_test(64), reasoning(64, 3, 1), reasoning(8, 2, 2), reasoning(256, 2, 1), reasoning(64, 5, 1), embodied(64, 1))
         return
+    for size in (8, 64, 256, 1024):
+        yield like_its_test(size)
     for size in SIZES:
         for components in (2, 3):
             for seed in range(1, 5):
@@ -70,6 +72,13 @@ def cases(full: bool) -> Iterator[Case]:
         for components in (4, 5):
             for seed in range(1, 4):
                 yield reasoning(size, components, seed)
+
+
+def like_its_test(size: int) -> Case:
+    """The job of RLinf's unit test (tests/unit_tests/test_auto_placement.py), which has 128 accelerators there."""
+    costs = {"rollout": 224_00, "inference": 10_00, "actor": 101_00}
+    replicas = {"rollout": 1, "inference": 2, "actor": 2}
+    return Case("reasoning", size, CHAINS[3], 0, replicas, costs, Batch(4096 if size > 256 else 512, 16, 4))
 
 
 def reasoning(size: int, components: int, seed: int) -> Case:

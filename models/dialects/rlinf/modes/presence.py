@@ -113,7 +113,7 @@ def critic(parts: Parts, found: Arrangement) -> None:
     """A critic model that is switched on is placed, and has its own inference where that is apart."""
     if not parts.settings.flag("critic.use_critic_model", CODE):
         return
-    wanted = ["critic"] + ["critic_inference"] * (found in (Arrangement.DISAGGREGATED, Arrangement.AUTO))
+    wanted = ["critic"] + ["critic_inference"] * (found in (Arrangement.DISAGGREGATED, Arrangement.AUTO) and "actor" not in parts.planned)
     for name in wanted:
         if not parts.has(name) and not parts.notes.partial:
             message = f"`{name}` is not placed, but `critic.use_critic_model` is true; RLinf notices this only after workers have started"

@@ -11,7 +11,7 @@ from typing import Iterator
 from ....component import Parallel
 from ....planning.way import Shape, Way
 from .degrees import Degrees, sections_of_inference
-from .inference import lacking
+from .inference import CODE, lacking
 from .parts import Parts
 
 COLLOCATED, DISAGGREGATED = "collocated", "disaggregated"
@@ -26,7 +26,8 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         together = frozenset((one, other) for one, other in pairs if other)
         yield Way(COLLOCATED, together, shapes={"rollout": shape}, without=frozenset(filter(None, (inference, critics))))
-    if not lacking(parts) and all(parts.settings.at(path) is not None for path in sections_of_inference(parts)):
+    lacks_values = critic is not None and critics is None and parts.settings.flag("critic.use_critic_model", CODE)
+    if not lacking(parts) and not lacks_values and all(parts.settings.at(path) is not None for path in sections_of_inference(parts)):
         pairs = [
             *product(("actor", "rollout"), (inference, critic)),
             ("actor", "rollout"),

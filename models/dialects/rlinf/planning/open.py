@@ -63,9 +63,10 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
     own = {name: its.runs for name, its in planned.items() if its.runs}
     found = [_open(each, times.get(each.name)) if each.name in planned else each for each in components]
     for name in times:
-        if name not in placed:  # where it shares accelerators with the actor, RLinf does not start it
-            own[name] = own["actor"]
-            found.append(_open(replace(placed["actor"], name=name, spans=_spans(profile, name)), times[name]))
+        if name not in placed:  # where actor and rollout share accelerators, RLinf does not start it
+            role = ROLES[name]
+            own[name] = own[role]
+            found.append(_open(replace(placed[role], name=name, spans=_spans(profile, name)), times[name]))
     along = dict(_along(placed, planned))
     own |= {name: its for name in along if (its := placed[name].runs)}
     found = [_open(each, None) if each.name in along else each for each in found]

@@ -19,7 +19,8 @@ from .tables import Batch, Table, generated
 from .tables import trained as trained_on
 
 CODE = "PW604"
-INFERENCE, ROLES = ("inference", "actor_inference"), {"inference": "actor", "actor_inference": "actor", "critic_inference": "critic"}
+INFERENCE, CRITICS = ("inference", "actor_inference"), "critic_inference"
+ROLES = {**dict.fromkeys(INFERENCE, "actor"), CRITICS: "critic"}
 
 
 def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Component], profile: Profile) -> dict[str, Timed] | None:
@@ -34,7 +35,7 @@ def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Compone
     total, measured = cluster.total(), measured_on(cluster, placed)[0]
     found: dict[str, Timed] = {}
     for name, cost in profile.costs.items():
-        if name not in placed and not (name in INFERENCE and infers(settings) and not found.keys() & set(INFERENCE)):
+        if name not in placed and not _besides(settings, name, placed, found):
             continue
         if name in INFERENCE and not infers(settings):
             continue
@@ -67,6 +68,13 @@ def batch_of(settings: Settings) -> Batch | None:
     prompts, group = settings.whole("data.rollout_batch_size", CODE), settings.whole("algorithm.group_size", CODE)
     updates = settings.whole("algorithm.n_minibatches", CODE, 1)
     return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
+
+
+def _besides(settings: Settings, name: str, placed: Mapping[str, Component], found: Mapping[str, Timed]) -> bool:
+    """Is it a component of its own where actor and rollout are apart, though the file does not place it?"""
+    if name == CRITICS:
+        return "critic" in placed and bool(settings.flag("critic.use_critic_model", CODE))
+    return name in INFERENCE and infers(settings) and not set(INFERENCE) & {*placed, *found}
 
 
 def infers(settings: Settings) -> bool:

@@ -179,3 +179,47 @@ def test_the_number_of_environments_is_that_of_the_tool_or_that_of_the_workers(r
 def test_a_bad_row_of_environments_is_named(read: Read) -> None:
     reading = read(EMBODIED.replace("8: 1.2", "eight: 1.2")).to_solve
     assert any("eight" in finding.message and finding.code == "PW105" for finding in reading.findings)
+
+
+def test_each_component_is_planned_within_its_own_node_groups(read: Read) -> None:
+    groups = "node_groups: [{label: a800, node_ranks: 0-1}, {label: '4090', node_ranks: 2}], "
+    placed = '{"actor,rollout": {node_group: a800, placement: all}, env: {node_group: "4090", placement: all}}'
+    text = EMBODIED.replace("num_nodes: 1, ", f"num_nodes: 3, {groups}").replace('{"actor,env,rollout": all}', placed)
+    anew = problem(read(text, "2x8xA800+1x4xRTX4090").to_solve)
+    env, rollout = anew["env"], anew["rollout"]
+    assert (env.node_groups, rollout.node_groups) == (("4090",), ("a800",))
+    assert env.timed is not None and {each.accelerators for each in env.timed.measured} == {2, 4}
+    assert rollout.timed is not None and max(each.accelerators for each in rollout.timed.measured) == 16
+
+
+def test_simulators_that_hold_no_accelerators_stay_where_they_are(read: Read) -> None:
+    text = EMBODIED.replace('{"actor,env,rollout": all}', '{"actor,rollout": all, env: {node_group: node, placement: 0}}')
+    anew = problem(read(text).to_solve)
+    assert anew["env"].runs is not None and anew["env"].timed is None
+    assert anew["rollout"].runs is None and anew["actor"].runs is None
+
+
+def test_a_critic_shares_with_both_or_is_apart_from_both(read: Read) -> None:
+    more = ", critic_cost: 30, critic_inference_cost: 5"
+    changed = text('{"actor,rollout,reward,critic": all}').replace("inference_cost: 10", f"inference_cost: 10{more}")
+    changed += "critic: {use_critic_model: true, training_backend: megatron, model: {tensor_model_parallel_size: 2}}\n"
+    anew = problem(read(changed).to_solve)
+    assert anew["critic"].runs is None and anew["critic"].timed is not None
+    assert anew["critic_inference"].timed is not None and anew.job.own["critic_inference"] == anew.job.own["critic"]
+    together, apart = anew.job.ways
+    assert together.without == {"inference", "critic_inference"}
+    assert apart.name == "disaggregated"
+    workload = anew.job.workload
+    assert workload is not None
+    assert {(each.earlier, each.later) for each in workload.after} == {
+        ("rollout", "inference"), ("rollout", "critic_inference"), ("inference", "actor"), ("inference", "critic"),
+        ("critic_inference", "actor"), ("critic_inference", "critic"),
+    }  # fmt: skip
+    without = problem(read(changed.replace(", critic_inference_cost: 5", "")).to_solve)
+    assert [way.name for way in without.job.ways] == ["collocated"]
+    assert {frozenset(("critic", "actor")), frozenset(("critic", "rollout"))} <= {frozenset(pair) for pair in apart.apart}
+
+
+def test_a_critic_without_a_cost_is_asked_for(read: Read) -> None:
+    reading = read(text('{"actor,rollout,reward,critic": all}')).to_solve
+    assert any("`critic` takes" in message for message in said(reading))
