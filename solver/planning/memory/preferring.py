@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable
 
-from ....models.answer import Answer
+from ....models.answer import IMPOSSIBLE, Answer
 from ....models.planning.planned import Planned, Priced
+from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ..asked import asked
 from ..check import price
@@ -28,13 +29,15 @@ def preferring(problem: Problem, plan: Plan, limit: float, seed: int) -> Answer:
     if open_ is None:
         return plan(problem)
     answer = plan(problem)
-    if answer.plan is None or answer.planned is None:
+    if answer.planned is None:
+        if answer.verdict != IMPOSSIBLE:
+            return answer  # something that fits may still be there
         other = plan(open_)
         if other.planned is None:
             return other
         bills = bill(problem, other.planned.question, other.planned.best.design)
         return replace(other, findings=(*other.findings, none_fits(problem, bills)))
-    better = _better(open_, answer.planned, limit, seed)
+    better = _better(open_, answer.planned, plan, limit, seed)
     if better is None:
         return answer
     planned = replace(answer.planned, without_estimates=better)
@@ -50,11 +53,20 @@ def without_estimates(problem: Problem) -> Problem | None:
     return replace(problem, job=replace(problem.job, workload=replace(workload, heeds_estimates=False)))
 
 
-def _better(open_: Problem, planned: Planned, limit: float, seed: int) -> Priced | None:
-    """What a search without estimates prefers, if that is better than what was planned."""
+def _price(planned: Planned) -> tuple[int, int]:
+    """What was as small as possible, and what comes second, traffic with the time."""
+    takes, used = planned.best.nanoseconds + planned.best.traffic, planned.best.design.accelerators
+    return (takes, used) if planned.question.aim == SECONDS else (used, takes)
+
+
+def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: int) -> Priced | None:
+    """What wins without estimates, if that is better than what was planned. It is placed only where traffic counts as time."""
     workload = open_.job.workload
     if workload is None:
         return None
+    if workload.bandwidth:
+        other = plan(open_).planned
+        return other.best if other is not None and _price(other) < _price(planned) else None
     question, model = asked(open_, workload, planned.question.barred), cost_model(workload.model)
     found = search(question, model, limit, seed).best
     if found is None or found.price >= price(planned.question, model, planned.best.design):

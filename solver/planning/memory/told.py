@@ -24,7 +24,7 @@ def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
 def decides(problem: Problem, best: Priced, without: Priced, bills: tuple[BlockBill, ...]) -> Finding:
     """Another plan would win without the estimates."""
     message = f"without the estimates of memory, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
-    if without.nanoseconds == best.nanoseconds:
+    if without.nanoseconds + without.traffic == best.nanoseconds + best.traffic:
         message = f"without the estimates of memory, {_counts(without)} would do"
     first = next((name for each in bills if each.tight for name in each.block.components if problem[name].estimate), _first(problem))
     notes = tuple(needed(each) for each in bills if each.tight)
@@ -60,4 +60,4 @@ def _counts(priced: Priced) -> str:
 
 
 def _seconds(priced: Priced) -> str:
-    return f"{priced.nanoseconds / SECOND:.6g}"
+    return f"{(priced.nanoseconds + priced.traffic) / SECOND:.6g}"
