@@ -83,20 +83,22 @@ def sensitivities(account: Account) -> str:
     lines = [_flip(account, flip) for flip in found.flips if flip.flips is not None]
     flipping = {flip.component for flip in found.flips if flip.flips is not None}
     stays = [name for name in dict.fromkeys(flip.component for flip in found.flips) if name not in {*flipping, *found.left}]
-    unsure = {flip.component for flip in found.flips if not flip.sure}
+    unsure = {flip.component for flip in found.flips if not flip.sure and flip.flips is None}
     if stays:
         lines.append(f"stays whatever {listed(stays)} {'take' if len(stays) > 1 else 'takes'}")
     if unsure:
         lines.append(f"not proved of {listed(sorted(unsure))}: the search was cut short")
     if found.left:
         lines.append(f"not searched any more: {listed(list(found.left))}")
-    return "\n".join([f"where a hint is wrong, the plan flips when another is {better} ({spread}):", *(f"  {escape(line)}" for line in lines)])
+    return "\n".join(
+        [f"where a hint is wrong, the plan flips when another is {better} ({spread}):", *(f"  {escape(line)}" for line in lines)]
+    )
 
 
 def _flip(account: Account, flip: Flip) -> str:
     """`flips if rollout takes over 1.17x: 20.55 seconds instead of 21.65: rollout and actor on 106, ...`."""
     planned, there = account.planned, "over" if flip.holds >= HUNDRED and (flip.flips or 0) > HUNDRED else "under"
-    at = f"flips if {flip.component} takes {there} {flip.holds / HUNDRED:.2f}x"
+    at = f"flips if {flip.component} takes {there} {flip.holds / HUNDRED:.2f}x{'' if flip.sure else ', or sooner'}"
     if flip.to is None:
         return f"{at}: nothing keeps to the budget"
     words = design_in_words(planned.question, planned, flip.to.design, planned.best.design)

@@ -142,7 +142,7 @@ def _option(problem: Problem, question: Question, component: Component, seats: f
     """The option that a component has by its ranks, among those of the question or beside them. Raises _NoPrice."""
     options = question.options[component.name]
     if not seats:
-        return options[0] if component.runs is None else _bare(problem, question, component)
+        return min(options, key=lambda each: each.nanoseconds) if component.runs is None else _bare(problem, question, component)
     kinds = {_kind(problem, question, seat) for seat in seats}
     if len(kinds) > 1:
         raise _NoPrice(f"`{component.name}` lies on several kinds of accelerators")

@@ -8,9 +8,11 @@ from ....models.planning.design import Design
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Option
 from ....models.planning.workload import SECONDS
+from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import CostModel, iteration, segment_times
 from ..search import Searched, search
+from .shares import shares
 
 HUNDRED = 100
 SLOWEST, QUICKEST = 200, 50
@@ -30,11 +32,11 @@ class Flip:
     Attributes
     ----------
     component : whose times are others.
-    holds : percent of its times at which the plan is as good as any, but for less than `WORTH` percent; searched.
+    holds : percent of its times at which the plan is as good as any, but for less than `WORTH` percent.
     flips : the next percent, at which it is not; None if it holds as far as was searched.
     to : the best design there; None if nothing keeps to the budget there.
     takes : ns of an iteration of the plan there.
-    sure : was every search that this rests on a proof? Else the plan may flip before, or to something better still.
+    sure : was it searched, and every search a proof? Else the plan may flip sooner, or to something better still.
     """
 
     component: str
@@ -64,7 +66,9 @@ def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES, limit: fl
     run = _Run(planned, seed, most, limit)
     found: list[Flip] = []
     left: list[str] = []
-    names = [name for name in planned.question.components if planned.question.tasks_of[name]]
+    adds = shares(planned.question, run.model, planned.best.design)
+    weight = {name: sum(adds[task] for task in its) for name, its in planned.question.tasks_of.items() if its}
+    names = sorted(weight, key=lambda name: -weight[name])  # what adds most is searched first
     for end in (SLOWEST, QUICKEST):
         for name in names:
             flip = run.flip(name, end)
@@ -72,7 +76,9 @@ def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES, limit: fl
                 left.append(name)
             else:
                 found.append(flip)
-    found.sort(key=lambda flip: names.index(flip.component))
+    order = planned.question.components
+    found.sort(key=lambda flip: order.index(flip.component))
+    left.sort(key=order.index)
     return Sensitivity(tuple(found), tuple(dict.fromkeys(left)), run.searches)
 
 
@@ -86,36 +92,40 @@ class _Run:
         """Designs that may be better somewhere: each narrows what is to be searched."""
 
     def flip(self, component: str, end: int) -> Flip | None:
-        """Where the plan flips on the way to `end` percent; None if the searches were used up before that was known.
+        """Where the plan flips on the way to `end` percent; None if the searches were used up before anything was known.
 
         What is better at the far end is better from some percent on; before that the next search looks.
         """
         step = 1 if end > HUNDRED else -1
         firsts = [first for other in self.known if (first := self._first(component, other, end)) is not None]
         flips = min(firsts, key=lambda first: abs(first - HUNDRED), default=None)
-        at, sure, best = end if flips is None else flips - step, True, None
+        at, sure = end if flips is None else flips - step, True
         while at != HUNDRED:
             scaled = _Scaled(self.planned, self.model, component, at)
             searched = self._search(scaled)
             if searched is None:
-                return None
-            sure = searched.proved
+                return None if flips is None else self._sooner(component, flips, step)
             if searched.best is None and not scaled.broken:
+                sure = searched.proved
                 break
-            best = (at, scaled.as_it_was(searched.best.design) if searched.best else None)
-            first = self._first(component, best[1], at)
+            first = self._first(component, scaled.as_it_was(searched.best.design) if searched.best else None, at)
             flips = at if first is None else first
             at = flips - step
         if flips is None:
             return Flip(component, at, sure=sure)
         there = _Scaled(self.planned, self.model, component, flips)
-        if best is None or best[0] != flips:
-            searched = self._search(there)
-            if searched is None:
-                return None
-            sure = sure and searched.proved
-            best = (flips, there.as_it_was(searched.best.design) if searched.best else None)
-        return Flip(component, at, flips, there.priced(best[1]) if best[1] else None, there.takes, sure)
+        searched = self._search(there)
+        if searched is None:
+            return self._sooner(component, flips, step)
+        to = there.priced(there.as_it_was(searched.best.design)) if searched.best else None
+        return Flip(component, at, flips, to, there.takes, sure and searched.proved)
+
+    def _sooner(self, component: str, flips: int, step: int) -> Flip:
+        """A flip of which it is not known whether it comes sooner, or to something better."""
+        there = _Scaled(self.planned, self.model, component, flips)
+        better = [there.priced(other) for other in self.known if there.is_better(other)]
+        to = min(better, key=lambda each: price(there.question, self.model, each.design), default=None)
+        return Flip(component, flips - step, flips, to, there.takes, False)
 
     def _search(self, scaled: _Scaled) -> Searched | None:
         """What is better than the plan there; None if no search is left."""
