@@ -66,7 +66,7 @@ def _judge(
     yield Finding(
         code, Severity.WARNING if short else Severity.INFO, first.name, message, first.span("estimate"), label="estimated",
         help="; or ".join(changes) or "write the `memory` that was measured, or use more or larger accelerators",
-        notes=tuple(note for each in needs for note in terms_of(each.component.name, each.estimate)) if short else (), witnesses=where, amount=worst - has,
+        notes=tuple(note for each in needs for note in terms_of(each.component.name, each.estimate, not _works(each, phase))) if short else (), witnesses=where, amount=worst - has,
     )  # fmt: skip
 
 
@@ -94,10 +94,15 @@ def _worst(needs: Sequence[Need]) -> tuple[int, Component]:
     return kept + most, component
 
 
+def _works(need: Need, working: Component) -> bool:
+    """Does it work while this one does?"""
+    return need.component is working or (bool(working.phase) and need.component.phase == working.phase)
+
+
 def _part(need: Need, working: Component) -> str:
     """`actor 42.0 GiB`, `rollout 14.2 GiB (kept)`; "" for what needs nothing then."""
     component = need.component
-    works = component is working or (bool(component.phase) and component.phase == working.phase)
+    works = _works(need, working)
     amount = need.works if works else need.stays
     if not amount:
         return ""
