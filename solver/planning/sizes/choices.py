@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import add, itemgetter
 from typing import Iterable, Sequence
 
 from ....models.planning.question import Option, Question
@@ -70,7 +71,7 @@ class Choices:
                 found += (
                     same
                     if self._question.nested
-                    else undominated(same, lambda choice: (*choice.loads, *self._limited(members, choice)), spare)
+                    else undominated(same, lambda choice: (*choice.loads, *self._limited(members, choice.options)), spare)
                 )
             found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
             if set(pattern) == {0} and not self._question.nested and not is_limited(self._question):
@@ -98,17 +99,28 @@ class Choices:
         found: Counted = {}
         name, joins = members[-1], len(members) > 1
         for (kind, amount), options in self._ways(name, spare).items():
-            accelerators = options[0].accelerators
-            firsts = start.get((kind, amount), []) if joins else [Choice(kind, accelerators, (), (), (0,))]
+            firsts = start.get((kind, amount), []) if joins else [Choice(kind, options[0].accelerators, (), (), (0,))]
+            if not firsts:
+                continue
+            parts = max(len(firsts[0].loads), *(part + 1 for part in pattern)) if pattern else len(firsts[0].loads)
+            added = [(self._added(name, option, pattern, parts), option) for option in options]
             limit = self._question.kinds[kind].memory if kind >= 0 else None
-            both = [self._join(first, name, option, pattern) for first in firsts for option in options]
-            kept = [choice for choice in both if limit is None or max(choice.needs) <= limit]
+            enough, limited = self._enough(kind, amount, members), is_limited(self._question)
+            kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
+            for first in firsts:
+                before = _padded(first, parts)
+                for its, option in added:
+                    both = tuple(map(add, before, its))
+                    needs = both[parts:]
+                    if limit is None or max(needs) <= limit:
+                        told = (*both[:parts], *[need if need > enough else enough for need in needs])
+                        all_of_them = (*first.options, option)
+                        kept.append(((*told, *self._limited(members, all_of_them)) if limited else told, both, all_of_them))
             if kept:
-                found[kind, amount] = self._best(kept, members, self._enough(kind, amount, members), spare)
+                best = undominated(kept, itemgetter(0), spare)
+                count = firsts[0].accelerators
+                found[kind, amount] = [Choice(kind, count, its, both[:parts], both[parts:]) for _, both, its in best]
         return found
-
-    def _best(self, kept: Sequence[Choice], members: Sequence[str], enough: int, spare: int) -> list[Choice]:
-        return undominated(kept, lambda choice: (*_figures(choice, enough), *self._limited(members, choice)), spare)
 
     def _enough(self, kind: int, amount: int, members: Sequence[str]) -> int:
         """MiB of an accelerator that those may need who are in a set by now: all that can be added to them fits then, so that less is no better."""
@@ -128,18 +140,14 @@ class Choices:
                 its[key] = max(its.get(key, 0), option.memory, option.kept)
         return self._memory[name]
 
-    def _join(self, first: Choice, name: str, option: Option, pattern: tuple[int, ...]) -> Choice:
-        loads, needs, idle = list(first.loads), list(first.needs[:-1]), first.needs[-1]
-        for part in sorted(set(pattern)):
-            if part == len(loads):
-                loads.append(0)
-                needs.append(idle)
+    def _added(self, name: str, option: Option, pattern: tuple[int, ...], parts: int) -> Figures:
+        """What an option adds to the loads of each part, to what is needed in each, and to what is needed in any other."""
+        loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):
             loads[part] += time // self._divisor
-        resident = name in self._question.resident
-        needs = [need + (option.memory if resident or part in pattern else option.kept) for part, need in enumerate(needs)]
-        idle += option.memory if resident else option.kept
-        return Choice(first.kind, first.accelerators, (*first.options, option), tuple(loads), (*needs, idle))
+        always = name in self._question.resident
+        needs = (option.memory if always or part in pattern else option.kept for part in range(parts))
+        return (*loads, *needs, option.memory if always else option.kept)
 
     def _ways(self, name: str, spare: int) -> dict[tuple[int, int], list[Option]]:
         """The options of a component by kind and amount."""
@@ -156,12 +164,14 @@ class Choices:
         enough = self._enough(option.kind, option.amount, (name,))
         return (*option.nanoseconds, max(option.memory, enough), max(option.kept, enough), *figures(self._question, name, option))
 
-    def _limited(self, members: Sequence[str], choice: Choice) -> Figures:
+    def _limited(self, members: Sequence[str], options: Sequence[Option]) -> Figures:
         """What its options weigh in the rows: those of another that weigh no more can take their place."""
         if not is_limited(self._question):
             return ()
-        return tuple(each for name, option in zip(members, choice.options) for each in figures(self._question, name, option))
+        return tuple(each for name, option in zip(members, options) for each in figures(self._question, name, option))
 
 
-def _figures(choice: Choice, enough: int) -> Figures:
-    return (*choice.loads, *(max(need, enough) for need in choice.needs))
+def _padded(choice: Choice, parts: int) -> Figures:
+    """Its loads and what it needs, in so many parts and any other."""
+    more = parts - len(choice.loads)
+    return (*choice.loads, *(0,) * more, *choice.needs[:-1], *choice.needs[-1:] * more, choice.needs[-1])
