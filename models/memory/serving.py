@@ -9,7 +9,7 @@ from .term import MEBIBYTE, Term
 from .work import Work
 
 PAPER = "PagedAttention, arXiv 2309.06180, section 3"
-ENGINE = "vLLM, docs/configuration/conserving_memory.md (gpu_memory_utilization)"
+ENGINE = "vLLM, vllm/config (CacheConfig.gpu_memory_utilization)"
 
 
 def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:
