@@ -60,6 +60,11 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
             "give other times as `seconds`, by count, in `placewright.components`",
         )
     planned = {name: placed[name] for name in placed if name in times or name in hinted}
+    for name, each in planned.items():
+        processes, held = _world_size(each), Assignment({name: each.runs or ()}).held(name)
+        if processes > held:
+            message = f"`{name}` has {processes} processes on {held} accelerators; it is planned with one on each"
+            notes.info(CODE, name, message, each.span("placement") or settings.top, "", "give it more environments or samples a process")
     own = {name: its.runs for name, its in planned.items() if its.runs}
     found = [_open(each, times.get(each.name)) if each.name in planned else each for each in components]
     for name in times:
@@ -72,6 +77,11 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
     found = [_open(each, None) if each.name in along else each for each in found]
     relations = tuple(Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`") for name, leader in along.items())
     return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
+
+
+def _world_size(component: Component) -> int:
+    """How many processes its ranks are."""
+    return Assignment({component.name: component.runs or ()}).world_size(component.name)
 
 
 def _not_planned(

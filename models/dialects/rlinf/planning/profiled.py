@@ -15,8 +15,19 @@ KEY = "profile_data"
 
 
 def is_profiled(root: Mapping, hints: Value | None) -> bool:
-    """Does it, so that their ranks may be chosen by that?"""
-    return isinstance(root.get(KEY), Mapping) or bool(hinted_seconds(hints))
+    """Does it, so that other ranks may be chosen by that? Components without ranks are searched, whether or not they have times."""
+    hinted = hinted_seconds(hints)
+    if not hinted <= placed_in(root):
+        return False
+    return isinstance(root.get(KEY), Mapping) or bool(hinted)
+
+
+def placed_in(root: Mapping) -> frozenset[str]:
+    """The components that have ranks."""
+    cluster = root.get("cluster")
+    placed = cluster.get("component_placement") if isinstance(cluster, Mapping) else None
+    entries = placed if isinstance(placed, Mapping) else ()
+    return frozenset(name.strip() for each in entries for name in each.key.text.split(","))
 
 
 def hinted_seconds(hints: Value | None) -> frozenset[str]:

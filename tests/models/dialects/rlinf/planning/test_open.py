@@ -223,3 +223,23 @@ def test_a_critic_shares_with_both_or_is_apart_from_both(read: Read) -> None:
 def test_a_critic_without_a_cost_is_asked_for(read: Read) -> None:
     reading = read(text('{"actor,rollout,reward,critic": all}')).to_solve
     assert any("`critic` takes" in message for message in said(reading))
+
+
+def test_components_that_have_no_ranks_are_searched_as_ever(read: Read) -> None:
+    hints = "placewright: {plan: {workflow: rollout -> actor}, components: {actor: {seconds: {8: 40}}, rollout: {seconds: {8: 60}}}}\n"
+    alone = FILE.replace("PLACED", "{reward: 0}").split("profile_data")[0].replace("recompute_logprobs: true", "recompute_logprobs: false")
+    reading = read(alone + hints)
+    assert reading.anew is None
+    workload = problem(reading).job.workload
+    assert workload is not None and workload.after == (After("rollout", "actor"),)
+
+
+def test_several_processes_on_an_accelerator_are_planned_as_one(read: Read) -> None:
+    reading = read(EMBODIED.replace('{"actor,env,rollout": all}', '{"actor,rollout": all, env: "0-7:0-15"}')).to_solve
+    assert any("16 processes on 8 accelerators" in message for message in said(reading))
+
+
+def test_hints_limit_the_counts(read: Read) -> None:
+    anew = problem(read(text() + "placewright: {components: {actor: {accelerators: 4-8, memory: 20GiB}}}\n").to_solve)
+    assert (anew["actor"].least, anew["actor"].most, anew["actor"].memory) == (4, 8, 20480)
+    assert anew["actor"].timed is not None and anew["rollout"].most > 16
