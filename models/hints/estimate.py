@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, 
 from ..component import Component
 from ..memory.estimate import BITS, FULL, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
 from ..memory.estimated import optimizer_of
-from ..text.values import Count, OneOf, Percent, Word, shown
+from ..text.values import Count, OneOf, Percent, Word, shown, whole_schema
 
 MOST = 10**14
 """Parameters: a hundred times what the largest models have."""
@@ -40,6 +40,19 @@ Parameters = Annotated[
     WithJsonSchema({"anyOf": [{"type": "number", "minimum": 1, "maximum": MOST}, {"type": "string", "pattern": _PATTERN}]}),
 ]
 """A number of parameters such as ``7B``."""
+
+
+def _part(value: object) -> object:
+    """The percent of a part below 1, such as 0.6, as engines have it; anything else as it is."""
+    return max(1, round(100 * value)) if isinstance(value, float) and 0 < value < 1 else value
+
+
+Part = Annotated[
+    Percent,
+    BeforeValidator(_part),
+    WithJsonSchema({"anyOf": [*whole_schema(1, 100)["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]}),
+]
+"""Percent: a whole number such as ``60``, or a part such as ``0.6``."""
 
 
 def _one_of(words: tuple[str, ...]) -> str:
@@ -83,8 +96,10 @@ class EstimateForm(BaseModel):
     cache: Annotated[str, OneOf("precision", ("bf16", "fp16", "fp8"))] | None = Field(
         default=None, title="the precision of the cache", description="such as `fp8`"
     )
-    utilization: Percent | None = Field(
-        default=None, title="percent of each accelerator that an engine takes for itself", description="a whole number such as `60`"
+    utilization: Part | None = Field(
+        default=None,
+        title="percent of each accelerator that an engine takes for itself",
+        description="a whole number such as `60`, or a part such as `0.6`",
     )
     offload: StrictBool = Field(default=False, title="it leaves its accelerators while another phase runs", description="`true` or `false`")
     layers: Count | None = Field(default=None, description="a whole number such as `28`")

@@ -1,0 +1,70 @@
+"""The key `estimate` of a component: what it takes, and what it says when it cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.models.memory.estimate import Estimate
+from placewright.models.reading import Reading
+
+JOB = "cluster: 1x8xH100\ncomponents:\n  {name}: {{accelerators: 8, estimate: {estimate}}}\n"
+
+
+def read(folder: Path, estimate: str, name: str = "actor") -> Reading:
+    (folder / "job.yaml").write_text(JOB.format(name=name, estimate=estimate))
+    return pw.load(folder / "job.yaml")
+
+
+def estimate_of(reading: Reading) -> Estimate | None:
+    assert reading.problem is not None and not reading.findings, reading.findings
+    return reading.problem.components[0].estimate
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("7B", 7 * 10**9), ("7b", 7 * 10**9), ("7.6B", 7_600_000_000), ("494M", 494_000_000), ("1.5T", 15 * 10**11), ("7615616512", 7_615_616_512),
+        ("'40 M'", 40_000_000), ("671026419200", 671_026_419_200), ("0.5B", 500_000_000), ("800K", 800_000),
+    ],
+)  # fmt: skip
+def test_numbers_of_parameters(text: str, count: int, tmp_path: Path) -> None:
+    found = estimate_of(read(tmp_path, f"{{parameters: {text}}}"))
+    assert found == Estimate(parameters=count) and found is not None and found.written == ("parameters",)
+
+
+@pytest.mark.parametrize("text", ["0", "-7B", "7Q", "seven", "true", "[7B]", "1e30", "''", "0.1", "900T"])
+def test_what_is_no_number_of_parameters(text: str, tmp_path: Path) -> None:
+    (finding,) = read(tmp_path, f"{{parameters: {text}}}").findings
+    assert finding.code == "PW105" and finding.span is not None and "`estimate.parameters`" in finding.message
+
+
+@pytest.mark.parametrize(("text", "percent"), [("60", 60), ("0.6", 60), ("0.85", 85), ("0.001", 1), ("100", 100)])
+def test_the_part_that_an_engine_takes(text: str, percent: int, tmp_path: Path) -> None:
+    assert estimate_of(read(tmp_path, f"{{utilization: {text}}}", "rollout")) == Estimate(utilization=percent)
+
+
+def test_everything_may_be_left_out(tmp_path: Path) -> None:
+    assert estimate_of(read(tmp_path, "{}")) == Estimate()
+
+
+@pytest.mark.parametrize(
+    ("estimate", "code", "words"),
+    [
+        ("{precision: fp8}", "PW121", "trains all its weights in `fp8`"), ("{parameters: 1B, trainable: 2B}", "PW121", "trains 2,000,000,000 of"),
+        ("{sharding: zero}", "PW105", "no sharding"), ("{recompute: some}", "PW105", "no recomputation"), ("{utilization: 60.5}", "PW105", "utilization"),
+        ("{utilization: 101}", "PW105", "utilization"), ("{sequence: 0}", "PW105", "sequence"), ("{offload: maybe}", "PW105", "offload"),
+        ("{parameter: 7B}", "PW104", "`estimate.parameter` is no key"), ("7B", "PW105", "estimate"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be(estimate: str, code: str, words: str, tmp_path: Path) -> None:
+    found = read(tmp_path, estimate).findings
+    assert [each.code for each in found] == [code] and words in found[0].message and found[0].help
+
+
+@pytest.mark.parametrize(("name", "optimizer"), [("rollout", ""), ("actor", "none"), ("actor", "adam")])
+def test_what_is_not_trained_whole_may_have_any_precision(name: str, optimizer: str, tmp_path: Path) -> None:
+    more = f", optimizer: {optimizer}" if optimizer else ""
+    adapters = ", trainable: 40M" if optimizer == "adam" else ""
+    assert estimate_of(read(tmp_path, f"{{parameters: 7B, precision: int4{more}{adapters}}}", name)) is not None
