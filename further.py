@@ -111,24 +111,28 @@ def account(
 ) -> Account:  # fmt: skip
     """The account of a plan whose counts are chosen by time: where the time goes, who waits, memory, other arrangements, the file's own.
 
+    Where all ranks are given it is that of these ranks, beside what could be had without them.
+
     Parameters
     ----------
     answer : that of `solve` for the same file, if it was solved already.
     searches : how many further ones may say what becomes of the plan where a hint is wrong.
 
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does, and with the findings of an answer without a
-    plan; ValueError where no component says its `seconds`.
+    plan; ValueError where no component says its `seconds`, or not of the ranks that are given.
     """
     from .models.findings.finding import UnusableInput
     from .solver.planning.after.account import account as found
+    from .solver.planning.after.given import given
 
     question = question_of(file, cluster, dialect, **options)
     told = answer or question.told(searching(limit, seed, sandbox)(question.problem))
     if told.plan is None:
         raise UnusableInput(told.findings)
-    if told.planned is None:
-        raise ValueError("no component says its `seconds`: counts were not chosen by time")
-    return found(question.problem, told.planned, seed, searches, limit)
+    its = given(question.problem, limit, seed) if told.planned is None else found(question.problem, told.planned, seed, searches, limit)
+    if its is None:
+        raise ValueError("no time of an iteration is known: components say no `seconds`, or not of these ranks")
+    return its
 
 
 def discover(

@@ -1,4 +1,4 @@
-"""What a verb says of a plan whose counts were chosen by time."""
+"""What a verb says of a plan where components say how long they take."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ if TYPE_CHECKING:
 
 
 def account_of(question: Problem, answer: Answer, limit: float, seed: int) -> tuple[list[str], dict[str, object]]:
-    """(blocks of text, the same as JSON data); nothing of an answer that was not planned."""
-    if answer.planned is None:
+    """(blocks of text, the same as JSON data); nothing where no component says its time."""
+    if question.job.workload is None:
         return [], {}
     from ...report.planning.data import to_data
     from ...report.planning.text import render
     from ...solver.planning.after.account import account
+    from ...solver.planning.after.given import given
 
     try:
-        found = account(question, answer.planned, seed, limit=limit)
-    except KeyboardInterrupt:  # the answer is there; only what a wrong hint would change is not told
-        found = account(question, answer.planned, seed, 0)
-    return render(found), {"planned": to_data(found)}
+        found = given(question, limit, seed) if answer.planned is None else account(question, answer.planned, seed, limit=limit)
+    except KeyboardInterrupt:  # the answer is there; what else could be, or what a wrong hint would change, is not told
+        found = None if answer.planned is None else account(question, answer.planned, seed, 0)
+    return ([], {}) if found is None else (render(found), {"planned": to_data(found)})

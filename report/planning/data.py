@@ -23,6 +23,7 @@ def to_data(account: Account) -> Data:
     """The whole account; what was not asked or is not known is left out."""
     planned, question = account.planned, account.planned.question
     found: Data = {
+        "given": account.given,
         "cost_model": planned.model,
         "source": account.source,
         "batches": question.batches,

@@ -11,7 +11,7 @@ from ...solver.planning.after.usage import busy
 from ...solver.wording import listed, plural
 from ..table import table
 from ..terminal import escape
-from .against import alternatives, own_placement, sensitivities
+from .against import KEEP, alternatives, own_placement, sensitivities
 from .assumptions import assumptions
 from .words import amount, block_name, parts, percent, seconds, task_name, total
 
@@ -29,12 +29,15 @@ def _headline(account: Account) -> str:
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
     figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{best.design.accelerators} accelerators"]
     value = total(best) if question.aim == SECONDS else best.design.accelerators
-    proof = "proved the best" if planned.proved else f"within {100 * (value - planned.bound) / planned.bound:.1f} % of the best possible"
+    distance = max(0.0, 100 * (value - planned.bound) / planned.bound)
+    proof = "proved the best" if planned.proved else f"within {distance:.1f} % of the best possible"
+    if account.given:
+        proof = f"{distance:.1f} % from the bound" + (": keep it" if distance <= KEEP else "")
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures
     tried = f"{every} {plural('arrangement', every)}, {f'{searched} searched' if searched else 'decided by bounds'}"
     said = figures if question.aim == SECONDS else figures[::-1]
-    return f"plan: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
+    return f"{'these ranks' if account.given else 'plan'}: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
 
 
 def _components(account: Account) -> str:

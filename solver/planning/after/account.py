@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Mapping
 
 from ....models.memory.bill import BlockBill
@@ -40,6 +40,7 @@ class Account:
     others : the best designs of other structures, and what makes them slower.
     own : the file's own placement under the same cost model; None where it has none.
     sensitivity : what becomes of the plan where a hint is wrong; None where that was not asked.
+    given : are the ranks those of the file, beside which the others were found?
     """
 
     planned: Planned
@@ -51,6 +52,7 @@ class Account:
     others: tuple[Other, ...]
     own: Own | None = None
     sensitivity: Sensitivity | None = None
+    given: bool = False
 
 
 def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = SEARCHES, limit: float = SPENT) -> Account:
@@ -59,6 +61,15 @@ def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = S
     At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in at most `limit`
     deterministic seconds: the same input and seed give the same account.
     """
+    found = account_of(problem, planned)
+    if problem.job.workload is not None and problem.job.workload.bandwidth:
+        # What crosses is known of designs that were placed; no search over designs alone says what would be better.
+        return replace(found, sensitivity=Sensitivity((), tuple(dict.fromkeys(task.component for task in planned.question.tasks))))
+    return replace(found, sensitivity=sensitivity(planned, seed, searches, min(limit, SPENT))) if searches else found
+
+
+def account_of(problem: Problem, planned: Planned) -> Account:
+    """The same without further searches."""
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
     return Account(
         planned,
@@ -69,7 +80,6 @@ def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = S
         bases(problem, question, best),
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
         own(problem, planned),
-        sensitivity(planned, seed, searches, min(limit, SPENT)) if searches else None,
     )
 
 

@@ -1,0 +1,54 @@
+"""An account of ranks that are all given: what an iteration of them takes, and what could be had without them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....models.component import UNBOUNDED, Component
+from ....models.planning.planned import Planned, Priced
+from ....models.problem import AMOUNT, Problem
+from ..asked import asked
+from ..check import price
+from ..costs import cost_model
+from ..costs.cost_model import iteration, segment_times
+from ..search import search
+from .account import Account, account_of
+from .own import own_of
+
+OTHERS = 3
+
+
+def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | None:
+    """The account of the file's own ranks; None where they have no price, or where not all components with times have ranks.
+
+    The designs beside them are the best of a search in which the counts of these components are open, within what their hints say;
+    they were not placed. `limit` is in deterministic seconds.
+    """
+    workload = problem.job.workload
+    timed = [each for each in problem.components if each.timed]
+    if workload is None or any(each.runs is None for each in timed):
+        return None
+    own = {each.name: each.runs for each in timed if each.runs is not None}
+    parts = tuple(_open(each) if each.timed else each for each in problem.components)
+    opened = replace(problem, job=replace(problem.job, components=parts, own=own))
+    question, model = asked(opened, workload), cost_model(workload.model)
+    priced = own_of(opened, question, model).priced
+    if priced is None:
+        return None
+    searched = search(question, model, limit, seed, OTHERS)
+    others = tuple(
+        Priced(each.design, iteration(model, question, each.design), tuple(segment_times(model, question, each.design)))
+        for each in searched.found
+    )
+    value = price(question, model, priced.design)[0]
+    bound = value if searched.bound is None else searched.bound
+    proved = searched.proved and value <= bound
+    planned = Planned(question, model.name, priced, bound, proved, others, (), searched.structures)
+    return replace(account_of(opened, planned), given=True)
+
+
+def _open(component: Component) -> Component:
+    """The component without its ranks; any count is possible where only these say how many."""
+    if AMOUNT in component.spans:
+        return replace(component, runs=None)
+    return replace(component, runs=None, least=1, most=UNBOUNDED)
