@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Callable
 
 import pytest
@@ -69,9 +68,9 @@ def dearer(found: Any) -> Any:
     return found and (found[0] + 1 + found[0] // 8, found[1])
 
 
-def never_idle(option: Any) -> Any:
+def never_idle(added: Any) -> Any:
     """What is kept while others work is forgotten."""
-    return replace(option, needs=(*option.needs[:-1], 0))
+    return (*added[:-1], 0)
 
 
 LIES: dict[str, tuple[object, str, Lie]] = {
@@ -79,7 +78,7 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
     "memory around": (Sizing, "_holds", instead(True)),
-    "memory kept": (choices.Choices, "_join", changed(never_idle)),
+    "memory kept": (choices.Choices, "_added", changed(never_idle)),
     "room": (Sizing, "fits", instead(True)),
     "one inside, all of it": (Sizing, "left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
@@ -89,6 +88,7 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "one more needed": (Curve, "needed", changed(lambda count: count + 1)),
     "no other degrees": (choices, "undominated", first_alone),
     "no other counts": (choices, "cheapest", first_alone),
+    "enough of anything": (choices.Choices, "_enough", instead(1 << 40)),
     "half a hull": (raising, "hull", changed(lambda line: line[::2])),
     "half a curve": (curves, "hull", changed(lambda line: line[:1])),
     "at the same time": (every, "_conflicts", instead(set())),
