@@ -14,10 +14,10 @@ from .costs.cost_model import CostModel
 from .sizes.branching import Branching
 from .sizes.choices import Choice, Choices
 from .sizes.curves import Curves
-from .sizes.least import least
+from .sizes.least import busiest, least
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
 from .sizes.sizing import Sizing
-from .structures.every import structures
+from .structures.every import Arrangement, arrangements
 from .structures.structure import Structure
 
 Price = tuple[int, int]
@@ -27,6 +27,10 @@ PARTS = 2_000
 """Parts of a structure that are looked at before a solver is asked."""
 SPENT = 0.001
 """Deterministic seconds that one part counts for."""
+MANY = 64
+"""Arrangements from which on their work is looked at first."""
+LOOK = 0.0005
+"""Deterministic seconds that a first sight of a structure counts for."""
 
 
 @dataclass(frozen=True, order=True)
@@ -119,26 +123,68 @@ class _Run:
 
     def __init__(self, question: Question, model: CostModel, limit: float, seed: int, count: int, excluded: Sequence[Design]) -> None:
         self.question, self.model, self.seed, self.count, self.excluded = question, model, seed, count, excluded
-        self.limit, self.spent, self.searched, self.complete = limit, 0.0, 0, False
+        self.limit, self.spent, self.seen, self.searched = limit, 0.0, 0, 0
+        self.unseen: Price | None = (0, 0)
+        """What structures cost at least that nobody looked at; None if there are none, or none that can be among the best."""
         self.open: list[_Open] = []
+        self._ways, self._curves = Choices(question, model.divisor(question)), Curves()
         self.best: list[Found] = []
         """The best design of each structure that has one, the best first."""
 
     def look(self) -> None:
-        """Looks at every structure as a whole: what does it cost at least? Those that are cheapest by that show first what can be had."""
-        ways, curves = Choices(self.question, self.model.divisor(self.question)), Curves()
-        for number, structure in enumerate(structures(self.question, self.model)):
-            out = tuple(design for design in self.excluded if _is_of(design, structure))
-            sizing = Sizing(self.question, self.model, structure, ways, len(out))
-            floor = least(sizing, curves)
+        """Looks at every structure as a whole: what does it cost at least? Those that are cheapest by that show first what can be had.
+
+        Of very many arrangements, those are passed over with all their structures that cannot be better however the iteration is cut.
+        """
+        waiting = list(arrangements(self.question, self.model))
+        many = len(waiting) > MANY and self.model.full and not self.model.by_phase
+        for floor, arrangement in self._by_work(waiting) if many else (((0, 0), each) for each in waiting):
+            if many and self._bar is not None and floor >= self._bar:
+                continue
+            found = list(self._seen(arrangement))
+            self.open += found
+            if many:
+                self._begin_all(found)
+            if self.open and self.spent >= self.limit:
+                self.unseen = floor
+                break
+        else:
+            self.unseen = None
+        if not many:
+            self._begin_all(list(self.open))
+        self._sort(self.open)
+
+    def _by_work(self, waiting: Sequence[Arrangement]) -> list[tuple[Price, Arrangement]]:
+        """Arrangements by the work of their busiest set, without those that have no design."""
+        found = []
+        for number, each in enumerate(waiting):
+            self.spent += LOOK
+            floor = busiest(self._sizing(each.one_by_one, len(self.excluded)), self._curves)
             if floor is not None:
-                self.open.append(_Open(number, sizing, floor, out))
-        self.complete = True
-        self._sort()
-        for one in list(self.open):
+                found.append((floor, number, each))
+        return [(floor, each) for floor, _, each in sorted(found, key=lambda its: its[:2])]
+
+    def _seen(self, arrangement: Arrangement) -> Iterator[_Open]:
+        """Its structures that can have a design, as long as there is time to look at them; the first one in any case."""
+        for structure in arrangement.structures():
+            self.spent += LOOK
+            out = tuple(design for design in self.excluded if _is_of(design, structure))
+            sizing = self._sizing(structure, len(out))
+            floor = least(sizing, self._curves)
+            self.seen += 1
+            if floor is not None:
+                yield _Open(self.seen, sizing, floor, out)
+                if self.spent >= self.limit:
+                    return
+
+    def _sizing(self, structure: Structure, spare: int) -> Sizing:
+        return Sizing(self.question, self.model, structure, self._ways, spare)
+
+    def _begin_all(self, found: list[_Open]) -> None:
+        self._sort(found)
+        for one in found:
             if self._can_be_better(one):
                 self._begin(one)
-        self._sort()
 
     def divide(self) -> None:
         """Searches the counts and degrees of each structure, as far as they can be among the best."""
@@ -180,8 +226,14 @@ class _Run:
             one.proved = outcome.proved
             one.floor = max(one.floor, (outcome.bound, 0))
 
-    def _sort(self) -> None:
-        self.open.sort(key=lambda each: (each.floor, each.number))
+    @property
+    def _bar(self) -> Price | None:
+        """What the next structure must be better than."""
+        return self.best[self.count - 1].price if len(self.best) >= self.count else None
+
+    @staticmethod
+    def _sort(found: list[_Open]) -> None:
+        found.sort(key=lambda each: (each.floor, each.number))
 
     def _begin(self, one: _Open) -> None:
         one.branching = Branching(one.sizing, lambda chosen: any(_is_same(one.sizing.design(chosen), each) for each in one.excluded))
@@ -217,13 +269,12 @@ class _Run:
         found = tuple(self.best[: self.count])
         bar = found[-1].price if len(found) == self.count else None
         unproved = [each.floor[0] for each in self.open if not each.proved and (bar is None or each.floor < bar)]
-        proved = self.complete and not unproved
-        why = None if stopped is None or proved else stopped.with_answer if found else stopped.without_answer
+        if self.unseen is not None and (bar is None or self.unseen < bar):
+            unproved.append(self.unseen[0])
+        why = None if stopped is None or not unproved else stopped.with_answer if found else stopped.without_answer
         counted = (len(self.open), self.searched)
-        if not found:
-            return Searched((), min(unproved, default=None if self.complete else 0), proved, counted, self.spent, why)
-        bound = min([found[0].price[0], *unproved]) if self.complete else 0
-        return Searched(found, bound, proved, counted, self.spent, why)
+        bound = min([*unproved, *(each.price[0] for each in found[:1])], default=None)
+        return Searched(found, bound, not unproved, counted, self.spent, why)
 
 
 def _is_same(one: Design, other: Design) -> bool:

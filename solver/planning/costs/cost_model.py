@@ -27,12 +27,14 @@ class CostModel(Protocol):
     name : as it is written and printed.
     source : where its formulas come from.
     turns : may tasks of one segment share accelerators, where they take turns? Else they lie on different ones.
+    full : does an iteration take at least as long as any accelerator works in it?
     by_phase : is the segment of a task the place of its phase, or is it chosen?
     """
 
     name: ClassVar[str]
     source: ClassVar[str]
     turns: ClassVar[bool]
+    full: ClassVar[bool]
     by_phase: ClassVar[bool]
 
     def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:

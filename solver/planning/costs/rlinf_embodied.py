@@ -19,6 +19,7 @@ class RlinfEmbodied(Stream):
 
     name: ClassVar[str] = "rlinf-embodied"
     source: ClassVar[str] = "RLinf, toolkits/auto_placement/{node,workflow}.py, which counts what overlaps for a single environment"
+    full: ClassVar[bool] = False
 
     def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel: the first batch alone, or all of them."""

@@ -19,6 +19,7 @@ class Stages:
     name: ClassVar[str] = STAGES
     source: ClassVar[str] = "HybridFlow, arXiv 2409.19256, Algorithm 1 (d_cost)"
     turns: ClassVar[bool] = True
+    full: ClassVar[bool] = True
     by_phase: ClassVar[bool] = True
 
     def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:

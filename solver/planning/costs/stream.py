@@ -20,6 +20,7 @@ class Stream:
     name: ClassVar[str] = STREAM
     source: ClassVar[str] = "RLinf, toolkits/auto_placement/workflow.py, for any number of components and branches"
     turns: ClassVar[bool] = False
+    full: ClassVar[bool] = True
     by_phase: ClassVar[bool] = False
 
     def maxima(self, question: Question, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:

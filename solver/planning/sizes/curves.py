@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Sequence
+from typing import Callable, Sequence
 
 from .choices import Choice, Key
 from .raising import hull
 from .sizing import Load, Sizing
 
+ALL = -1
+
 
 class Curve:
-    """The ns of one part of the iteration over the accelerators of a set.
+    """The ns of a set's work over its accelerators.
 
     Attributes
     ----------
@@ -19,11 +21,11 @@ class Curve:
     slopes : how many ns an accelerator saves, along the lower convex hull.
     """
 
-    def __init__(self, choices: Sequence[Choice], part: int) -> None:
+    def __init__(self, choices: Sequence[Choice], load: Callable[[Choice], int]) -> None:
         self._values: list[int] = []
         self._counts: list[int] = []
         for choice in choices:  # in the order of their accelerators
-            value = choice.loads[part]
+            value = load(choice)
             if self._values and value >= self._values[-1]:
                 continue
             if self._counts and self._counts[-1] == choice.accelerators:
@@ -71,5 +73,12 @@ class Curves:
         number, part = load
         key = (sizing.ways.key(sizing.structure, number, sizing.spare), part)
         if key not in self._found:
-            self._found[key] = Curve(sizing.choices[number], part)
+            self._found[key] = Curve(sizing.choices[number], lambda choice: choice.loads[part])
+        return self._found[key]
+
+    def all_of(self, sizing: Sizing, number: int) -> Curve:
+        """The curve of all work of a set, one part after the other."""
+        key = (sizing.ways.key(sizing.structure, number, sizing.spare), ALL)
+        if key not in self._found:
+            self._found[key] = Curve(sizing.choices[number], lambda choice: sum(choice.loads))
         return self._found[key]

@@ -29,6 +29,30 @@ def least(sizing: Sizing, curves: Curves) -> tuple[int, int] | None:
     return (time, used) if sizing.question.aim == SECONDS else (used, time)
 
 
+def busiest(sizing: Sizing, curves: Curves) -> tuple[int, int] | None:
+    """No answer costs less in which no set works on two tasks at once, however the iteration is cut: some set works as long as this."""
+    if not all(sizing.choices):
+        return None
+    used = sum(sizing.choices[number][0].accelerators for number in sizing.roots)
+    if used > sizing.most:
+        return None
+    least_of = [curves.all_of(sizing, number).least for number in range(len(sizing.choices))]
+    beside = dict.fromkeys(sizing.roots, 0)
+    for around in sizing.structure.around:
+        if around[-1] in beside:
+            beside[around[-1]] = max(beside[around[-1]], sum(least_of[number] for number in around[:-1]))
+    low = max([sum(least_of[number] for number in around) for around in sizing.structure.around], default=0)
+    high = max([low, *(curves.all_of(sizing, number).slowest + more for number, more in beside.items())])
+    while low < high:
+        middle = (low + high) // 2
+        if sum(curves.all_of(sizing, number).needed(middle - more) for number, more in beside.items()) <= sizing.most:
+            high = middle
+        else:
+            low = middle + 1
+    time = low * sizing.model.divisor(sizing.question)
+    return (time, used) if sizing.question.aim == SECONDS else (used, time)
+
+
 def _slowest(sizing: Sizing, curves: Curves, each: Greatest) -> int | None:
     """The smallest value to which all sums of single sets can keep with the accelerators that there are."""
     fastest = max(sum(curves.of(sizing, load).least for load in its) for its in each.sums)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Iterator, Sequence
 
@@ -13,18 +14,50 @@ from .structure import OUTSIDE, Structure
 Sets = tuple[tuple[str, ...], ...]
 
 
+@dataclass(frozen=True)
+class Arrangement:
+    """Who is on the same accelerators and whose lie inside whose, before it is said what runs at the same time (see Structure)."""
+
+    question: Question
+    model: CostModel
+    sets: Sets
+    inside: tuple[int, ...]
+
+    def structures(self) -> Iterator[Structure]:
+        """With every way to cut the iteration. Of those that differ only in what they run apart without need, the one that runs it together."""
+        placed = [number for number, its in enumerate(self.sets) if not _is_bare(self.question, its[0])]
+        users = Structure(self.sets, self.inside, ()).users[: len(placed)]
+        for segments in segmentations(self.question, self.model, users):
+            if not self.model.refuses(self.question, users, segments):
+                yield Structure(self.sets, self.inside, segments)
+
+    @property
+    def one_by_one(self) -> Structure:
+        """With every task in a part of its own."""
+        return Structure(self.sets, self.inside, tuple(range(len(self.question.tasks))))
+
+
 def structures(question: Question, model: CostModel) -> Iterator[Structure]:
-    """Each structure once. Of those that differ only in what they run apart without need, the one that runs it together."""
-    bare = tuple((name,) for name, options in question.options.items() if options and options[0].kind == NO_KIND)
-    placed = [name for name in question.components if (name,) not in bare]
+    """Each structure once."""
+    return (structure for each in arrangements(question, model) for structure in each.structures())
+
+
+def arrangements(question: Question, model: CostModel) -> Iterator[Arrangement]:
+    """Each arrangement once; components without accelerators are sets of their own, after all others."""
+    bare = tuple((name,) for name in question.components if _is_bare(question, name))
+    placed = [name for name in question.components if not _is_bare(question, name)]
     for sets in _partitions(question, placed):
         for inside in _nestings(question, sets):
             users = Structure(sets, inside, ()).users
             if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
                 continue
-            for segments in segmentations(question, model, users):
-                if not model.refuses(question, users, segments):
-                    yield Structure((*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)), segments)
+            yield Arrangement(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
+
+
+def _is_bare(question: Question, name: str) -> bool:
+    """Does a component need no accelerators?"""
+    options = question.options[name]
+    return bool(options) and options[0].kind == NO_KIND
 
 
 def _partitions(question: Question, names: Sequence[str]) -> Iterator[Sets]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from placewright.models.planning.design import Design
 from placewright.models.planning.question import Question
+from placewright.solver.planning import search as searching
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration
@@ -49,6 +50,17 @@ def test_the_best_of_everything_is_found(name: str, first: int) -> None:
         for each in searched.found:
             assert list(faults(asked, model, each.design)) == [], seed
             assert each.price == price(asked, model, each.design), seed
+
+
+def test_what_is_passed_over_by_its_work_is_never_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is where there are very many arrangements: the same best designs."""
+    model = cost_model("stream")
+    monkeypatch.setattr(searching, "MANY", 0)
+    for seed in range(100):
+        asked = question(seed, False)
+        searched = search(asked, model, count=TOP)
+        assert searched.proved, seed
+        assert [each.price for each in searched.found] == each_shape(asked, list(priced(asked, False)), False)[:TOP], seed
 
 
 @pytest.mark.parametrize("name", MODELS)

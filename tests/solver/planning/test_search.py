@@ -18,6 +18,8 @@ from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import Searched, search
 
+from .questions import question
+
 GIB = 1024
 ROLES = {"actor": ("generate", "train"), "ref": ("infer",), "critic": ("infer", "train"), "reward": ("infer",), "cost": ("infer",)}
 
@@ -135,14 +137,29 @@ def test_every_process_gives_the_same_answer() -> None:
 
 def test_a_search_that_is_cut_short_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without time it has what it saw at first sight: no better than the best, and a bound that is no higher."""
-    asked, model = branched(5, 256, 0, 8), cost_model("stream")
-    whole = search(asked, model)
-    monkeypatch.setattr(searching, "PARTS", 0)
-    cut = search(asked, model, limit=0.0)
-    assert whole.best is not None and cut.best is not None and cut.bound is not None
-    assert not cut.proved and cut.stopped is None
-    assert cut.bound <= whole.best.price[0] <= cut.best.price[0]
-    assert cut.bound > whole.best.price[0] * 0.5
+    cuts = 0
+    for seed in range(60):
+        asked, model = question(seed, False), cost_model("stream")
+        whole = search(asked, model)
+        with monkeypatch.context() as patched:
+            patched.setattr(searching, "PARTS", 0)
+            patched.setattr(searching, "FEW", 0)
+            patched.setattr(searching, "LOOK", 0.0)
+            cut = search(asked, model, limit=1e-9)
+        cuts += not cut.proved
+        if cut.proved:
+            assert [each.price for each in cut.found] == [each.price for each in whole.found] and cut.bound == whole.bound
+        elif whole.best is not None:
+            assert cut.stopped is None and cut.bound is not None and 0 < cut.bound <= whole.best.price[0]
+            assert cut.best is None or cut.best.price >= whole.best.price
+    assert cuts > 5
+
+
+def test_very_many_structures_are_looked_at_for_as_long_as_there_is_time() -> None:
+    """Then it has an answer, and claims nothing of what it did not see."""
+    searched = search(branched(7, 32, 0), cost_model("stream"), limit=0.2)
+    assert searched.best is not None and not searched.proved and searched.bound is not None
+    assert searched.bound < searched.best.price[0]
 
 
 def test_ctrl_c_ends_it_with_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
