@@ -1,0 +1,124 @@
+"""Arrangements of a framework, of which a design keeps to one; and RLinf's own estimates: compared with everything tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+from placewright.models.planning.design import Design
+from placewright.models.planning.question import NO_KIND, Question
+from placewright.models.planning.way import Way
+from placewright.models.planning.workload import SECONDS, Budget
+from placewright.solver.planning.check import faults
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.search import search
+
+from .questions import question
+from .tried import priced
+
+SAMPLES = 80
+
+
+def with_ways(seed: int, stages: bool) -> Question:
+    """A random question of which a design keeps to one of one to three arrangements."""
+    asked, random = question(seed, stages), Random(f"ways {seed} {stages}")
+    names = [name for name, its in asked.options.items() if its[0].kind != NO_KIND]
+    pairs = [(one, other) for one in names for other in names if one < other]
+
+    def way(number: int) -> Way:
+        said = {pair: random.choice(("together", "apart", "")) for pair in pairs}
+        return Way(f"way {number}", *(frozenset(pair for pair, kind in said.items() if kind == wanted) for wanted in ("together", "apart")))
+
+    return replace(asked, ways=tuple(way(number) for number in range(random.randint(1, 3))))
+
+
+def kept(asked: Question, design: Design) -> list[str]:
+    """The names of the arrangements that a design keeps to, said once more."""
+    held = {name: {block.components for block in design.blocks if name in block.components} for name in asked.components}
+    return [
+        way.name
+        for way in asked.ways
+        if all(held[one] == held[other] for one, other in way.together) and all(not held[one] & held[other] for one, other in way.apart)
+    ]
+
+
+@pytest.mark.parametrize("stages", [False, True])
+def test_the_best_that_keeps_to_an_arrangement_is_found(stages: bool) -> None:
+    model, differ = cost_model("stages" if stages else "stream"), 0
+    for seed in range(SAMPLES):
+        asked = with_ways(seed, stages)
+        every = list(priced(asked, stages))
+        best = min((cost for cost, design in every if kept(asked, design)), default=None)
+        searched = search(asked, model)
+        assert searched.proved, seed
+        assert (searched.best.price if searched.best else None) == best, seed
+        differ += best != min((cost for cost, _ in every), default=None)
+    assert differ > SAMPLES // 5  # the arrangements do decide
+
+
+def test_the_check_refuses_what_keeps_to_none_and_the_first_is_named() -> None:
+    model, refused = cost_model("stream"), 0
+    for seed in range(SAMPLES):
+        asked = with_ways(seed, False)
+        for _, design in list(priced(asked, False))[:100]:
+            names = kept(asked, design)
+            assert bool(names) == (not list(faults(asked, model, design))), (seed, design)
+            way = design.way(asked)
+            assert (way.name if way else None) == (names[0] if names else None)
+            refused += not names
+    assert refused > 100
+
+
+def as_rlinf(asked: Question, design: Design) -> bool:
+    """Is it one of those that RLinf's tool keeps of a reasoning job?"""
+    timed = [[name for name in block.components if asked.tasks_of[name]] for block in design.blocks]
+    return len(design.blocks) == 1 or (all(len(names) <= 1 for names in timed) and not any(design.segments))
+
+
+def test_by_rlinfs_estimate_all_share_or_all_are_apart() -> None:
+    answers = 0
+    for seed in range(SAMPLES):
+        asked = question(seed, False)
+        best = min((cost for cost, design in priced(asked, False) if as_rlinf(asked, design)), default=None)
+        found = search(asked, cost_model("rlinf"))
+        assert found.proved, seed
+        assert (found.best.price if found.best else None) == best, seed
+        answers += best is not None
+    assert answers > SAMPLES // 3
+
+
+def embodied_cost(asked: Question, design: Design) -> int:
+    """A part of one task takes its time; of several, the longest chain of a batch each, and one batch alone is counted."""
+    found = Fraction()
+    for part in sorted(set(design.segments)):
+        its = [task for task in range(len(asked.tasks)) if design.segments[task] == part]
+        times = {task: Fraction(design.nanoseconds(asked, task)) for task in its}
+        if len(its) == 1:
+            found += times[its[0]]
+            continue
+        until: dict[int, Fraction] = {}
+        for task in its:
+            before = [until[edge.earlier] for edge in asked.edges if edge.later == task and edge.earlier in until]
+            until[task] = times[task] / asked.batches + max(before, default=Fraction())
+        found += max(until.values())
+    assert found == int(found)
+    return int(found)
+
+
+def test_by_rlinfs_embodied_estimate_what_overlaps_counts_for_one_batch() -> None:
+    answers = 0
+    for seed in range(SAMPLES):
+        asked = replace(question(seed, False), budget=Budget(), aim=SECONDS)
+        last = asked.tasks[-1].component
+        prices = [
+            (embodied_cost(asked, design), design.accelerators)
+            for _, design in priced(asked, False)
+            if all(last in block.components for block in design.blocks)
+        ]
+        found = search(asked, cost_model("rlinf-embodied"))
+        assert found.proved, seed
+        assert (found.best.price if found.best else None) == min(prices, default=None), seed
+        answers += bool(prices)
+    assert answers > SAMPLES // 3
