@@ -54,7 +54,7 @@ def _options(name: str, size: int, powers: dict[str, float], accelerators: int, 
 def _strategies(name: str, size: int, powers: dict[str, float], count: int) -> Iterator[Option]:
     """Those that fit into the memory by themselves."""
     for tp in (1, 2, 4, 8):
-        for pp in (1, 2, 4, 8):
+        for pp in (1, 2, 4):
             if count % (tp * pp):
                 continue
             slower = (1 + 0.04 * (tp - 1)) * (1 + 0.05 * (pp - 1))

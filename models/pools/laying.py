@@ -32,7 +32,8 @@ class Laying:
         """
         rooms = rooms_of(cluster)
         largest = max((room.free.bit_count() for room in rooms), default=0)
-        shapes = [(pool.parts,) if pool.parts else tuple(_shapes(sizes[pool.components[0]], largest)) for pool in self.pools]
+        nodes = sum(len(room.nodes) for room in rooms if room.free)
+        shapes = [(pool.parts,) if pool.parts else tuple(_shapes(sizes[pool.components[0]], largest, nodes)) for pool in self.pools]
         for number, parts in enumerate(product(*shapes)):
             if number == MOST_TRIED:
                 return
@@ -42,7 +43,8 @@ class Laying:
                 yield {name: layout.runs(pool.name) for pool in pools for name in pool.components}
 
 
-def _shapes(size: int, largest: int) -> Iterator[tuple[Parts, ...]]:
-    for count in range(-(-size // largest), size + 1):
+def _shapes(size: int, largest: int, nodes: int) -> Iterator[tuple[Parts, ...]]:
+    """Each part has a node of its own, as one that lies beside another of its pool would be the same as a larger one."""
+    for count in range(-(-size // max(largest, 1)), min(size, nodes) + 1):
         if size % count == 0:
             yield (Parts(size // count, count),)

@@ -75,11 +75,13 @@ def relations_of(declared: Declared) -> list[Relation]:
 
 def whole_replicas(setup: Setup) -> bool:
     """Do the accelerators of every component divide into whole replicas, each on one node or on whole nodes?"""
-    for component in setup.components:
-        pool, size = setup.pool(component.name), component.parallel.replica
-        if pool is None or component.least % size:
-            return False
-        each = pool.parts[0].size
-        if component.name == "rollout" and each % size and size % each:
-            return False
-    return True
+    return all(is_whole(setup, component) for component in setup.components)
+
+
+def is_whole(setup: Setup, component: Component) -> bool:
+    """Do those of one component? Not known, so no, where its pool has no size."""
+    pool, size = setup.pool(component.name), component.parallel.replica
+    if pool is None or component.least % size:
+        return False
+    each = pool.parts[0].size
+    return component.name != "rollout" or not (each % size and size % each)

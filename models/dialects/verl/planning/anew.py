@@ -8,9 +8,7 @@ from typing import Callable, Mapping, Union
 
 from ....component import DISJOINT, Relation
 from ....configuration.settings import Amount
-from ....findings.finding import Severity
 from ....machines.cluster import Cluster
-from ....machines.node_group import ACCELERATOR
 from ....machines.shorthand import AsDeclared
 from ....parallel import Parallel
 from ....planning.usual import usual_order
@@ -19,18 +17,14 @@ from ....pools.laying import Laying
 from ....pools.pool import Pool
 from ....reading import Reading
 from ....text.tree import Mapping as Section
-from ..components.built import whole_replicas
 from ..entries import Kind
 from ..pools.declared import FIT
 from ..setup import Setup
+from .accepted import Again, accepted
 from .degrees import numbers
 
 HINTS = "placewright"
 APART = "no two pools of verl have an accelerator in common"
-MOST_TRIED = 2048
-"""Readings that are made to find out which sizes verl takes; beyond them the larger sizes are those of ever more nodes."""
-Again = Callable[[Mapping[str, int]], Setup]
-"""The job with other numbers in the place of those that are written, judged in all respects."""
 Own = Callable[[str], Mapping[str, Amount]]
 """Component -> the numbers that say its own degrees."""
 Read = Callable[[Union[Cluster, AsDeclared, None], bool], Reading]
@@ -86,46 +80,3 @@ def _workload(setup: Setup, workload: Workload) -> Workload:
     if setup.entry.kind is Kind.SEPARATE and "cost_model" not in said:
         workload = replace(workload, model=STEADY)
     return workload if "workflow" in said else replace(workload, after=tuple(usual_order(setup.components)))
-
-
-def accepted(
-    pool: Pool, cluster: Cluster, degrees: Mapping[str, Mapping[Parallel, Mapping[str, int]]], again: Again
-) -> dict[str, frozenset[tuple[int, Parallel]]]:
-    """Component -> the counts and degrees that verl takes: those with which the reading finds the fewest kinds of errors.
-
-    `degrees` are the choices of components of the pool, with the numbers that say them.
-    """
-    every = list(_sizes(cluster))
-    tries = max(1, sum(map(len, degrees.values())))
-    sizes = every[: max(1, MOST_TRIED // tries)]
-    found: dict[str, frozenset[tuple[int, Parallel]]] = {}
-    known: dict[tuple[tuple[str, int], ...], int] = {}
-    for name, choices in degrees.items():
-        faults = {}
-        for nodes, each in sizes:
-            for parallel, said in choices.items():
-                changes = {pool.nodes_key: nodes, pool.accelerators_key: each, **said}
-                key = tuple(sorted(changes.items()))
-                if key not in known:
-                    known[key] = _faults(again(changes), pool)
-                faults[nodes * each, parallel] = known[key]
-        least = min(faults.values(), default=0)
-        found[name] = frozenset(pair for pair, count in faults.items() if count == least)
-        found[name] |= {(nodes * each, parallel) for nodes, each in every[len(sizes) :] for parallel in choices}
-    return found
-
-
-def _faults(setup: Setup, pool: Pool) -> int:
-    """How many kinds of errors are told of a pool and its components; one more where replicas are torn."""
-    its = {(each.code, each.subject) for each in setup.notes.findings if each.severity is Severity.ERROR}
-    return sum(subject in ("", pool.name, *pool.components) for _, subject in its) + (not whole_replicas(setup))
-
-
-def _sizes(cluster: Cluster) -> list[tuple[int, int]]:
-    """(nodes, accelerators on each): parts of one node, then whole ones."""
-    counts = (node.free(ACCELERATOR).bit_count() for node in cluster.nodes)
-    free = sorted((count for count in counts if count), reverse=True)
-    if not free:
-        return []
-    parts = [(1, count) for count in range(1, free[0] + 1)]
-    return parts + [(nodes, free[nodes - 1]) for nodes in range(2, len(free) + 1) if free[nodes - 1] == free[0]]

@@ -1,0 +1,133 @@
+"""A ROLL file with times: what is open when it is read anew, what its degrees make of it, and what is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from placewright.front import solve
+from placewright.models.component import DISJOINT
+from placewright.models.dialects import roll
+from placewright.models.dialects.load import read
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.parallel import Parallel
+from placewright.models.placements.assignment import seats
+from placewright.models.planning.workload import STEADY
+from placewright.models.problem import Problem
+from placewright.models.reading import Reading
+from placewright.models.text.source import Source
+from placewright.solver.verify import verify
+
+Config = dict[str, Any]
+
+
+def config(**changes: Any) -> Config:
+    found: Config = {
+        "rollout_batch_size": 64, "num_return_sequences_in_group": 8, "adv_estimator": "grpo", "init_kl_coef": 0,
+        "actor_train": {
+            "training_args": {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 16},
+            "strategy_args": {"strategy_name": "megatron_train", "strategy_config": {"tensor_model_parallel_size": 2}},
+            "device_mapping": "list(range(0,8))",
+        },
+        "actor_infer": {
+            "strategy_args": {"strategy_name": "vllm", "strategy_config": {"tensor_parallel_size": 2}}, "device_mapping": "list(range(8,16))",
+        },
+        "rewards": {"math": {"world_size": 4, "tag_included": ["math"]}},
+        "placewright": {"components": {
+            "actor_train": {"seconds": {8: 80}}, "actor_infer": {"seconds": {8: 240}, "parallel": {"tp": [1, 2, 4]}},
+        }},
+    }  # fmt: skip
+    return {**found, **changes}
+
+
+def of(its: Config | str, cluster: str = "4x8", level: str = "placement") -> Reading:
+    text = its if isinstance(its, str) else yaml.safe_dump(its, sort_keys=False)
+    return read(Source("train.yaml", text), read_shorthand(cluster) if cluster else None, "roll", level)
+
+
+def problem_of(its: Config, cluster: str = "4x8") -> Problem:
+    problem = of(its, cluster).to_solve.problem
+    assert problem is not None
+    return problem
+
+
+def test_the_file_itself_is_verified_as_it_stands_and_planned_anew() -> None:
+    reading = of(config())
+    assert reading.problem is not None
+    assert not any(each.runs is None for each in reading.problem.components)
+    planned = problem_of(config())
+    assert {each.name for each in planned.components if each.runs is None} == {"actor_train", "actor_infer"}
+    assert {name: len(list(seats(runs))) for name, runs in planned.job.own.items()} == {"actor_train": 8, "actor_infer": 4}
+    assert planned["rewards.math"].runs is not None
+
+
+def test_each_choice_of_degrees_has_the_workers_that_roll_makes_of_it() -> None:
+    planned = problem_of(config())
+    shapes = planned.job.shapes["actor_infer"]
+    assert {parallel.tp: shape.per_process for parallel, shape in shapes.items()} == {1: 1, 2: 2, 4: 4}
+    assert planned.job.choices["actor_infer"] == (Parallel(1), Parallel(2), Parallel(4))
+
+
+def test_degrees_that_do_not_divide_the_samples_are_not_accepted_at_that_count() -> None:
+    blocks = config()["placewright"]["components"]
+    its = config(placewright={"components": {**blocks, "actor_train": {"seconds": {8: 80}, "parallel": {"tp": [1, 2]}}}})
+    accepted = problem_of(its).job.accepted["actor_train"]
+    assert {amount for amount, parallel in accepted if parallel == Parallel(2)} == {2, 4, 8, 16, 32}
+    assert {amount for amount, parallel in accepted if parallel == Parallel(1)} == {1, 2, 4, 8, 16, 32}
+    assert not any(share.component == "actor_train" for share in problem_of(its).job.shares)
+
+
+def test_what_the_strategy_has_no_key_for_is_an_error() -> None:
+    blocks = config()["placewright"]["components"]
+    its = config(placewright={"components": {**blocks, "actor_infer": {"seconds": {8: 240}, "parallel": {"cp": [2, 4]}}}})
+    findings = of(its).to_solve.findings
+    assert [finding.code for finding in findings] == ["PW121"]
+    assert "cp 2 or cp 4" in findings[0].message
+
+
+def test_generating_while_training_is_steady_and_apart() -> None:
+    planned = problem_of(config(async_generation_ratio=1))
+    assert planned.job.workload is not None
+    assert planned.job.workload.model == STEADY
+    assert any(each.kind == DISJOINT and set(each.components) == {"actor_infer", "actor_train"} for each in planned.job.relations)
+
+
+def test_in_turn_each_stage_waits_for_all_of_the_one_before() -> None:
+    workload = problem_of(config()).job.workload
+    assert workload is not None
+    assert [(each.earlier, each.later, each.whole) for each in workload.after] == [("actor_infer", "actor_train", True)]
+
+
+@pytest.mark.parametrize("ratio", [0, 1])
+@pytest.mark.parametrize(
+    "infer",
+    [
+        {"strategy_args": {"strategy_name": "vllm"}},
+        {"strategy_args": {"strategy_name": "vllm", "strategy_config": {"tensor_parallel_size": 2}}},
+        {"strategy_args": {"strategy_name": "vllm", "strategy_config": {"gpu_memory_utilization": 0.8}}, "num_gpus_per_worker": 1},
+        {"strategy_args": {"strategy_name": "sglang", "strategy_config": {"tensor_parallel_size": 2}}, "num_gpus_per_worker": 2},
+    ],
+)
+def test_the_answer_is_written_over_devices_and_degrees_and_verify_finds_nothing(infer: Config, ratio: int) -> None:
+    rows = [{"accelerators": 8, "tp": tp, "seconds": seconds} for tp, seconds in ((1, 300), (2, 240), (4, 150))]
+    blocks = {"actor_train": {"seconds": {8: 80}}, "actor_infer": {"seconds": rows, "parallel": {"tp": [1, 2, 4]}}}
+    its = config(
+        actor_infer={**infer, "device_mapping": "list(range(8,16))"}, async_generation_ratio=ratio, placewright={"components": blocks}
+    )
+    text = yaml.safe_dump(its, sort_keys=False)
+    reading = of(text)
+    answer = solve(reading, sandbox=False)
+    assert answer.plan is not None
+    assert answer.plan.degrees["actor_infer"] == Parallel(4)
+    after = apply_edits(text, roll.write(reading.to_solve, answer.plan.assignment, answer.plan.degrees))
+    for level in ("placement", "training"):
+        assert verify(of(after, level=level)).errors == ()
+    again = of(after)
+    assert again.problem is not None
+    assert again.problem["actor_infer"].per_process == 4
+    for name in ("actor_train", "actor_infer"):
+        assert list(seats(again.problem[name].runs or ())) == list(seats(answer.plan.assignment.of(name)))
+    others = {key: value for key, value in yaml.safe_load(after).items() if key not in ("actor_train", "actor_infer")}
+    assert others == {key: value for key, value in its.items() if key not in ("actor_train", "actor_infer")}

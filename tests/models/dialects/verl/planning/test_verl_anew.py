@@ -1,0 +1,156 @@
+"""A verl file with times: what is open when it is read anew, which sizes and degrees verl takes, and what is written."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import pytest
+from placewright.front import solve
+from placewright.models.component import DISJOINT
+from placewright.models.dialects.load import read
+from placewright.models.findings.span import apply_edits
+from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.parallel import Parallel
+from placewright.models.placements.assignment import seats
+from placewright.models.planning.workload import STEADY, STREAM
+from placewright.models.problem import Problem
+from placewright.models.reading import Reading
+from placewright.models.text.source import Source
+from placewright.solver.verify import verify
+
+Of = Callable[..., Reading]
+HYBRID = """\
+data: {train_batch_size: 256}
+algorithm: {adv_estimator: grpo}
+actor_rollout_ref:
+  actor: {strategy: fsdp, ppo_mini_batch_size: 64, ppo_micro_batch_size_per_gpu: 4}
+  rollout: {name: vllm, tensor_model_parallel_size: 2, n: 8, log_prob_micro_batch_size_per_gpu: 8}
+trainer: {nnodes: 1, n_gpus_per_node: 8}
+placewright:
+  components:
+    actor: {seconds: {train: {8: 120}}}
+    rollout: {seconds: {generate: {8: 240}}, parallel: {tp: [1, 2, 4]}}
+"""
+SEPARATE = """\
+python3 -m verl.experimental.one_step_off_policy.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=256 \\
+    actor_rollout_ref.hybrid_engine=False actor_rollout_ref.rollout.n=8 actor_rollout_ref.rollout.name=vllm \\
+    actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=8 actor_rollout_ref.rollout.tensor_model_parallel_size=2 \\
+    actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 \\
+    trainer.n_gpus_per_node=4 trainer.nnodes=1 rollout.n_gpus_per_node=4 rollout.nnodes=1 \\
+    +placewright.components.actor.seconds.8=60 +placewright.components.rollout.seconds.8=180
+"""
+
+
+def of(text: str, cluster: str = "4x8", level: str = "placement", name: str = "train.yaml") -> Reading:
+    return read(Source(name, text), read_shorthand(cluster) if cluster else None, "auto", level)
+
+
+def problem_of(text: str, cluster: str = "4x8", name: str = "train.yaml") -> Problem:
+    problem = of(text, cluster, name=name).to_solve.problem
+    assert problem is not None
+    return problem
+
+
+def test_the_file_itself_is_verified_as_it_stands_and_planned_anew() -> None:
+    reading = of(HYBRID)
+    assert reading.problem is not None
+    assert all(each.runs is not None for each in reading.problem.components)
+    assert not reading.problem.job.own
+    planned = problem_of(HYBRID)
+    assert [each.runs for each in planned.components] == [None, None]
+    assert {name: len(list(seats(runs))) for name, runs in planned.job.own.items()} == {"actor": 8, "rollout": 8}
+    assert planned["rollout"].parallel == Parallel(tp=2)  # its own, which the answer is compared with
+    assert planned.job.choices["rollout"] == (Parallel(1), Parallel(2), Parallel(4))
+
+
+def test_a_file_without_times_is_not_read_anew() -> None:
+    text = HYBRID.replace("{seconds: {train: {8: 120}}}", "{memory: 40GiB}").replace("seconds: {generate: {8: 240}}, ", "")
+    reading = of(text.replace("parallel: {tp: [1, 2, 4]}", "memory: 10GiB"))
+    assert reading.anew is None
+    assert reading.to_solve is reading
+
+
+def test_without_a_cluster_a_file_is_planned_on_the_machines_that_it_speaks_of() -> None:
+    planned = problem_of(HYBRID.replace("nnodes: 1", "nnodes: 2"), "")
+    assert [len(node.accelerators) for node in planned.cluster.nodes] == [8, 8]
+    reading = of(HYBRID, "").to_solve
+    assert any("no cluster is named" in each.why for each in reading.unchecked)
+
+
+def test_own_ranks_that_the_cluster_has_no_room_for_are_no_comparison() -> None:
+    planned = problem_of(HYBRID.replace("nnodes: 1", "nnodes: 8"))
+    assert planned.job.own == {}
+    assert planned["actor"].runs is None
+
+
+def test_counts_are_parts_of_one_node_or_whole_nodes_that_verl_deals_its_batches_out_to() -> None:
+    accepted = problem_of(HYBRID).job.accepted
+    assert {amount for amount, _ in accepted["actor"]} == {1, 2, 4, 8, 16, 32}  # 256 x 8 samples do not divide among 24 ranks
+    assert {amount for amount, parallel in accepted["rollout"] if parallel == Parallel(4)} == {4, 8, 16, 24, 32}
+
+
+def test_a_batch_of_another_size_accepts_other_counts() -> None:
+    text = HYBRID.replace("train_batch_size: 256", "train_batch_size: 96").replace("ppo_mini_batch_size: 64", "ppo_mini_batch_size: 48")
+    accepted = problem_of(text).job.accepted
+    assert 24 in {amount for amount, _ in accepted["actor"]}
+
+
+def test_pools_of_a_program_that_has_two_are_apart_and_steady() -> None:
+    planned = problem_of(SEPARATE, name="run.sh")
+    assert planned.job.workload is not None
+    assert planned.job.workload.model == STEADY
+    assert any(each.kind == DISJOINT and set(each.components) == {"actor", "rollout"} for each in planned.job.relations)
+    assert planned.job.laying is not None
+    assert [(pool.name, pool.parts) for pool in planned.job.laying.pools] == [("trainer_pool", ()), ("rollout_pool", ())]
+
+
+def test_what_the_block_says_of_the_plan_stays_as_it_says() -> None:
+    text = HYBRID + "  plan: {cost_model: stages, batches: 4}\n"
+    workload = problem_of(text).job.workload
+    assert workload is not None
+    assert (workload.model, workload.batches) == ("stages", 4)
+    usual = problem_of(HYBRID).job.workload
+    assert usual is not None
+    assert (usual.model, [(each.earlier, each.later, each.whole) for each in usual.after]) == (
+        STREAM, [("rollout.generate", "actor.train", True)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "written"),
+    [
+        (HYBRID, "train.yaml", ["trainer: {nnodes: 4, n_gpus_per_node: 8}"]),
+        (SEPARATE, "run.sh", ["trainer.n_gpus_per_node=8 trainer.nnodes=1 rollout.n_gpus_per_node=8 rollout.nnodes=3"]),
+        (
+            HYBRID.replace("{generate: {8: 240}}", "[{phase: generate, accelerators: 8, tp: 4, seconds: 100}]"),
+            "train.yaml",
+            ["tensor_model_parallel_size: 4", "nnodes: 4"],
+        ),
+    ],
+)
+def test_the_answer_is_written_into_verls_own_keys_and_verify_finds_nothing(text: str, name: str, written: list[str]) -> None:
+    from placewright.models.dialects import verl
+
+    reading = of(text, name=name)
+    answer = solve(reading, sandbox=False)
+    assert answer.plan is not None
+    after = apply_edits(text, verl.write(reading.to_solve, answer.plan.assignment, answer.plan.degrees))
+    assert all(each in after for each in written), after
+    for level in ("placement", "training"):
+        report = verify(of(after, level=level, name=name))
+        assert report.errors == ()
+    again = of(after, name=name)
+    assert again.problem is not None
+    for component in again.problem.components:
+        assert list(seats(component.runs or ())) == list(seats(answer.plan.assignment.of(component.name)))
+        assert component.parallel == answer.plan.degrees.get(component.name, component.parallel)
+
+
+def test_a_file_with_ranks_and_times_is_launched_on_its_ranks() -> None:
+    reading = of(HYBRID)
+    from dataclasses import replace
+
+    answer = solve(replace(reading, anew=None), sandbox=False)
+    assert answer.verdict == "verified"
+    assert answer.plan is not None
+    assert answer.plan.assignment.held("actor") == 8
