@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
-import networkx
-
 from ....models.component import Component
 from ....models.planning.question import Edge, Task
 from ....models.planning.workload import Workload
@@ -16,6 +14,8 @@ def ordered(parts: Sequence[Component], workload: Workload) -> tuple[tuple[Task,
 
     Components that wait for each other in turn, as a simulator and its policy do, so become a chain in the written order.
     """
+    import networkx
+
     written = [Task(each.name, phase) for each in parts if each.timed for phase in each.timed.phases]
     place = {task: number for number, task in enumerate(written)}
     edges = list(

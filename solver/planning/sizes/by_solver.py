@@ -31,7 +31,7 @@ def sized(sizing: Sizing, below: tuple[int, int] | None, excluded: Sequence[Desi
     first, second = (counts.time, counts.accelerators) if by_time else (counts.accelerators, counts.time)
     if below is not None:
         counts.at_most(first, below[0])
-    counts.minimise(first)
+    counts.seek(first)
     one = _twice(counts, max(limit, LEAST), seed)
     if one.values is None:
         proved = one.status is Status.INFEASIBLE
@@ -42,7 +42,7 @@ def sized(sizing: Sizing, below: tuple[int, int] | None, excluded: Sequence[Desi
         counts.at_most(first, one.objective)
         if below is not None and one.objective == below[0]:
             counts.at_most(second, below[1] - 1)
-        counts.minimise(second)
+        counts.seek(second)
         two = _twice(counts, max(limit - spent, LEAST), seed)
         spent += two.spent
         if two.status is Status.INFEASIBLE:

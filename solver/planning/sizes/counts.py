@@ -99,8 +99,8 @@ class Counts:
     def _longest(self, load: Load) -> int:
         return max(choice.loads[load[1]] for choice in self.sizing.choices[load[0]])
 
-    def minimise(self, expression: Amount) -> None:
-        """Sets what is as small as possible."""
+    def seek(self, expression: Amount) -> None:
+        """Says what is to be as small as possible."""
         self.model.minimize(expression)
 
     def at_most(self, expression: Amount, value: int) -> None:

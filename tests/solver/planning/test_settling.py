@@ -9,10 +9,12 @@ import pytest
 from placewright.solver.planning import search as searching
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import search
-from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.planning.sizes.settling import Unsettled, settle
+from placewright.solver.sandbox.counts.messages import read_question, write_question
 from placewright.solver.sandbox.counts.settle import Settling
 
 from .questions import question
+from .test_limited import limited
 
 LIAR = Path(__file__).with_name("liar.py")
 
@@ -75,3 +77,10 @@ def test_a_process_that_lies_or_ends_changes_no_answer(lie: str) -> None:
     assert not searched.proved and searched.stopped is not None and searched.stopped.code == LIES[lie]
     assert honest.best is not None and searched.bound is not None and searched.bound <= honest.best.price[0]
     assert searched.best is None or searched.best.price >= honest.best.price
+
+
+@pytest.mark.parametrize("stages", [False, True])
+def test_every_word_of_a_question_crosses_to_the_other_process(stages: bool) -> None:
+    for seed in range(40):
+        asked = Unsettled(limited(seed, stages), "stages" if stages else "stream", (), ((1, 2),), 1, 0.5, 1)
+        assert read_question(write_question(asked)) == asked
