@@ -7,7 +7,7 @@ from typing import Annotated, Collection, Iterator, Mapping
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from ..component import Component
-from ..findings.finding import Finding, UnusableInput, error
+from ..findings.finding import Finding, Severity, UnusableInput, error
 from ..findings.span import Span
 from ..machines.topology import LEVELS
 from ..planning.workload import AIMS, MODELS, PHASES, SECONDS, STREAM, After, Budget, Timed, Workload
@@ -77,7 +77,7 @@ def read_plan(written: Value | None, components: Collection[Component], findings
         except UnusableInput as problem:
             findings += problem.findings
             return None
-        if not timed:
+        if not timed and not any(finding.severity is Severity.ERROR for finding in findings):
             message = f"`{key}` chooses by time, and no component says its `seconds`"
             findings.append(error("PW121", "", message, written.span, help="write `seconds: {8: 120}` of each component that is planned"))
     if not timed:

@@ -47,8 +47,8 @@ class Room:
 
 
 def group(problem: Problem, component: Component) -> int:
-    """How many accelerators of a component one node holds together, whatever its count is; 1 where its ranks are given."""
-    if component.runs is not None:
+    """How many accelerators of a component one node holds together, whatever its count is; 1 where nobody searches for its ranks."""
+    if component.runs is not None or problem.job.laying is not None:
         return 1
     return grain.unit(problem, (replace(component, least=1, most=component.most if component.most > 1 else 2),))
 

@@ -31,10 +31,13 @@ def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve
     """
     probing = _Probing(problem, question, design, solve)
     every = {name: design.options[name].amount for name in question.components}
-    if question.ways or problem.job.laying is not None or not probing.is_impossible(every, False):
+    if not probing.is_impossible(every, False):
         return replace(this_alone(design), segments=design.segments)
+    if problem.job.laying is not None:
+        return this_alone(design)  # the dialect lays out all that it is told of, and as much of it as it is told
     names = dict(every)
-    for name in every:
+    # Which way a design keeps to, and what its terms come to, all components say together.
+    for name in every if not (question.ways or problem.caps or problem.unlike) else ():
         fewer = {each: amount for each, amount in names.items() if each != name}
         if fewer and probing.is_impossible(fewer, False):
             names = fewer
@@ -73,16 +76,25 @@ class _Probing:
         """From how many accelerators on nothing is possible; of components on the same ones it is the same number."""
         found = dict(amounts)
         for members in self._together(amounts):
-            step = min(option.amount for name in members for option in self.question.options[name])
-            low, high = 0, found[members[0]]  # nothing is possible from `high` on; whether it is from `low` on is not known
+            its = self._amounts(members, found[members[0]])
+            low, high = -1, len(its) - 1  # nothing is possible from the amount at `high` on; up to that at `low` something may be
             while high - low > 1 and self.probes > 0:
-                middle = (low + high) // 2 if low else max(min(step, high - 1), high // 2)
-                if self.is_impossible({**found, **dict.fromkeys(members, middle)}, True):
+                middle = 0 if low < 0 else (low + high) // 2  # mostly not even the fewest are possible
+                if self.is_impossible({**found, **dict.fromkeys(members, its[middle])}, True):
                     high = middle
                 else:
                     low = middle
-            found.update(dict.fromkeys(members, high))
+            found.update(dict.fromkeys(members, its[high]))
         return found
+
+    def _amounts(self, members: Iterable[str], most: int) -> list[int]:
+        """The amounts up to `most` that all of them can have with the degrees that they have here."""
+        each = []
+        for name in members:
+            mine = self.design.options[name]
+            alike = (its for its in self.question.options[name] if (its.kind, its.parallel) == (mine.kind, mine.parallel))
+            each.append({its.amount for its in alike if its.amount <= most} | {most})
+        return sorted(set.intersection(*each))
 
     def _together(self, names: Iterable[str]) -> list[tuple[str, ...]]:
         """The components by the accelerators that they use; each that uses none alone."""
@@ -100,12 +112,15 @@ class _Probing:
         )
         names = {each.name for each in components}
         relations = tuple(each for each in placed.job.relations if names.issuperset(each.components))
-        job = replace(placed.job, components=components, relations=relations, links=(), shares=())
-        return replace(placed, job=job, previous=None, unlike=(), caps=())
+        job = replace(placed.job, components=components, relations=relations, shares=())
+        if placed.caps:
+            return replace(placed, job=job)
+        return replace(placed, job=replace(job, links=()), previous=None)
 
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
         """Only what matters for where it can be: a demand less never makes anything impossible."""
-        bare = replace(component, memory=0, offloaded=0, host_memory=0, traffic=0, phase="")
+        bare = replace(component, memory=0, offloaded=0, host_memory=0, phases=())
+        bare = bare if self.problem.caps else replace(bare, traffic=0)
         if component.name not in amounts or component.runs is not None:
             return bare
         amount, none = amounts[component.name], self.design.options[component.name].kind == NO_KIND

@@ -13,8 +13,12 @@ from ....models.planning.planned import Unplaceable
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
     """The answer where the search has nothing left: the reason of the best design that no placement has comes after it."""
     reason: tuple[Finding, ...] = unplaceable[0].reason if unplaceable else ()
-    message = "no counts and degrees fit together" + (" that can be placed" if unplaceable else "")
-    found = error("PW601" if proved else "PW602", "", message, help="leave more open, or give it longer")
+    if unplaceable:
+        message = "no counts and degrees that fit together can be placed: of the best of them it is said next why not"
+        advice = "change what the next one names"
+    else:
+        message, advice = "no counts and degrees fit together", "leave more open, or give it longer"
+    found = error("PW601" if proved else "PW602", "", message, help=advice)
     return Answer(IMPOSSIBLE if proved else UNDECIDED, findings=(found, *reason), how="search")
 
 
