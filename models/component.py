@@ -33,7 +33,7 @@ class Component:
     parallel : its degrees of parallelism.
     memory : MiB that one process needs on each of its accelerators; 0 if not said.
     cpus : CPUs that are reserved for one process.
-    phase : when it needs them. Components of different phases take turns; "" means always resident.
+    phases : when it needs them. Components without a phase in common take turns; none means always resident.
     offloaded : MiB that one process keeps on each of its accelerators while another phase runs.
     host_memory : MiB of its node that one process needs; 0 if not said.
     keep, spread, pins : what of it stays together, in which failure domains it lies, which of its ranks are on which nodes.
@@ -59,7 +59,7 @@ class Component:
     per_process: int = 1
     parallel: Parallel = UNDIVIDED
     memory: int = 0
-    phase: str = ""
+    phases: tuple[str, ...] = ()
     accelerator_model: str = ""
     contiguous: bool = False
     stride: int = 1

@@ -10,12 +10,12 @@ def peak(members: Members) -> int:
 
     That is what is always there and, in the worst phase, what its components need and those of other phases keep when they are offloaded.
     """
-    resident = sum(component.memory for component in members if not component.phase)
-    kept = sum(component.offloaded for component in members if component.phase)
+    resident = sum(component.memory for component in members if not component.phases)
+    kept = sum(component.offloaded for component in members if component.phases)
     rises: dict[str, int] = {}
     for component in members:
-        if component.phase:
-            rises[component.phase] = rises.get(component.phase, 0) + component.memory - component.offloaded
+        for phase in component.phases:
+            rises[phase] = rises.get(phase, 0) + component.memory - component.offloaded
     return resident + kept + max(rises.values(), default=0)
 
 

@@ -71,9 +71,9 @@ def _of(before: Problem, component: Component, after: Problem, other: Component)
         yield from _hints(before, component, after, other)
     yield from _where(before, component, after, other)
     on_nodes = before.kind(component) == NODE
-    for what in ("phase",) if on_nodes else ("memory", "phase", "accelerator_model"):
+    for what in ("phases",) if on_nodes else ("memory", "phases", "accelerator_model"):
         if getattr(component, what) != getattr(other, what):
-            yield Difference(name, f"has another {what.replace('_', ' ')}", False)
+            yield Difference(name, f"has another {what.replace('_', ' ').removesuffix('s')}", False)
     if not on_nodes and _choices(before, component) != _choices(after, other):
         yield Difference(name, "has other parallel degrees", component.runs is None)
 

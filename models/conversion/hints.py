@@ -32,8 +32,8 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
         data |= {key: value for key, value in written.items() if value}
         if component.estimate is not None:
             data["estimate"] = said_of(component.estimate)
-    if component.phase:
-        data["phase"] = component.phase
+    if component.phases:
+        data["phase"] = component.phases[0] if len(component.phases) == 1 else list(component.phases)
     estimated = component.name in problem.job.estimated
     return data | where_to_data(component, estimated) | related_to_data(problem, component, names)
 

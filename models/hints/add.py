@@ -26,7 +26,7 @@ Relations = tuple[Relation, ...]
 Choices = MappingType[str, tuple[Parallel, ...]]
 _FIELDS = {
     "accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process",
-    "pin": "pins", "exclude": "excluded", "seconds": "timed", "scaling": "timed", "samples": "timed",
+    "pin": "pins", "exclude": "excluded", "phase": "phases", "seconds": "timed", "scaling": "timed", "samples": "timed",
 }  # fmt: skip
 
 
@@ -111,8 +111,8 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     known = known or Component(name, role=name if name in ROLES else "")
     own = {field: read(form) for field, read in _READ.items() if field in spans}
     own |= where(form, name, value, cluster)
-    if form.seconds and not form.phase and len(phases := dict.fromkeys(row.phase for row in form.seconds)) == 1:
-        own["phase"] = next(iter(phases))  # its times name the phase that it works in
+    if form.seconds and not form.phase:  # its times name the phases that it works in
+        own["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
     if wrong := unlikely(replace(known, **own)):
         place = find(value, f"estimate.{wrong[1]}")
         raise UnusableInput([error("PW121", name, wrong[0], place.span if place else spans["estimate"], help=wrong[2])])
@@ -127,7 +127,7 @@ _READ: MappingType[str, Callable[[ComponentForm], Any]] = {
     "host_memory": lambda form: form.host_memory,
     "traffic": lambda form: form.traffic,
     "cpus": lambda form: form.cpus or 0,
-    "phase": lambda form: form.phase,
+    "phases": lambda form: form.phase,
     "accelerator_model": lambda form: form.accelerator or "",
     "timed": timed,
     "estimate": lambda form: form.estimate.estimate() if form.estimate else None,

@@ -89,8 +89,10 @@ class ComponentForm(_Strict):
     )
     host_memory: Mebibytes = Field(default=0, description="memory of its node that one process needs, such as `100GiB`")
     cpus: Count | None = Field(default=None, description="a whole number such as `4`", title="CPUs that are reserved for one process")
-    phase: Word = Field(
-        default="", description="a name such as `generate`", title="when it needs its memory: components of different phases take turns"
+    phase: Names = Field(
+        default=(),
+        description="a name such as `generate`, or a list of them",
+        title="when it needs its memory: components without a phase in common take turns",
     )
     node_group: Labels = Field(default=(CLUSTER_LABEL,), description="the label of a node group such as `node`, or several with commas")
     accelerator: Name | None = Field(default=None, description="a model such as `H100`", title="the only model that it may use")

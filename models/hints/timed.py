@@ -15,7 +15,8 @@ def timed(form: ComponentForm) -> Timed | None:
     if form.seconds is None:
         return None
     amount = form.accelerators or form.processes or (1, 1)
-    rows = (row if row.phase else row.model_copy(update={"phase": form.phase}) for row in form.seconds)
+    alone = form.phase[0] if len(form.phase) == 1 else ""
+    rows = (row if row.phase else row.model_copy(update={"phase": alone}) for row in form.seconds)
     return Timed(tuple(row.measured(amount[0]) for row in rows), form.scaling, form.samples or 0)
 
 

@@ -58,7 +58,7 @@ def _pin(component: Component, position: int, pin: Pin, members: frozenset[int])
 
 def _offloaded(component: Component) -> Iterator[Finding]:
     name, span = component.name, component.span("offloaded")
-    if component.offloaded and not component.phase:
+    if component.offloaded and not component.phases:
         message = f"`{name}` has no phase, so that it is never offloaded"
         yield error("PW121", name, message, span, help="name its phase, such as `phase: train`, or drop `offloaded`")
     elif component.memory and component.offloaded > component.memory:

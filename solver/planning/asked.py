@@ -66,7 +66,7 @@ def _is_resident(component: Component) -> bool:
     """Is all of its memory taken all the time? An estimate knows what is there while others work, unless nothing says when it works."""
     if component.timed and component.estimate and not (component.memory or component.offloaded):
         return False
-    return not component.phase and not (component.timed and any(component.timed.phases))
+    return not component.phases
 
 
 def _related(problem: Problem, component: Component) -> bool:

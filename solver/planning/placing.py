@@ -20,7 +20,9 @@ def placing(problem: Problem, question: Question, design: Design) -> Problem:
     way = next((each for each in question.ways if _is_kept(each, design)), None)
     shapes = {**_shapes(problem, design), **(way.shapes if way else {})}
     components = tuple(
-        _on_kind(_decided(each, question, design, shapes.get(each.name)), problem, question, design) if each.name in design.options else each
+        _on_kind(_decided(each, question, design, shapes.get(each.name)), problem, question, design)
+        if each.name in design.options
+        else each
         for each in problem.components
     )
     choices = {name: its for name, its in problem.job.choices.items() if name not in design.options}
@@ -46,20 +48,14 @@ def _decided(component: Component, question: Question, design: Design, shape: Sh
     parts = {design.segments[task] for task in question.tasks_of[component.name]}
     turns = component.name not in question.resident and parts
     # Components of one phase are there together, those of different ones take turns: as the parts of the iteration do.
-    phase = f"part {min(parts)}" if turns and len(parts) == 1 else component.phase
+    phases = tuple(f"part {part}" for part in sorted(parts)) if turns else component.phases
     if shape is not None:
         component = replace(component, per_process=shape.per_process, stride=shape.stride)
     memory, kept = (component.memory, component.offloaded) if option.estimated else (option.memory, option.kept)
-    if turns and len(parts) > 1 and _shares(design, component.name):
-        memory, kept = 0, 0  # it works in several parts, which no phase says; the design was checked for its memory
     return replace(
         component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=kept,
-        phase=phase, timed=None,
+        phases=phases, timed=None,
     )  # fmt: skip
-
-
-def _shares(design: Design, name: str) -> bool:
-    return any(len(block.components) > 1 for block in design.blocks if name in block.components)
 
 
 def _on_kind(component: Component, problem: Problem, question: Question, design: Design) -> Component:

@@ -60,7 +60,7 @@ def test_everything_else_that_can_be_said() -> None:
     )
     assert component.parallel == Parallel(4, 2)
     assert component.memory == 70 * GIB
-    assert (component.phase, component.node_groups, component.accelerator_model) == ("train", ("h100",), "H100")
+    assert (component.phases, component.node_groups, component.accelerator_model) == (("train",), ("h100",), "H100")
     assert (component.contiguous, component.stride, component.group_size, component.unit, component.step) == (True, 2, 4, 8, 8)
 
 

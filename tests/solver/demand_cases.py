@@ -112,30 +112,30 @@ DEMAND_CASES: dict[str, Problem] = {
     "near, a range": problem(ALIKE, component("a", 2, 3, contiguous=True), component("b", 1, 2), near="b+a@node"),
     "near robots": problem(ROBOTS, component("env", 1, 2, node_groups=("robots",)), component("a", 1, 2), near="a+env@node"),
     "offloaded, at the limit": problem(
-        MIXED, component("a", 1, gib=40, phase="p", offloaded=10 * GIB), component("b", 1, gib=30, phase="q", offloaded=20 * GIB), together="a+b"
+        MIXED, component("a", 1, gib=40, phases=("p",), offloaded=10 * GIB), component("b", 1, gib=30, phases=("q",), offloaded=20 * GIB), together="a+b"
     ),
     "offloaded, over the limit": problem(
-        MIXED, component("a", 1, gib=31, phase="p", offloaded=10 * GIB), component("b", 1, gib=30, phase="q", offloaded=10 * GIB), together="a+b"
+        MIXED, component("a", 1, gib=31, phases=("p",), offloaded=10 * GIB), component("b", 1, gib=30, phases=("q",), offloaded=10 * GIB), together="a+b"
     ),
     "offloaded, three phases beside what stays": problem(
         MIXED,
-        component("a", 1, gib=20, phase="p", offloaded=5 * GIB),
-        component("b", 1, gib=15, phase="q", offloaded=5 * GIB),
-        component("c", 1, gib=10, phase="r", offloaded=10 * GIB),
+        component("a", 1, gib=20, phases=("p",), offloaded=5 * GIB),
+        component("b", 1, gib=15, phases=("q",), offloaded=5 * GIB),
+        component("c", 1, gib=10, phases=("r",), offloaded=10 * GIB),
         component("d", 1, gib=6),
         together="a+b b+c c+d",
     ),
     "offloaded, given": problem(
         MIXED,
-        given("a", Run(range(1), 0), memory=40 * GIB, phase="p", offloaded=10 * GIB),
-        given("b", Run(range(1), 0), memory=31 * GIB, phase="q"),
+        given("a", Run(range(1), 0), memory=40 * GIB, phases=("p",), offloaded=10 * GIB),
+        given("b", Run(range(1), 0), memory=31 * GIB, phases=("q",)),
         component("c", 1),
         shares=True,
     ),
     "offloaded, within given": problem(
         MIXED,
-        given("a", Run(range(3), 0), Run(range(3, 5), 2), memory=30 * GIB, phase="p", offloaded=10 * GIB),
-        component("b", 1, 2, gib=31, phase="q"),
+        given("a", Run(range(3), 0), Run(range(3, 5), 2), memory=30 * GIB, phases=("p",), offloaded=10 * GIB),
+        component("b", 1, 2, gib=31, phases=("q",)),
         within="b+a",
     ),
     "CPUs with given": problem(

@@ -118,9 +118,12 @@ class Drawn:
         step = bare.step
         least = max(1, step * self._one(1, 1, 1, 2) + (self._one(0, -1) if self._says("amounts") else 0))
         most = least + (step * self._one(0, 1, 2) if self._says("amounts") else 0)
-        memory, phase = self._one(30, 40, 50) * GIB if self._says("memory") else 0, self._one("p", "q") if self._says("phases") else ""
+        memory, phase = (
+            self._one(30, 40, 50) * GIB if self._says("memory") else 0,
+            self._one(("p",), ("p", "q")) if self._says("phases") else (),
+        )
         asked = replace(
-            bare, least=least, most=most, memory=memory, phase=phase,
+            bare, least=least, most=most, memory=memory, phases=phase,
             offloaded=self._one(5, 20) * GIB if memory and phase else 0,
             node_groups=("g",) if self._says("groups") else ("cluster",),
             accelerator_model="X" if self._says("models") else "",

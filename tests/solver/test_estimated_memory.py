@@ -77,7 +77,7 @@ def test_components_without_a_phase_are_taken_to_take_turns() -> None:
 
 def test_components_of_one_phase_work_together() -> None:
     gone = Estimate(parameters=38 * 10**9, offload=True)
-    (finding,) = said("1x8xH100", on_all("reference", estimate=gone, phase="infer"), on_all("reward", estimate=gone, phase="infer"))
+    (finding,) = said("1x8xH100", on_all("reference", estimate=gone, phases=("infer",)), on_all("reward", estimate=gone, phases=("infer",)))
     assert finding.severity is Severity.WARNING
 
 

@@ -16,7 +16,7 @@ WHERE = cluster({"count": 8, "model": "H100", "gib": 80}, {"count": 4, "model": 
 QUESTION = problem(
     WHERE,
     component("actor", 8, tp=4, pp=2, gib=50, node_groups=("big",), accelerator_model="H100", per_process=2),
-    component("rollout", 4, 8, contiguous=True, tp=2, stride=2, gib=20, phase="generate"),
+    component("rollout", 4, 8, contiguous=True, tp=2, stride=2, gib=20, phases=("generate",)),
     component("reward", 1),
     together="rollout+actor",
     apart="reward+actor",

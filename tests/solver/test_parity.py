@@ -34,8 +34,8 @@ CASES: dict[str, Problem] = {
     "memory at its limit": problem(MIXED, component("a", 1, gib=40), component("b", 1, gib=40), component("c", 1, gib=41), together="a+b"),
     "phases take turns": problem(
         MIXED,
-        component("a", 1, gib=50, phase="train"),
-        component("b", 1, gib=50, phase="generate"),
+        component("a", 1, gib=50, phases=("train",)),
+        component("b", 1, gib=50, phases=("generate",)),
         component("c", 1, gib=30),
         together="a+b c+a",
     ),
@@ -216,7 +216,7 @@ def random_problem(source: random.Random, most: int = 2_500) -> Problem:
             components.append(
                 component(
                     name, least, least + source.choice([0, 0, 0, 1, tp]), tp=tp, pp=source.choice([1, 1, 1, 2]), gib=source.choice([0, 0, 30, 40, 50]),
-                    phase=source.choice(["", "", "p", "q"]), per_process=each, contiguous=contiguous, stride=stride,
+                    phases=source.choice([(), (), ("p",), ("p", "q")]), per_process=each, contiguous=contiguous, stride=stride,
                     node_groups=source.choice([("cluster",), ("cluster",), ("g",)]), accelerator_model=source.choice(["", "", "", "X"]),
                     cpus=source.choice([0, 0, 0, 1, 2]), role=source.choice(["", "rollout"]),
                 )

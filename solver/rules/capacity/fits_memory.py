@@ -71,12 +71,12 @@ class FitsMemory:
                 here = [component for its, component in shares if its & mask]
                 if names.isdisjoint(component.name for component in here):
                     continue
-                need, phase = max(((_in_phase(here, its), its) for its in dict.fromkeys(c.phase for c in here)), key=lambda each: each[0])
+                need, phase = max(((_in_phase(here, its), its) for its in _phases(here)), key=lambda each: each[0])
                 if has is not None and need > has:
-                    others = any(component.phase not in ("", phase) for component in here)
+                    others = any(not _works(component, phase) for component in here)
                     when = f" while {phase} runs" if others else ""
                     message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, {write_memory(need)} are needed{when}: {_bill(here, phase)}"
-                    first = next((component for component in here if component.memory and component.phase in ("", phase)), here[0])
+                    first = next((component for component in here if component.memory and _works(component, phase)), here[0])
                     yield error(
                         self.code, first.name, message, first.span("memory"), help="use larger accelerators, less memory, or phases that take turns",
                         witnesses=(rank, lowest(mask)), amount=need - has,
@@ -100,19 +100,29 @@ class FitsMemory:
 
 def _in_phase(members: Iterable[Component], phase: str) -> int:
     """MiB that these components need while a phase runs."""
-    return sum(c.memory if c.phase in ("", phase) else c.offloaded for c in members)
+    return sum(c.memory if _works(c, phase) else c.offloaded for c in members)
+
+
+def _phases(members: Iterable[Component]) -> Iterable[str]:
+    """The phases of these components; "" where one of them is always there."""
+    return dict.fromkeys(phase for component in members for phase in component.phases or ("",))
+
+
+def _works(component: Component, phase: str) -> bool:
+    """Does it need all of its memory while a phase runs?"""
+    return not component.phases or phase in component.phases
 
 
 def _bill(members: Iterable[Component], phase: str) -> str:
     """What is needed while a phase runs, component by component."""
     parts = []
     for component in members:
-        awake = component.phase in ("", phase)
+        awake = _works(component, phase)
         if need := component.memory if awake else component.offloaded:
-            note = f" ({component.phase})" if awake and component.phase else "" if awake else " (offloaded)"
+            note = f" ({phase})" if awake and component.phases else "" if awake else " (offloaded)"
             parts.append(f"{component.name} {write_memory(need)}{note}")
     return " + ".join(parts)
 
 
 def _kept(component: Component) -> str:
-    return f" (offloaded {write_memory(component.offloaded)})" if component.offloaded and component.phase else ""
+    return f" (offloaded {write_memory(component.offloaded)})" if component.offloaded and component.phases else ""

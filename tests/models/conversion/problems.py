@@ -105,7 +105,7 @@ def components(draw: st.DrawFn, cluster: Cluster, name: str, odd: bool) -> tuple
     """One component, given or open, and the degrees that it leaves open."""
     labels = draw(st.sampled_from(labels_of(cluster)))
     kind = cluster.kind(labels)
-    phase = draw(st.sampled_from(("", "", "train")))
+    phases = draw(st.sampled_from(((), (), ("train",), ("infer", "train"))))
     role = draw(st.sampled_from(("", "", *ROLES[:3])))
     parallel = Parallel(draw(st.sampled_from((1, 2))), draw(st.sampled_from((1, 1, 2)))) if kind != NODE else Parallel()
     memory = draw(st.sampled_from((0, 1024, 1500))) if kind != NODE else 0
@@ -115,9 +115,9 @@ def components(draw: st.DrawFn, cluster: Cluster, name: str, odd: bool) -> tuple
         held = [max(1, sum(run.each for run in runs if rank in run.ranks)) for rank in range(runs[-1].ranks.stop)]
         each = held[0] if len(set(held)) == 1 else 1
         size = len(held) * each
-        return Component(name, labels, size, size, each, parallel, memory, phase, runs=runs, role=role), (parallel,)
+        return Component(name, labels, size, size, each, parallel, memory, phases, runs=runs, role=role), (parallel,)
     if kind == NODE:
-        return Component(name, labels, 2, 2, phase=phase, role=role, cpus=draw(st.sampled_from((0, 3)))), (Parallel(),)
+        return Component(name, labels, 2, 2, phases=phases, role=role, cpus=draw(st.sampled_from((0, 3)))), (Parallel(),)
     choices = (parallel,)
     if draw(st.booleans()):
         choices = tuple(Parallel(*each) for each in product((2, 4), (1,), (1,), draw(st.sampled_from(((1,), (1, 2))))))
@@ -125,7 +125,7 @@ def components(draw: st.DrawFn, cluster: Cluster, name: str, odd: bool) -> tuple
     contiguous = draw(st.booleans())
     model = draw(st.sampled_from(("", "H100")))
     return Component(
-        name, labels, least, least * draw(st.sampled_from((1, 2))), draw(st.sampled_from((1, 2))), choices[0], memory, phase, model, contiguous,
+        name, labels, least, least * draw(st.sampled_from((1, 2))), draw(st.sampled_from((1, 2))), choices[0], memory, phases, model, contiguous,
         2 if contiguous and draw(st.booleans()) else 1, any_order=contiguous and draw(st.booleans()), role=role,
     ), choices  # fmt: skip
 
@@ -153,7 +153,7 @@ def demands(draw: st.DrawFn, cluster: Cluster, component: Component) -> Componen
     pins = (pin,) if draw(st.booleans()) else ()
     excluded = tuple(sorted(draw(st.sets(st.sampled_from(nodes), max_size=len(nodes) - 1))))
     amounts = st.sampled_from((0, 2048, 1500))
-    offloaded = 512 if component.memory and component.phase and not on_nodes and draw(st.booleans()) else 0
+    offloaded = 512 if component.memory and component.phases and not on_nodes and draw(st.booleans()) else 0
     return replace(
         component, keep=tuple(keep), spread=tuple(spread), pins=pins, excluded=excluded, offloaded=offloaded, host_memory=draw(amounts),
         traffic=draw(amounts), estimate=draw(st.sampled_from((None, *ESTIMATES))) if not on_nodes else None,
