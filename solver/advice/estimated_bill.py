@@ -72,7 +72,7 @@ def _judge(
 
 def _need(problem: Problem, assignment: Assignment, component: Component, has: int) -> Need:
     if component.memory or component.offloaded:
-        return Need(component, component.memory, component.offloaded if component.phase else component.memory)
+        return Need(component, component.memory, component.offloaded if component.phases else component.memory)
     use = problem.job.models.get(component.name)
     found = estimated(component, use.card if use else None, component.parallel, assignment.amount(component.name), has)
     return Need(component, found.mebibytes, found.kept, found) if found else Need(component, 0, 0)
@@ -87,16 +87,16 @@ def _worst(needs: Sequence[Need]) -> tuple[int, Component]:
     kept = sum(need.stays for need in needs)
     rises: dict[str, tuple[int, Component]] = {}
     for number, need in enumerate(needs):
-        turn = need.component.phase or f"turn {number}"
-        before, first = rises.get(turn, (0, need.component))
-        rises[turn] = (before + need.works - need.stays, first)
+        for turn in need.component.phases or (f"turn {number}",):
+            before, first = rises.get(turn, (0, need.component))
+            rises[turn] = (before + need.works - need.stays, first)
     most, component = max(rises.values(), key=lambda each: each[0])
     return kept + most, component
 
 
 def _works(need: Need, working: Component) -> bool:
     """Does it work while this one does?"""
-    return need.component is working or (bool(working.phase) and need.component.phase == working.phase)
+    return need.component is working or not set(need.component.phases).isdisjoint(working.phases)
 
 
 def _part(need: Need, working: Component) -> str:
