@@ -68,7 +68,19 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
         return Own(None, str(reason))
     times = tuple(segment_times(model, question, design))
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
-    return Own(priced, forbidden=tuple(faults(question, model, design)), bases=bases(problem, question, design))
+    forbidden = tuple(faults(_with_beaten(problem, question, design), model, design))
+    return Own(priced, forbidden=forbidden, bases=bases(problem, question, design))
+
+
+def _with_beaten(problem: Problem, question: Question, design: Design) -> Question:
+    """The question with the options of a design that its hints offer, and that it has not because others beat them."""
+    options = dict(question.options)
+    for name, mine in design.options.items():
+        offered = problem.job.choices.get(name, (problem[name].parallel,))
+        beaten = mine not in options[name] and mine.parallel in offered
+        if beaten and any((its.kind, its.amount) == (mine.kind, mine.amount) for its in options[name]):
+            options[name] = (*options[name], mine)
+    return replace(question, options=options)
 
 
 def _design(problem: Problem, question: Question, model: CostModel) -> Design:
