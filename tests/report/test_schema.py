@@ -75,7 +75,7 @@ BAD = [
         "{accelerators: 8-}", "{accelerators: 9999999999}", "{accelerators: 8, accelerators_per_process: 0}", '{accelerators: 8, accelerators_per_process: "0"}', "{accelerators: 8, accelerators_per_process: yes}",
         "{accelerators: 8, parallel: 4}", "{accelerators: 8, parallel: {tp: 0}}", "{accelerators: 8, parallel: {tp: []}}", "{accelerators: 8, parallel: {tp: ~}}", "{accelerators: 8, parallel: {xp: 2}}",
         "{accelerators: 8, parallel: {tp: [1, 2, 3, 4, 5, 6, 7, 8, 9]}}", "{accelerators: 8, memory: lots}", "{accelerators: 8, memory: -1}", "{accelerators: 8, memory: 70KiB}", "{accelerators: 8, memory: ~}",
-        "{accelerators: 8, cpus: 0}", "{accelerators: 8, role: boss}", "{accelerators: 8, phase: [a]}", "{accelerators: 8, phase: ~}", "{accelerators: 8, phase: true}", "{accelerators: 8, node_group: {a: 1}}",
+        "{accelerators: 8, cpus: 0}", "{accelerators: 8, role: boss}", "{accelerators: 8, phase: {a: 1}}", "{accelerators: 8, phase: ~}", "{accelerators: 8, phase: true}", "{accelerators: 8, node_group: {a: 1}}",
         "{accelerators: 8, node_group: []}", "{accelerators: 8, node_group: ~}", "{accelerators: 8, accelerator: 'H 100'}", "{accelerators: 8, contiguous: 1}", "{accelerators: 8, contiguous: 'true'}",
         "{accelerators: 8, stride: -2}", "{accelerators: 8, colocate_with: {b: 1}}", "{accelerators: 8, disjoint_from: [[b]]}", "{placement: []}", "{placement: {a: 1}}", "{placement: true}",
         "{placement: [{ranks: 0}]}", "{placement: [{ranks: 0, node: 0, gpus: 0}]}", "{placement: [{ranks: 0, node: 0, accelerators: []}]}", "{placement: [{ranks: [0], node: 0}]}", "{placement: [0]}",
