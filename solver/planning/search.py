@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import insort
-from dataclasses import dataclass, field
-from typing import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Callable, Iterator, Sequence
 
-from ...models.findings.finding import Finding
 from ...models.planning.design import Design
 from ...models.planning.question import Question
 from ..sandbox.stopped import Stopped, interrupted
 from .costs.cost_model import CostModel
+from .searched import Found, Price, Searched
 from .sizes.branching import Branching
 from .sizes.choices import Choice, Choices
 from .sizes.curves import Curves
@@ -20,7 +20,9 @@ from .sizes.sizing import Sizing
 from .structures.every import Arrangement, arrangements
 from .structures.structure import Structure
 
-Price = tuple[int, int]
+__all__ = ["Found", "Price", "Searched", "search"]
+
+Skip = Callable[[Structure], bool]
 FEW = 16
 """Accelerators up to which no solver is started, however long dividing takes."""
 PARTS = 2_000
@@ -33,46 +35,9 @@ LOOK = 0.0005
 """Deterministic seconds that a first sight of a structure counts for."""
 
 
-@dataclass(frozen=True, order=True)
-class Found:
-    """The best design of one structure: what is as small as possible and what comes second (times in ns), and the structure's number."""
-
-    price: Price
-    number: int
-    design: Design = field(compare=False)
-    structure: Structure = field(compare=False)
-
-
-@dataclass(frozen=True)
-class Searched:
-    """What a search found.
-
-    Attributes
-    ----------
-    found : the best design of each of the best structures, the best first.
-    bound : no design has a smaller first part of its price; None if there is no design at all, which is proved.
-    proved : is what was found proved to be the best, and in this order?
-    structures : how many structures can have a design at all, and of how many the counts were searched.
-    spent : deterministic seconds.
-    stopped : why the search ended before it was decided; None if it came to its end or to its limit.
-    """
-
-    found: tuple[Found, ...]
-    bound: int | None
-    proved: bool
-    structures: tuple[int, int] = (0, 0)
-    spent: float = 0.0
-    stopped: Finding | None = None
-
-    @property
-    def best(self) -> Found | None:
-        """The best design."""
-        return self.found[0] if self.found else None
-
-
 def search(
     question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
-    settle: Settle | None = None, answer_interrupted: bool = False,
+    settle: Settle | None = None, answer_interrupted: bool = False, skip: Skip | None = None,
 ) -> Searched:  # fmt: skip
     """The best designs of the `count` best structures, without those of `excluded`.
 
@@ -82,9 +47,10 @@ def search(
     ----------
     limit : in deterministic seconds: the same answer on any machine.
     settle : how structures are settled that dividing does not decide; None: by CP-SAT in a process of its own (solver/sandbox).
+    skip : structures that are known to have no design that may be an answer.
     answer_interrupted : whether Ctrl-C ends the search alone, with what was found until then; else KeyboardInterrupt is raised.
     """
-    run = _Run(question, model, limit, seed, count, excluded)
+    run = _Run(question, model, limit, seed, count, excluded, skip)
     stopped: Stopped | None = None
     try:
         run.look()
@@ -121,8 +87,17 @@ class _Open:
 class _Run:
     """One search: what it found, and what is proved."""
 
-    def __init__(self, question: Question, model: CostModel, limit: float, seed: int, count: int, excluded: Sequence[Design]) -> None:
-        self.question, self.model, self.seed, self.count, self.excluded = question, model, seed, count, excluded
+    def __init__(
+        self,
+        question: Question,
+        model: CostModel,
+        limit: float,
+        seed: int,
+        count: int,
+        excluded: Sequence[Design],
+        skip: Skip | None = None,
+    ) -> None:
+        self.question, self.model, self.seed, self.count, self.excluded, self.skip = question, model, seed, count, excluded, skip
         self.limit, self.spent, self.seen, self.searched = limit, 0.0, 0, 0
         self.unseen: Price | None = (0, 0)
         """What structures cost at least that nobody looked at; None if there are none, or none that can be among the best."""
@@ -167,8 +142,10 @@ class _Run:
     def _seen(self, arrangement: Arrangement) -> Iterator[_Open]:
         """Its structures that can have a design, as long as there is time to look at them; the first one in any case."""
         for structure in arrangement.structures():
+            if self.skip is not None and self.skip(structure):
+                continue
             self.spent += LOOK
-            out = tuple(design for design in self.excluded if _is_of(design, structure))
+            out = tuple(design for design in self.excluded if structure.is_of(design))
             sizing = self._sizing(structure, len(out))
             floor = least(sizing, self._curves)
             self.seen += 1
@@ -279,11 +256,3 @@ class _Run:
 
 def _is_same(one: Design, other: Design) -> bool:
     return (set(one.blocks), one.options, one.segments) == (set(other.blocks), other.options, other.segments)
-
-
-def _is_of(design: Design, structure: Structure) -> bool:
-    """Is a design one of this structure?"""
-    if design.segments != structure.segments:
-        return False
-    users = {frozenset(block.components) for block in design.blocks}
-    return users <= {frozenset(its) for its in structure.users}

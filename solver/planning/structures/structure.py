@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from ....models.planning.design import Design
+
 OUTSIDE = -1
 
 
@@ -38,3 +40,8 @@ class Structure:
     def users(self) -> tuple[tuple[str, ...], ...]:
         """For each set, all components that use its accelerators: its own, and those of the sets around it."""
         return tuple(tuple(name for number in around for name in self.sets[number]) for around in self.around)
+
+    def is_of(self, design: Design) -> bool:
+        """Is a design one of this structure?"""
+        users = {frozenset(its) for its in self.users}
+        return design.segments == self.segments and users.issuperset(frozenset(block.components) for block in design.blocks)

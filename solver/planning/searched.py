@@ -1,0 +1,49 @@
+"""What a search for designs found, and what is proved of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...models.findings.finding import Finding
+from ...models.planning.design import Design
+from .structures.structure import Structure
+
+Price = tuple[int, int]
+"""What is as small as possible, and what comes second: ns and accelerators, in the order of the aim."""
+
+
+@dataclass(frozen=True, order=True)
+class Found:
+    """The best design of one structure: what is as small as possible and what comes second (times in ns), and the structure's number."""
+
+    price: Price
+    number: int
+    design: Design = field(compare=False)
+    structure: Structure = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search found.
+
+    Attributes
+    ----------
+    found : the best design of each of the best structures, the best first.
+    bound : no design has a smaller first part of its price; None if there is no design at all, which is proved.
+    proved : is what was found proved to be the best, and in this order?
+    structures : how many structures can have a design at all, and of how many the counts were searched.
+    spent : deterministic seconds.
+    stopped : why the search ended before it was decided; None if it came to its end or to its limit.
+    """
+
+    found: tuple[Found, ...]
+    bound: int | None
+    proved: bool
+    structures: tuple[int, int] = (0, 0)
+    spent: float = 0.0
+    stopped: Finding | None = None
+
+    @property
+    def best(self) -> Found | None:
+        """The best design."""
+        return self.found[0] if self.found else None
