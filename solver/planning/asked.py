@@ -58,7 +58,7 @@ def _counted(problem: Problem, component: Component) -> Component:
     """The component; with its own count where its ranks are given."""
     if component.runs is None:
         return component
-    amount = problem.given().amount(component.name)
+    amount = problem.given().amount(component.name) or component.least  # processes that hold nothing are counted by themselves
     return replace(component, least=amount, most=amount)
 
 

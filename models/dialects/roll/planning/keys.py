@@ -47,10 +47,11 @@ def numbers(root: Mapping, role: str, parallel: Parallel) -> dict[str, int] | No
 
 
 def opened_root(root: Mapping, roles: frozenset[str]) -> Mapping:
-    """The tree without the devices of these roles, and without the number of their workers."""
+    """The tree without the devices of these roles, and without the number of their workers; roles on CPUs keep theirs."""
     for role in roles:
-        for key in (DEVICES, WORLD_SIZE):
-            root = _at(root, f"{role}.{key}".split("."), None)
+        if find(root, f"{role}.{DEVICES}") is not None:
+            for key in (DEVICES, WORLD_SIZE):
+                root = _at(root, f"{role}.{key}".split("."), None)
     return root
 
 

@@ -8,6 +8,7 @@ from typing import Callable, Mapping, Union
 
 from ....component import DISJOINT, Relation
 from ....configuration.settings import Amount
+from ....findings.finding import Finding, warning
 from ....machines.cluster import Cluster
 from ....machines.shorthand import AsDeclared
 from ....parallel import Parallel
@@ -40,12 +41,22 @@ def anew(read: Read, machines: Cluster | AsDeclared | None) -> Reading:
         return found
     job, cluster = found.problem.job, found.problem.cluster
     open_ = {each.name for each in job.components if each.runs is None}
+    if job.laying is None:
+        placed = replace(found.problem, job=replace(job, workload=None))
+        return replace(found, problem=placed, findings=(*found.findings, _nothing_planned(found)))
     fits = before.problem.cluster is cluster or before.problem.cluster == cluster
     own = {each.name: each.runs for each in before.problem.components if fits and each.runs is not None and each.name in open_}
     assumed = [each for each in before.unchecked if each.rule == FIT and not each.subject and each not in found.unchecked]
     return replace(
         found, problem=replace(found.problem, job=replace(job, own=own)), unchecked=(*found.unchecked, *assumed)
     )  # fmt: skip
+
+
+def _nothing_planned(reading: Reading) -> Finding:
+    block = reading.document.root.get(HINTS)
+    message = "the times of the file choose no ranks: no pool of this program has a size of its own that could be chosen"
+    help_ = "drop the times, or plan a program with one pool, or with one to train in and one to generate in"
+    return warning("PW604", HINTS, message, block.span if block else None, help=help_)
 
 
 def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own, again: Again) -> None:

@@ -131,3 +131,13 @@ def test_the_answer_is_written_over_devices_and_degrees_and_verify_finds_nothing
         assert list(seats(again.problem[name].runs or ())) == list(seats(answer.plan.assignment.of(name)))
     others = {key: value for key, value in yaml.safe_load(after).items() if key not in ("actor_train", "actor_infer")}
     assert others == {key: value for key, value in its.items() if key not in ("actor_train", "actor_infer")}
+
+
+def test_a_role_on_cpus_keeps_its_workers_and_takes_its_time() -> None:
+    blocks = config()["placewright"]["components"]
+    its = config(placewright={"components": {**blocks, "rewards.math": {"seconds": {4: 20}}}})
+    answer = solve(of(its), sandbox=False)
+    assert answer.planned is not None
+    design = answer.planned.best.design
+    assert design.options["rewards.math"].amount == 4
+    assert answer.planned.best.segments[design.segments[1]] == 20 * 10**9

@@ -154,3 +154,12 @@ def test_a_file_with_ranks_and_times_is_launched_on_its_ranks() -> None:
     assert answer.verdict == "verified"
     assert answer.plan is not None
     assert answer.plan.assignment.held("actor") == 8
+
+
+def test_a_program_whose_pools_have_no_sizes_of_their_own_is_not_planned_and_says_so() -> None:
+    program = "python3 -m split_placement.main_ppo_split algorithm.adv_estimator=gae actor_rollout_ref.rollout.name=vllm"
+    text = f"{program} trainer.n_gpus_per_node=8 trainer.nnodes=2 +placewright.components.actor.seconds.8=60\n"
+    reading = of(text, name="run.sh").to_solve
+    assert [each.code for each in reading.findings if "choose no ranks" in each.message] == ["PW604"]
+    assert reading.problem is not None
+    assert all(each.runs is not None for each in reading.problem.components)
