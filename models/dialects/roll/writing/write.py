@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
-from ....component import Component
+from ....component import Component, Parallel
 from ....findings.finding import UnusableInput, error
 from ....findings.span import Edit, apply_edits
 from ....machines.node_group import ACCELERATOR
@@ -123,12 +124,17 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
     for name, runs in assignment.runs.items():
         its = found[name].runs if name in found else None
         shape = problem.job.shapes.get(name, {}).get(degrees[name]) if name in degrees else None
-        if shape is not None and name in found and found[name].parallel != shape.parallel:
+        if shape is not None and name in found and _degrees(found[name].parallel) != _degrees(shape.parallel):
             raise _refused(name, f"with it, `{name}` would have {found[name].parallel}")
         if name not in open_ and problem.kind(problem[name]) != ACCELERATOR:
             continue  # on which of the reserved nodes it is follows from the others
         if its is None or list(seats(its)) != list(seats(runs)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+
+
+def _degrees(parallel: Parallel) -> Parallel:
+    """Those that keys say: data parallel ranks are as many as there are devices."""
+    return replace(parallel, dp=1)
 
 
 def _without(root: object, open_: set[str], degrees: Degrees) -> object:
