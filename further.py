@@ -122,7 +122,7 @@ def account(
     plan; ValueError where no component says its `seconds`, or not of the ranks that are given.
     """
     from .models.findings.finding import UnusableInput
-    from .solver.planning.after.account import account as found
+    from .solver.planning.after.accounting import account as found
     from .solver.planning.after.given import given
 
     question = question_of(file, cluster, dialect, **options)

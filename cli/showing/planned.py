@@ -15,7 +15,7 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int) -> tu
         return [], {}
     from ...report.planning.data import to_data
     from ...report.planning.text import render
-    from ...solver.planning.after.account import account
+    from ...solver.planning.after.accounting import account
     from ...solver.planning.after.given import given
 
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...models.planning.planned import Priced
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account, Other
-from ...solver.planning.after.sensitivity import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
+from ...solver.planning.after.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
 from ...solver.wording import listed
 from ..terminal import escape
 from .words import design_in_words, over, seconds, task_name, total
@@ -88,7 +88,7 @@ def sensitivities(account: Account) -> str:
     if found is None or not (found.flips or found.left):
         return ""
     better = f"{WORTH} % better" if account.planned.question.aim == SECONDS else "of fewer accelerators"
-    spread = f"from {QUICKEST / HUNDRED:g}x to {SLOWEST / HUNDRED:g}x, {found.searches} further searches"
+    spread = f"from {QUICKEST / HUNDRED:g}x to {SLOWEST / HUNDRED:g}x"
     lines = [_flip(account, flip) for flip in found.flips if flip.flips is not None]
     flipping = {flip.component for flip in found.flips if flip.flips is not None}
     stays = [name for name in dict.fromkeys(flip.component for flip in found.flips) if name not in {*flipping, *found.left}]

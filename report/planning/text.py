@@ -29,7 +29,7 @@ def _headline(account: Account) -> str:
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
     figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{best.design.accelerators} accelerators"]
     value = total(best) if question.aim == SECONDS else best.design.accelerators
-    distance = max(0.0, 100 * (value - planned.bound) / planned.bound)
+    distance = max(0.0, 100 * (value - planned.bound) / max(planned.bound, 1))
     proof = "proved the best" if planned.proved else f"within {distance:.1f} % of the best possible"
     if account.given:
         proof = f"{distance:.1f} % from the bound" + (": keep it" if distance <= KEEP else "")

@@ -8,6 +8,7 @@ from typing import Callable, Iterator, Sequence
 
 from ...models.planning.design import Design
 from ...models.planning.question import Question
+from ...models.planning.workload import SECONDS
 from ..sandbox.stopped import Stopped, interrupted
 from .costs.cost_model import CostModel
 from .searched import Found, Price, Searched
@@ -99,7 +100,7 @@ class _Run:
     ) -> None:
         self.question, self.model, self.seed, self.count, self.excluded, self.skip = question, model, seed, count, excluded, skip
         self.limit, self.spent, self.seen, self.searched = limit, 0.0, 0, 0
-        self.unseen: Price | None = (0, 0)
+        self.unseen: Price | None = self._at_least()
         """What structures cost at least that nobody looked at; None if there are none, or none that can be among the best."""
         self.open: list[_Open] = []
         self._ways, self._curves = Choices(question, model.divisor(question)), Curves()
@@ -113,7 +114,8 @@ class _Run:
         """
         waiting = list(arrangements(self.question, self.model))
         many = len(waiting) > MANY and self.model.full and not self.model.by_phase
-        for floor, arrangement in self._by_work(waiting) if many else (((0, 0), each) for each in waiting):
+        for floor, arrangement in self._by_work(waiting) if many else ((self._at_least(), each) for each in waiting):
+            self.unseen = floor
             if many and self._bar is not None and floor >= self._bar:
                 continue
             found = list(self._seen(arrangement))
@@ -121,13 +123,21 @@ class _Run:
             if many:
                 self._begin_all(found)
             if self.open and self.spent >= self.limit:
-                self.unseen = floor
                 break
         else:
             self.unseen = None
         if not many:
             self._begin_all(list(self.open))
         self._sort(self.open)
+
+    def _at_least(self) -> Price:
+        """What any design costs at least: one component has to do its work, and takes the fewest accelerators that it can."""
+        options = [its for its in self.question.options.values() if its]
+        used = max((min(option.accelerators for option in its) for its in options), default=0)
+        if self.question.aim != SECONDS:
+            return used, 0
+        times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))
+        return (max(times, default=0) if self.model.full else 0), 0
 
     def _by_work(self, waiting: Sequence[Arrangement]) -> list[tuple[Price, Arrangement]]:
         """Arrangements by the work of their busiest set, without those that have no design."""

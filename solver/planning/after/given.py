@@ -12,8 +12,9 @@ from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
 from ..search import search
-from .account import Account, account_of
-from .own import own_of
+from .account import Account
+from .accounting import account_of
+from .own_ranks import own_of
 
 OTHERS = 3
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Mapping
 
 from ....models.planning.design import Design
 from ....models.planning.planned import Planned, Priced
@@ -11,49 +12,16 @@ from ....models.planning.workload import SECONDS
 from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import CostModel, iteration, segment_times
-from ..search import Searched, search
+from ..search import Searched, Skip, search
+from ..structures.structure import Structure
+from .flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip, Sensitivity
+from .floors import floors
 from .shares import shares
 
-HUNDRED = 100
-SLOWEST, QUICKEST = 200, 50
-"""Percent of the times that a component was said to take, between which it is searched."""
-WORTH = 5
-"""Percent by which another plan must be better, so that a plan is said to flip."""
-SEARCHES = 40
+SEARCHES = 200
 """Further searches at most, all components together."""
 SPENT = 1.0
 """Deterministic seconds that these may take together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """What happens to a plan where one component takes another time than was said.
-
-    Attributes
-    ----------
-    component : whose times are others.
-    holds : percent of its times at which the plan is as good as any, but for less than `WORTH` percent.
-    flips : the next percent, at which it is not; None if it holds as far as was searched.
-    to : the best design there; None if nothing keeps to the budget there.
-    takes : ns of an iteration of the plan there.
-    sure : was it searched, and every search a proof? Else the plan may flip sooner, or to something better still.
-    """
-
-    component: str
-    holds: int
-    flips: int | None = None
-    to: Priced | None = None
-    takes: int = 0
-    sure: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
-    """For each component what happens where it is slower, then where it is quicker; `left` are those that were not searched any more."""
-
-    flips: tuple[Flip, ...]
-    left: tuple[str, ...] = ()
-    searches: int = 0
 
 
 def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT) -> Sensitivity:
@@ -88,6 +56,7 @@ class _Run:
     def __init__(self, planned: Planned, seed: int, most: int, limit: float) -> None:
         self.planned, self.model, self.seed, self.most = planned, cost_model(planned.model), seed, most
         self.searches, self.spent, self.limit = 0, 0.0, limit
+        self.floors: Mapping[Structure, int | None] | None = None
         self.known = [each.design for each in planned.others]
         """Designs that may be better somewhere: each narrows what is to be searched."""
 
@@ -102,7 +71,7 @@ class _Run:
         at, sure = end if flips is None else flips - step, True
         while at != HUNDRED:
             scaled = _Scaled(self.planned, self.model, component, at)
-            searched = self._search(scaled)
+            searched = self._beaten(scaled)
             if searched is None:
                 return None if flips is None else self._sooner(component, flips, step)
             if searched.best is None and not scaled.broken:
@@ -114,7 +83,7 @@ class _Run:
         if flips is None:
             return Flip(component, at, sure=sure)
         there = _Scaled(self.planned, self.model, component, flips)
-        searched = self._search(there)
+        searched = self._search(there, self._skip(there))
         if searched is None:
             return self._sooner(component, flips, step)
         to = there.priced(there.as_it_was(searched.best.design)) if searched.best else None
@@ -127,15 +96,39 @@ class _Run:
         to = min(better, key=lambda each: price(there.question, self.model, each.design), default=None)
         return Flip(component, flips - step, flips, to, there.takes, False)
 
-    def _search(self, scaled: _Scaled) -> Searched | None:
-        """What is better than the plan there; None if no search is left."""
+    def _beaten(self, scaled: _Scaled) -> Searched | None:
+        """Something better than the plan there: of the structures of designs that are known, or of any. None if no search is left."""
+        known = [each for each in self._floors() if any(_is_of(design, each) for design in (self.planned.best.design, *self.known))]
+        searched = self._search(scaled, lambda structure: structure not in known) if known else None
+        if searched is not None and searched.best is not None:
+            return searched
+        return self._search(scaled, self._skip(scaled))
+
+    def _search(self, scaled: _Scaled, skip: Skip) -> Searched | None:
+        """The best that is better than the plan there; None if no search is left."""
         if self.searches >= self.most or self.spent >= self.limit:
             return None
-        searched = scaled.search(self.limit - self.spent, self.seed)
+        searched = scaled.search(self.limit - self.spent, self.seed, skip)
         self.searches, self.spent = self.searches + 1, self.spent + searched.spent
         if searched.best is not None:
             self.known.append(scaled.as_it_was(searched.best.design))
         return searched
+
+    def _floors(self) -> Mapping[Structure, int | None]:
+        if self.floors is None:
+            self.floors, spent = floors(self.planned.question, self.model)
+            self.spent += spent
+        return self.floors
+
+    def _skip(self, scaled: _Scaled) -> Skip:
+        """What cannot be better than the plan there: no design is quicker than in proportion to the component that is."""
+        most, share, known = scaled.bar[0], min(scaled.percent, HUNDRED), self._floors()
+
+        def skip(structure: Structure) -> bool:
+            floor = known.get(structure, 0)
+            return floor is None or (most is not None and floor * share > most * HUNDRED)
+
+        return skip
 
     def _first(self, component: str, other: Design | None, end: int) -> int | None:
         """A percent at which a design is better, or without one the budget broken, and at the one before not; None if not at `end`."""
@@ -151,6 +144,12 @@ class _Run:
             middle = (near + far) // 2
             near, far = (near, middle) if beaten(middle) else (middle, far)
         return far
+
+
+def _is_of(design: Design, structure: Structure) -> bool:
+    """Is a design one of this structure?"""
+    users = {frozenset(its) for its in structure.users}
+    return design.segments == structure.segments and {frozenset(block.components) for block in design.blocks} <= users
 
 
 class _Scaled:
@@ -205,10 +204,10 @@ class _Scaled:
         within = time is None or iteration(self.model, self.question, its) <= time
         return within and (used is None or its.accelerators <= used)
 
-    def search(self, limit: float, seed: int) -> Searched:
+    def search(self, limit: float, seed: int, skip: Skip) -> Searched:
         """The best design that is better here than the plan, if there is one."""
         time, used = self.bar
         if used == 0:
             return Searched((), None, True)
         budget = replace(self.question.budget, nanoseconds=time, accelerators=used)
-        return search(replace(self.question, budget=budget), self.model, limit, seed)
+        return search(replace(self.question, budget=budget), self.model, limit, seed, skip=skip)

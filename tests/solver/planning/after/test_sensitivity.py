@@ -8,7 +8,8 @@ import pytest
 from placewright.models.planning.planned import Planned
 from placewright.models.planning.question import Question
 from placewright.models.planning.workload import SECONDS
-from placewright.solver.planning.after.sensitivity import QUICKEST, SLOWEST, WORTH, Flip, sensitivity
+from placewright.solver.planning.after.flip import QUICKEST, SLOWEST, WORTH, Flip
+from placewright.solver.planning.after.sensitivity import sensitivity
 from placewright.solver.planning.check import price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import search
@@ -86,7 +87,7 @@ def test_what_is_known_is_said_where_no_search_is_left() -> None:
         for flip in found.flips:
             assert flip.flips is not None and not flip.sure
             assert not stands(planned, flip.component, flip.flips)
-            assert flip.to is not None and flip.to.nanoseconds < flip.takes or planned.question.aim != SECONDS
+            assert (flip.to is not None and flip.to.nanoseconds < flip.takes) or planned.question.aim != SECONDS
             said += 1
     assert said > 2
 

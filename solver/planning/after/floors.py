@@ -1,0 +1,37 @@
+"""What each structure takes at least, so that further searches of nearly the same question leave out what they need not look at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Mapping
+
+from ....models.planning.question import Question
+from ....models.planning.workload import SECONDS
+from ..costs.cost_model import CostModel
+from ..search import LOOK
+from ..search import SPENT as PART
+from ..sizes.branching import Branching
+from ..sizes.choices import Choices
+from ..sizes.sizing import Sizing
+from ..structures.every import structures
+from ..structures.structure import Structure
+
+MOST = 1_000
+"""Structures that are looked at; what later ones take is not known."""
+
+
+def floors(question: Question, model: CostModel) -> tuple[Mapping[Structure, int | None], float]:
+    """(structure -> no design of it takes fewer ns, None if it has no design at all; deterministic seconds that it took to look).
+
+    The budget of time is left out: where a component is quicker, more may keep to it.
+    """
+    plain = replace(question, aim=SECONDS, budget=replace(question.budget, nanoseconds=None))
+    ways, spent = Choices(plain, model.divisor(plain)), 0.0
+    found: dict[Structure, int | None] = {}
+    for structure in structures(plain, model):
+        if len(found) >= MOST:
+            break
+        branching = Branching(Sizing(plain, model, structure, ways, 0))
+        spent += LOOK + PART * branching.parts
+        found[structure] = branching.floor[0] if branching.floor is not None else None
+    return found, spent

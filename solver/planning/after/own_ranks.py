@@ -1,0 +1,162 @@
+"""The file's own placement, priced as the answer is: what its ranks come to under the same cost model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....models.component import Component
+from ....models.machines.node_group import ACCELERATOR
+from ....models.parallel import Parallel
+from ....models.placements.assignment import Assignment
+from ....models.planning.design import Block, Design
+from ....models.planning.planned import Planned, Priced
+from ....models.planning.question import NO_KIND, Option, Question
+from ....models.problem import Problem
+from ...objectives import OBJECTIVES
+from ...objectives.traffic.bytes_across import BytesAcross
+from ..check import faults
+from ..costs import cost_model
+from ..costs.cost_model import CostModel, iteration, segment_times
+from ..interpolation import time_of
+from ..loop.traffic import Traffic
+from ..structures.every import segmentations
+from .basis import bases
+from .own import Own
+
+Seat = tuple[int, int]
+"""(node rank, local index) of an accelerator."""
+
+
+class _NoPrice(Exception):
+    """Why a placement has no price: a sentence."""
+
+
+def own(problem: Problem, planned: Planned) -> Own | None:
+    """What the file's own ranks come to, of those that were read anew; None where it has none."""
+    return own_of(problem, planned.question, cost_model(planned.model)) if problem.job.own else None
+
+
+def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
+    """What the ranks come to that the file gives to the components of a question."""
+    try:
+        design = _design(problem, question, model)
+    except _NoPrice as reason:
+        return Own(None, str(reason))
+    times = tuple(segment_times(model, question, design))
+    priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
+    forbidden = tuple(faults(_with_beaten(problem, question, design), model, design))
+    return Own(priced, forbidden=forbidden, bases=bases(problem, question, design))
+
+
+def _with_beaten(problem: Problem, question: Question, design: Design) -> Question:
+    """The question with the options of a design that its hints offer, and that it has not because others beat them."""
+    options = dict(question.options)
+    for name, mine in design.options.items():
+        offered = problem.job.choices.get(name, (problem[name].parallel,))
+        beaten = mine not in options[name] and mine.parallel in offered
+        if beaten and any((its.kind, its.amount) == (mine.kind, mine.amount) for its in options[name]):
+            options[name] = (*options[name], mine)
+    return replace(question, options=options)
+
+
+def _design(problem: Problem, question: Question, model: CostModel) -> Design:
+    """The design of the ranks. Raises _NoPrice."""
+    seats = {name: its for name in question.components if (its := _seats(problem, question, name))}
+    options = {name: _option(problem, question, problem[name], seats.get(name, frozenset())) for name in question.components}
+    users: dict[tuple[int, tuple[str, ...]], int] = {}
+    for seat in sorted(set().union(*seats.values())):
+        key = (_kind(problem, question, seat), tuple(name for name, its in seats.items() if seat in its))
+        users[key] = users.get(key, 0) + 1
+    blocks = tuple(Block(kind, count, names) for (kind, names), count in users.items())
+    best: Design | None = None
+    for segments in segmentations(question, model, tuple(block.components for block in blocks)):
+        design = Design(blocks, options, segments)
+        if best is None or iteration(model, question, design) < iteration(model, question, best):
+            best = design
+    if best is None:
+        raise _NoPrice("its components cannot take turns in the order of the workflow")
+    return best
+
+
+def _traffic(problem: Problem, question: Question) -> int:
+    """Nanoseconds that what crosses the topology takes, where that counts."""
+    workload = problem.job.workload
+    if workload is None or not workload.bandwidth:
+        return 0
+    traffic = Traffic(problem, workload)
+    runs = {each.name: its for each in problem.components if (its := problem.job.own.get(each.name) or each.runs)}
+    asked = traffic.asked(problem)
+    names = tuple(each for each in asked.components if each.name in runs)
+    terms = [term for term in OBJECTIVES if isinstance(term, BytesAcross)]
+    placed = replace(asked, job=replace(asked.job, components=names))
+    return sum(traffic.costs.get(term.level, 0) * term.value(placed, Assignment(runs)) for term in terms)
+
+
+def _seats(problem: Problem, question: Question, name: str) -> frozenset[Seat]:
+    """The accelerators that a component holds by its own ranks; none for one on other resources. Raises _NoPrice."""
+    if problem.kind(problem[name]) != ACCELERATOR:
+        return frozenset()
+    runs = problem.job.own.get(name) or problem[name].runs
+    if runs is None:
+        runs = next((problem.job.own[other] for other in _stand_ins(question, name) if other in problem.job.own), None)
+    if runs is None:
+        raise _NoPrice(f"the file gives no ranks of `{name}`")
+    masks = Assignment({name: runs}).masks(name)
+    return frozenset(
+        (node, index)
+        for (node, kind), mask in masks.items()
+        if kind == ACCELERATOR
+        for index in range(mask.bit_length())
+        if mask >> index & 1
+    )
+
+
+def _stand_ins(question: Question, name: str) -> list[str]:
+    """Who does the work of a component that the framework does not start, in a way that it allows."""
+    pairs = [pair for way in question.ways if name in way.without for pair in sorted(way.together) if name in pair]
+    return [other for pair in pairs for other in pair if other != name]
+
+
+def _kind(problem: Problem, question: Question, seat: Seat) -> int:
+    """The kind of an accelerator. Raises _NoPrice for one that no component may be planned on."""
+    node = problem.cluster.nodes[seat[0]]
+    for index, kind in enumerate(question.kinds):
+        if (kind.model, kind.memory) == (node.accelerator_model, node.accelerator_memory):
+            return index
+    raise _NoPrice(f"`{node.name}` has no accelerator that is free")
+
+
+def _option(problem: Problem, question: Question, component: Component, seats: frozenset[Seat]) -> Option:
+    """The option that a component has by its ranks, among those of the question or beside them. Raises _NoPrice."""
+    options = question.options[component.name]
+    if not seats:
+        return min(options, key=lambda each: each.nanoseconds) if component.runs is None else _bare(problem, question, component)
+    kinds = {_kind(problem, question, seat) for seat in seats}
+    if len(kinds) > 1:
+        raise _NoPrice(f"`{component.name}` lies on several kinds of accelerators")
+    kind, amount = kinds.pop(), len(seats)
+    degrees = list(dict.fromkeys((component.parallel, *problem.job.choices.get(component.name, ()))))
+    its = [each for each in options if (each.kind, each.amount) == (kind, amount)]
+    found = [each for parallel in degrees[:1] for each in its if each.parallel == parallel]
+    return found[0] if found else _beside(question, component, kind, amount, degrees[0])
+
+
+def _beside(question: Question, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
+    """An option that the question has not: of a count or of degrees that the hints do not offer. Raises _NoPrice."""
+    model = question.kinds[kind].model if kind != NO_KIND else ""
+    times = []
+    for phase in component.timed.phases if component.timed else ():
+        time = time_of(component.timed, phase, amount, parallel, model) if component.timed else None
+        if time is None:
+            raise _NoPrice(f"nothing says how long `{component.name}` takes on {amount}")
+        times.append(time)
+    rounded = tuple(-(-time.nanoseconds // question.batches) * question.batches for time in times)
+    outside = any(time.extrapolated for time in times)
+    return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside)
+
+
+def _bare(problem: Problem, question: Question, component: Component) -> Option:
+    """The option of a component on other resources than accelerators, whose processes are given."""
+    amount = Assignment({component.name: component.runs or ()}).world_size(component.name)
+    its = [each for each in question.options[component.name] if each.amount == amount]
+    return its[0] if its else _beside(question, component, NO_KIND, amount, component.parallel)
