@@ -30,6 +30,8 @@ from .why.none import why_none
 Solve = Callable[[Problem], Answer]
 ROUNDS = 12
 """Searches for designs that are placed, at most; after each, what is known of its designs rules these out."""
+PLACED = 12
+"""Designs that have a placement, at most, where the best of them is not known before they are placed."""
 ALTERNATIVES = 3
 
 
@@ -94,7 +96,7 @@ class _Loop:
         if first is None or (self.best is not None and (first.price >= self.best.price or not self.traffic.costs)):
             self.closed = self.searched.proved
             return False
-        return self.rounds < ROUNDS
+        return self.rounds < ROUNDS and len(self.placed) < PLACED
 
     def place(self) -> None:
         """Places what was found, the best first; then searches for what is left."""
