@@ -98,7 +98,7 @@ def sensitivities(account: Account) -> str:
     if unsure:
         lines.append(f"not proved of {listed(sorted(unsure))}: the search was cut short")
     if found.left:
-        lines.append(f"not searched any more: {listed(list(found.left))}")
+        lines.append(f"not searched: {listed(list(found.left))}")
     return "\n".join(
         [f"where a hint is wrong, the plan flips when another is {better} ({spread}):", *(f"  {escape(line)}" for line in lines)]
     )
