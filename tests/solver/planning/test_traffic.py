@@ -1,0 +1,92 @@
+"""What crosses counts as time: compared with every design placed, and its traffic weighed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from placewright.models.link import Link
+from placewright.models.planning.measured import SECOND
+from placewright.models.planning.workload import After, Workload
+from placewright.models.problem import Problem
+from placewright.solver.planning import options as every_option
+from placewright.solver.planning.asked import asked
+from placewright.solver.planning.loop.traffic import Traffic
+from placewright.solver.planning.placing import placing
+from placewright.solver.planning.plan import plan
+from placewright.solver.searching.search import solve
+
+from ..cases import cluster, problem
+from .test_loop import timed
+from .tried import priced
+
+SEEDS = 10
+
+
+def drawn(seed: int) -> tuple[Problem, Workload]:
+    """Two components on two or three small nodes in racks or none, with weights that are sent or collectives."""
+    random = Random(f"traffic {seed}")
+    racks = random.choice(("", "ab"))
+    nodes = [{"count": random.choice((2, 3)), **({"rack": racks[rank % 2]} if racks else {})} for rank in range(random.choice((2, 2, 3)))]
+    parts = [
+        timed(name, tp, 4, random.choice((30, 60)), random.choice((0.5, 1.0)), tp=tp, traffic=random.choice((0, 0, 50)))
+        for name, tp in (("rollout", random.choice((1, 2))), ("actor", random.choice((1, 2))))
+    ]
+    links = (Link("actor", "rollout", weights=random.choice((50, 100))),)
+    found = problem(cluster(*nodes), *parts)
+    rates = {"rack" if racks else "node": random.choice((2, 10, 50))}
+    workload = Workload((After("rollout", "actor"),), batches=random.choice((1, 4)), bandwidth=rates)
+    return replace(found, job=replace(found.job, links=links)), workload
+
+
+def best_of_all(asked_for: Problem, workload: Workload) -> int:
+    """Nanoseconds of the best design with the least that crosses in any placement of it."""
+    question, traffic = asked(asked_for, workload), Traffic(asked_for, workload)
+    seen: dict[object, int] = {}
+    for (time, _), design in sorted(priced(question, False), key=lambda each: each[0]):
+        key = design.blocks, tuple(design.options.items())
+        if key not in seen and time < min(seen.values(), default=1 << 62):
+            answer = solve(traffic.asked(placing(asked_for, question, design)))
+            if answer.plan is not None:
+                seen[key] = time + traffic.nanoseconds(answer.plan)
+    return min(seen.values())
+
+
+def test_the_best_with_its_traffic_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(every_option, "_undominated", lambda found, *_: iter(found))
+    proved = crossing = 0
+    for seed in range(SEEDS):
+        asked_for, workload = drawn(seed)
+        found = plan(asked_for, workload, solve).planned
+        assert found is not None, seed
+        best, total = best_of_all(asked_for, workload), found.best.nanoseconds + found.best.traffic
+        assert found.bound <= best <= total, seed
+        assert not found.proved or found.bound == best == total, seed
+        proved += found.proved
+        crossing += bool(found.best.traffic)
+    assert proved > SEEDS // 2
+    assert crossing > 0
+
+
+def test_what_is_dear_at_one_level_is_weighed_by_its_own_bandwidth() -> None:
+    """MiB across racks and zones cost what their levels say, and levels without a bandwidth nothing."""
+    where = cluster({"count": 2, "rack": "a", "zone": "z"}, {"count": 2, "rack": "b", "zone": "z"})
+    found = problem(where, timed("actor", 4, 4, traffic=100))
+    for rates, ns in (({"rack": 50}, 2 * SECOND), ({"zone": 50}, 0), ({"rack": 100, "zone": 1}, SECOND)):
+        traffic = Traffic(found, Workload(bandwidth=rates))
+        answer = solve(traffic.asked(found))
+        assert answer.plan is not None
+        assert traffic.nanoseconds(answer.plan) == ns
+
+
+def test_nodes_are_a_level_of_their_own_where_no_other_is_named() -> None:
+    where = cluster({"count": 2}, {"count": 2})
+    found = problem(where, timed("actor", 4, 4, tp=2, traffic=100))
+    traffic = Traffic(found, Workload(bandwidth={"node": 100}))
+    answer = solve(traffic.asked(found))
+    assert answer.plan is not None
+    assert traffic.nanoseconds(answer.plan) == SECOND
+    plan_as_is = traffic.answered(answer.plan)
+    assert plan_as_is.cluster == where
+    assert "MiB of collectives across nodes" in {term.name for term in plan_as_is.terms}
