@@ -30,6 +30,8 @@ from .why.none import why_none
 Solve = Callable[[Problem], Answer]
 ROUNDS = 12
 """Searches for designs that are placed, at most; after each, what is known of its designs rules these out."""
+ALL_PROBES = 48
+"""Further placements that are tried so that a design rules out others with it, of all designs together."""
 PLACED = 12
 """Designs that have a placement, at most, where the best of them is not known before they are placed."""
 ALTERNATIVES = 3
@@ -75,6 +77,7 @@ class _Loop:
     answer_interrupted: bool
     spent: float = 0.0
     rounds: int = 0
+    probes: int = ALL_PROBES
     out: list[Barred] = field(default_factory=list)
     done: list[Barred] = field(default_factory=list)
     placed: list[_Placed] = field(default_factory=list)
@@ -165,13 +168,17 @@ class _Loop:
         if self.best is not None and not self.traffic.costs:
             return  # it costs as much as the best, and was no more than another answer
         if answer.verdict == IMPOSSIBLE:
-            out = ruled_out(self.problem, self.question, found.design, self.solve)
+            out = ruled_out(self.problem, self.question, found.design, self._probe, self.probes)
         else:
             out = this_alone(found.design)
         if answer.verdict != IMPOSSIBLE or out.segments is not None:
             self.unsure.append(found.price[0])
         self.out.append(out)
         self.unplaceable.append(Unplaceable(self._priced(found.design), answer.findings))
+
+    def _probe(self, part: Problem) -> Answer:
+        self.probes -= 1
+        return self.solve(part)
 
     def _priced(self, design: Design) -> Priced:
         return Priced(design, iteration(self.model, self.question, design), tuple(segment_times(self.model, self.question, design)))

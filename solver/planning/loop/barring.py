@@ -15,7 +15,7 @@ from ..placing import placing
 
 Solve = Callable[[Problem], Answer]
 PROBES = 12
-"""Further placements that are tried for one design, so that others are ruled out with it."""
+"""Further placements that are tried for one design at most, so that others are ruled out with it."""
 
 
 def this_alone(design: Design) -> Barred:
@@ -23,13 +23,13 @@ def this_alone(design: Design) -> Barred:
     return _barred(design, design.options, {})
 
 
-def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve) -> Barred:
+def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve, probes: int = PROBES) -> Barred:
     """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
 
     Fewer components, without their memory and traffic, are placed by themselves: what is impossible for them is impossible for every
     design that has them so. Then the same with so many accelerators or more, and with the fewest that are already too many.
     """
-    probing = _Probing(problem, question, design, solve)
+    probing = _Probing(problem, question, design, solve, min(probes, PROBES))
     every = {name: design.options[name].amount for name in question.components}
     if not probing.is_impossible(every, False):
         return replace(this_alone(design), segments=design.segments)
@@ -63,7 +63,7 @@ class _Probing:
     question: Question
     design: Design
     solve: Solve
-    probes: int = PROBES
+    probes: int
 
     def is_impossible(self, amounts: Mapping[str, int], or_more: bool) -> bool:
         """Is it proved that these components have no placement with so many accelerators, or also with more? False if nobody knows."""
