@@ -91,14 +91,16 @@ def sensitivities(account: Account) -> str:
     spread = f"from {QUICKEST / HUNDRED:g}x to {SLOWEST / HUNDRED:g}x"
     lines = [_flip(account, flip) for flip in found.flips if flip.flips is not None]
     flipping = {flip.component for flip in found.flips if flip.flips is not None}
-    stays = [name for name in dict.fromkeys(flip.component for flip in found.flips) if name not in {*flipping, *found.left}]
+    left = [name for name, _ in found.left]
+    stays = [name for name in dict.fromkeys(flip.component for flip in found.flips) if name not in {*flipping, *left}]
     unsure = {flip.component for flip in found.flips if not flip.sure and flip.flips is None}
     if stays:
         lines.append(f"stays whatever {listed(stays)} {'take' if len(stays) > 1 else 'takes'}")
     if unsure:
         lines.append(f"not proved of {listed(sorted(unsure))}: the search was cut short")
     if found.left:
-        lines.append(f"not searched: {listed(list(found.left))}")
+        sides = {name: "" if left.count(name) > 1 else " slower" if end > HUNDRED else " quicker" for name, end in found.left}
+        lines.append(f"not searched: {listed([name + side for name, side in sides.items()])}")
     return "\n".join(
         [f"where a hint is wrong, the plan flips when another is {better} ({spread}):", *(f"  {escape(line)}" for line in lines)]
     )

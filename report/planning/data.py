@@ -125,7 +125,11 @@ def _own(planned: Planned, own: Own) -> Data:
 
 
 def _sensitivity(question: Question, found: Sensitivity) -> Data:
-    return {"searches": found.searches, "not_searched": list(found.left), "flips": [_flip(question, each) for each in found.flips]}
+    return {
+        "searches": found.searches,
+        "not_searched": [{"component": name, "up_to": end / HUNDRED} for name, end in found.left],
+        "flips": [_flip(question, each) for each in found.flips],
+    }
 
 
 def _flip(question: Question, flip: Flip) -> Data:

@@ -12,7 +12,7 @@ from ..costs.cost_model import CostModel
 from ..memory.bill import bill
 from .account import Account, Other
 from .basis import bases
-from .flip import Sensitivity
+from .flip import QUICKEST, SLOWEST, Sensitivity
 from .own_ranks import own
 from .sensitivity import SEARCHES, SPENT, sensitivity
 from .shares import shares
@@ -28,7 +28,8 @@ def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = S
     found = account_of(problem, planned)
     if problem.job.workload is not None and problem.job.workload.bandwidth:
         # What crosses is known of designs that were placed; no search over designs alone says what would be better.
-        return replace(found, sensitivity=Sensitivity((), tuple(dict.fromkeys(task.component for task in planned.question.tasks))))
+        names = dict.fromkeys(task.component for task in planned.question.tasks)
+        return replace(found, sensitivity=Sensitivity((), tuple((name, end) for name in names for end in (SLOWEST, QUICKEST))))
     return replace(found, sensitivity=sensitivity(planned, seed, searches, min(limit, SPENT))) if searches else found
 
 

@@ -37,8 +37,11 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """For each component what happens where it is slower, then where it is quicker; `left` are those that were not searched any more."""
+    """For each component what happens where it is slower, then where it is quicker.
+
+    `left` are components with the percent up to which nothing was found and nothing proved.
+    """
 
     flips: tuple[Flip, ...]
-    left: tuple[str, ...] = ()
+    left: tuple[tuple[str, int], ...] = ()
     searches: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import Mapping
 
 from ....models.planning.question import Question
@@ -16,21 +17,22 @@ from ..sizes.sizing import Sizing
 from ..structures.every import structures
 from ..structures.structure import Structure
 
-MOST = 1_000
-"""Structures that are looked at; what later ones take is not known."""
+MOST = 300
+"""Structures up to which they are looked at."""
 
 
 def floors(question: Question, model: CostModel) -> tuple[Mapping[Structure, int | None], float]:
     """(structure -> no design of it takes fewer ns, None if it has no design at all; deterministic seconds that it took to look).
 
-    The budget of time is left out: where a component is quicker, more may keep to it.
+    Of more than `MOST` structures nothing is said. The budget of time is left out: where a component is quicker, more may keep to it.
     """
     plain = replace(question, aim=SECONDS, budget=replace(question.budget, nanoseconds=None))
+    every = list(islice(structures(plain, model), MOST + 1))
+    if len(every) > MOST:
+        return {}, 0.0
     ways, spent = Choices(plain, model.divisor(plain)), 0.0
     found: dict[Structure, int | None] = {}
-    for structure in structures(plain, model):
-        if len(found) >= MOST:
-            break
+    for structure in every:
         branching = Branching(Sizing(plain, model, structure, ways, 0))
         spent += LOOK + PART * branching.parts
         found[structure] = branching.floor[0] if branching.floor is not None else None

@@ -33,21 +33,22 @@ def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES, limit: fl
     """
     run = _Run(planned, seed, most, limit)
     found: list[Flip] = []
-    left: list[str] = []
+    left: list[tuple[str, int]] = []
     adds = shares(planned.question, run.model, planned.best.design)
     weight = {name: sum(adds[task] for task in its) for name, its in planned.question.tasks_of.items() if its}
     names = sorted(weight, key=lambda name: -weight[name])  # what adds most is searched first
-    for end in (SLOWEST, QUICKEST):
-        for name in names:
-            flip = run.flip(name, end)
-            if flip is None:
-                left.append(name)
-            else:
-                found.append(flip)
+    ways = [(name, end) for end in (SLOWEST, QUICKEST) for name in names]
+    nearest = {way: run.nearest(*way) for way in ways}  # cheap: what is known to be better, before anything is proved
+    for name, end in ways:
+        flip = run.flip(name, end, nearest[name, end])
+        if flip is None:
+            left.append((name, end))
+        else:
+            found.append(flip)
     order = planned.question.components
     found.sort(key=lambda flip: order.index(flip.component))
-    left.sort(key=order.index)
-    return Sensitivity(tuple(found), tuple(dict.fromkeys(left)), run.searches)
+    left.sort(key=lambda way: order.index(way[0]))
+    return Sensitivity(tuple(found), tuple(left), run.searches)
 
 
 class _Run:
@@ -56,29 +57,43 @@ class _Run:
     def __init__(self, planned: Planned, seed: int, most: int, limit: float) -> None:
         self.planned, self.model, self.seed, self.most = planned, cost_model(planned.model), seed, most
         self.searches, self.spent, self.limit = 0, 0.0, limit
+        self._shapes: dict[tuple[frozenset[frozenset[str]], tuple[int, ...]], bool] = {}
         self.floors: Mapping[Structure, int | None] | None = None
         self.known = [each.design for each in planned.others]
         """Designs that may be better somewhere: each narrows what is to be searched."""
 
-    def flip(self, component: str, end: int) -> Flip | None:
-        """Where the plan flips on the way to `end` percent; None if the searches were used up before anything was known.
+    def nearest(self, component: str, end: int, flips: int | None = None) -> int | None:
+        """A percent on the way to `end`, no farther than `flips`, at which a design of a structure that is known is better; None if none is.
 
         What is better at the far end is better from some percent on; before that the next search looks.
         """
         step = 1 if end > HUNDRED else -1
-        firsts = [first for other in self.known if (first := self._first(component, other, end)) is not None]
-        flips = min(firsts, key=lambda first: abs(first - HUNDRED), default=None)
+        firsts = [first for other in self.known if (first := self._first(component, other, flips or end)) is not None]
+        flips = min([*firsts, *([flips] if flips else [])], key=lambda first: abs(first - HUNDRED), default=None)
+        at = end if flips is None else flips - step
+        while at != HUNDRED:
+            scaled = _Scaled(self.planned, self.model, component, at)
+            searched = self._search(scaled, self._unknown)
+            if searched is None or (searched.best is None and not scaled.broken):
+                break
+            first = self._first(component, scaled.as_it_was(searched.best.design) if searched.best else None, at)
+            flips = at if first is None else first
+            at = flips - step
+        return flips
+
+    def flip(self, component: str, end: int, flips: int | None) -> Flip | None:
+        """Where the plan flips on the way to `end` percent, not after `flips`; None if the searches were used up and nothing is known."""
+        step = 1 if end > HUNDRED else -1
         at, sure = end if flips is None else flips - step, True
         while at != HUNDRED:
             scaled = _Scaled(self.planned, self.model, component, at)
-            searched = self._beaten(scaled)
+            searched = self._search(scaled, self._skip(scaled))
             if searched is None:
                 return None if flips is None else self._sooner(component, flips, step)
             if searched.best is None and not scaled.broken:
                 sure = searched.proved
                 break
-            first = self._first(component, scaled.as_it_was(searched.best.design) if searched.best else None, at)
-            flips = at if first is None else first
+            flips = self.nearest(component, end, at) or at
             at = flips - step
         if flips is None:
             return Flip(component, at, sure=sure)
@@ -96,13 +111,13 @@ class _Run:
         to = min(better, key=lambda each: price(there.question, self.model, each.design), default=None)
         return Flip(component, flips - step, flips, to, there.takes, False)
 
-    def _beaten(self, scaled: _Scaled) -> Searched | None:
-        """Something better than the plan there: of the structures of designs that are known, or of any. None if no search is left."""
-        known = [each for each in self._floors() if any(_is_of(design, each) for design in (self.planned.best.design, *self.known))]
-        searched = self._search(scaled, lambda structure: structure not in known) if known else None
-        if searched is not None and searched.best is not None:
-            return searched
-        return self._search(scaled, self._skip(scaled))
+    def _unknown(self, structure: Structure) -> bool:
+        """Is no design of this structure known?"""
+        shape = (frozenset(map(frozenset, structure.users)), structure.segments)
+        if shape not in self._shapes:
+            designs = (self.planned.best.design, *self.known)
+            self._shapes[shape] = any(_is_of(design, structure) for design in designs)
+        return not self._shapes[shape]
 
     def _search(self, scaled: _Scaled, skip: Skip) -> Searched | None:
         """The best that is better than the plan there; None if no search is left."""
@@ -112,6 +127,7 @@ class _Run:
         self.searches, self.spent = self.searches + 1, self.spent + searched.spent
         if searched.best is not None:
             self.known.append(scaled.as_it_was(searched.best.design))
+            self._shapes[frozenset(map(frozenset, searched.best.structure.users)), searched.best.structure.segments] = True
         return searched
 
     def _floors(self) -> Mapping[Structure, int | None]:

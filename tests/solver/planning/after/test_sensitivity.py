@@ -96,7 +96,7 @@ def test_no_more_is_searched_than_was_asked_for() -> None:
     for planned in each_planned("stream", range(10)):
         found = sensitivity(planned, most=1)
         assert found.searches <= 1
-        said = {flip.component for flip in found.flips} | set(found.left)
+        said = {flip.component for flip in found.flips} | {name for name, _ in found.left}
         assert said == {task.component for task in planned.question.tasks}
 
 
