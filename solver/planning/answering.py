@@ -9,6 +9,7 @@ from ...models.answer import Answer
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
+    from ...models.planning.workload import Workload
     from .sizes.settling import Settle
 
 Solve = Callable[[Problem], Answer]
@@ -20,7 +21,7 @@ def answering(place: Solve, limit: float, seed: int, settle: Settle | None = Non
     def answer(problem: Problem) -> Answer:
         workload = problem.job.workload
         if workload is None or all(each.runs is not None for each in problem.components if each.timed):
-            return place(problem)
+            return place(problem) if workload is None or not workload.bandwidth else _with_traffic(problem, workload, place)
         from .laying import laid_out
         from .memory.preferring import preferring
         from .plan import plan
@@ -32,6 +33,15 @@ def answering(place: Solve, limit: float, seed: int, settle: Settle | None = Non
         return _with_degrees(found, problem)
 
     return answer
+
+
+def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
+    """The answer for counts that were chosen where traffic counted as time: placed by the same objective."""
+    from .loop.traffic import Traffic
+
+    traffic = Traffic(problem, workload)
+    answer = place(traffic.asked(problem))
+    return answer if answer.plan is None else replace(answer, plan=traffic.answered(answer.plan))
 
 
 def _with_degrees(answer: Answer, problem: Problem) -> Answer:

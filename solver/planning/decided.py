@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...models.answer import Answer
+from ...models.planning.workload import Workload
 from ...models.problem import Problem
 
 
@@ -20,6 +21,9 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     from .placing import placing
 
     placed = placing(problem, planned.question, planned.best.design)
+    workload = problem.job.workload
+    if workload is not None and workload.bandwidth:  # by which placements are still weighed (see answering.py)
+        placed = replace(placed, job=replace(placed.job, workload=Workload(bandwidth=workload.bandwidth)))
     if placed.job.laying is None:
         return placed
     components = tuple(replace(each, runs=plan.assignment.of(each.name)) for each in placed.components)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping
 
+from ....models.cap import Cap
 from ....models.machines.cluster import Cluster
 from ....models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ....models.placements.plan import Plan
@@ -18,6 +19,8 @@ from ...objectives.traffic.bytes_across import BytesAcross
 
 LOWEST = LEVELS[-1]
 """Nodes stand for the domains of this level where the cluster names none: what crosses nodes is counted there."""
+_NAMES = {term.name: term.name.replace(WORDS[LOWEST], "nodes") for term in OBJECTIVES if WORDS[LOWEST] in term.name}
+"""The terms about these domains, and what they are called where nodes stand for them."""
 
 
 class Traffic:
@@ -41,14 +44,18 @@ class Traffic:
         if not self.costs:
             return problem
         preference = Preference(WEIGHTED, {level: self.costs.get(level, 0) for level in LEVELS})
-        cluster = _with_domains(problem.cluster) if self.by_node else problem.cluster
-        return replace(problem, cluster=cluster, job=replace(problem.job, preference=preference))
+        asked = replace(problem, job=replace(problem.job, preference=preference))
+        if not self.by_node:
+            return asked
+        back = {said: name for name, said in _NAMES.items()}
+        caps = tuple(Cap(tuple((back.get(name, name), cost) for name, cost in cap.terms), cap.most) for cap in problem.caps)
+        return replace(asked, cluster=_with_domains(problem.cluster), caps=caps)
 
     def answered(self, plan: Plan) -> Plan:
         """The plan on the cluster as it is."""
         if not self.by_node:
             return plan
-        terms = tuple(replace(term, name=term.name.replace(WORDS[LOWEST], "nodes")) for term in plan.terms)
+        terms = tuple(replace(term, name=_NAMES.get(term.name, term.name)) for term in plan.terms)
         return replace(plan, cluster=self.cluster, terms=terms)
 
     def nanoseconds(self, plan: Plan) -> int:

@@ -99,3 +99,23 @@ def test_limits_on_terms_hold_for_the_placement(file: Path) -> None:
     assert within.planned.best.design.options["rollout"].amount <= 16
     assert within.planned.proved
     assert [each.priced.design for each in within.planned.unplaceable]
+
+
+def test_where_traffic_counts_placements_are_compared_by_it(file: Path) -> None:
+    """Two components of a node each: the weights that cross nodes are the same wherever they lie."""
+    file.write_text(
+        "cluster: 2x8xH100\ncomponents:\n"
+        "  rollout: {accelerators: 8, parallel: {tp: 8}, seconds: 40}\n"
+        "  actor: {accelerators: 8, parallel: {tp: 8}, seconds: 40}\n"
+        "links: [{from: actor, to: rollout, weights: 100MiB}]\n"
+        "plan: {workflow: rollout -> actor, batches: 8, bandwidth: {node: 100MiB}}\n"
+    )
+    before = solved(file)
+    assert before.plan is not None
+    assert {term.name: term.value for term in before.plan.terms}["MiB of weights across nodes"] == 100
+    found = pw.alternatives(file, 2, sandbox=False)
+    assert [(len(found.found), found.complete)] == [(1, True)]
+    _, moved = pw.replan(file, before.plan, trade=True, sandbox=False)
+    assert moved is not None
+    assert moved.trade is None
+    assert moved.no_trade
