@@ -21,8 +21,8 @@ Accepted = frozenset[tuple[int, Parallel]]
 
 def accepted(
     pool: Pool, cluster: Cluster, degrees: Mapping[str, Mapping[Parallel, Mapping[str, int]]], again: Again
-) -> dict[str, Accepted]:  # fmt: skip
-    """Component -> the counts and degrees with which the fewest kinds of errors are told of it and of its pool.
+) -> dict[str, tuple[Accepted, str]]:  # fmt: skip
+    """Component -> the counts and degrees with which the fewest kinds of errors are told of it and of its pool, and one that always is.
 
     `degrees` are the choices of the components of the pool, with the numbers that say them. The counts are those of parts of one
     node, and of whole nodes.
@@ -30,8 +30,8 @@ def accepted(
     every = _sizes(cluster)
     tries = max(1, sum(map(len, degrees.values())))
     sizes = every[: max(1, MOST_TRIED // tries)]
-    found: dict[str, Accepted] = {}
-    known: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
+    found: dict[str, tuple[Accepted, str]] = {}
+    known: dict[tuple[tuple[str, int], ...], dict[str, list[str]]] = {}
     for name, choices in degrees.items():
         faults = {}
         for nodes, each in sizes:
@@ -41,17 +41,23 @@ def accepted(
                 if key not in known:
                     known[key] = _faults(again(changes), pool)
                 faults[nodes * each, parallel] = known[key][name]
-        least = min(faults.values(), default=0)
-        found[name] = frozenset(pair for pair, count in faults.items() if count == least)
-        found[name] |= {(nodes * each, parallel) for nodes, each in every[len(sizes) :] for parallel in choices}
+        least = min(map(len, faults.values()), default=0)
+        best = {pair: told for pair, told in faults.items() if len(told) == least}
+        judged_later = {(nodes * each, parallel) for nodes, each in every[len(sizes) :] for parallel in choices}
+        found[name] = frozenset({*best, *judged_later}), next((told[0] for told in reversed(best.values()) if told), "")
     return found
 
 
-def _faults(setup: Setup, pool: Pool) -> dict[str, int]:
-    """Component of the pool -> how many kinds of errors are told of it or of the pool; one more where its replicas are torn."""
-    told = {(each.code, each.subject) for each in setup.notes.findings if each.severity is Severity.ERROR}
-    torn = {each.name for each in setup.components if not is_whole(setup, each)}
-    return {name: sum(subject in ("", pool.name, name) for _, subject in told) + (name in torn) for name in pool.components}
+def _faults(setup: Setup, pool: Pool) -> dict[str, list[str]]:
+    """Component of the pool -> an error of each kind that is told of it or of the pool; one more where its replicas are torn."""
+    errors = [each for each in setup.notes.findings if each.severity is Severity.ERROR]
+    told = {(each.code, each.subject): each.message for each in errors}
+    torn = {each.name: f"its replicas of {each.parallel} would be torn" for each in setup.components if not is_whole(setup, each)}
+    return {
+        name: [message for (_, subject), message in told.items() if subject in ("", pool.name, name)]
+        + ([torn[name]] if name in torn else [])
+        for name in pool.components
+    }
 
 
 def _sizes(cluster: Cluster) -> list[tuple[int, int]]:

@@ -75,7 +75,11 @@ def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own
         for each in (each for each in setup.components if each.name in pool.components):
             choices, amounts = setup.choices.get(each.name, ()), own(each.name)
             degrees[each.name] = {parallel: numbers(amounts, parallel) for parallel in choices} or {each.parallel: {}}
-        found |= accepted(pool, cluster, degrees, again)
+        for name, (pairs, always) in accepted(pool, cluster, degrees, again).items():
+            found[name] = pairs
+            if always and always not in {finding.message for finding in setup.notes.findings}:
+                message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
+                setup.notes.warn("PW604", name, message, pool.span("name") or setup.settings.top, "", "mend this first; then plan")
     setup.accepted = found
     setup.workload = _workload(setup, setup.workload)
 
