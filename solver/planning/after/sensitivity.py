@@ -20,7 +20,7 @@ from .shares import shares
 
 SEARCHES = 200
 """Further searches at most, all components together."""
-SPENT = 1.0
+SPENT = 0.5
 """Deterministic seconds that these may take together."""
 
 
