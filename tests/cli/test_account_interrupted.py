@@ -1,0 +1,31 @@
+"""Ctrl-C while the account of a plan is made ends the account's searches, not the answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.cli.showing.planned import account_of
+from placewright.front import question_of
+from placewright.solver.planning.after import accounting
+
+FILE = "cluster: 1x8xH100\ncomponents:\n  rollout: {seconds: {8: 20}}\n  actor: {seconds: {8: 10}}\nplan: {workflow: rollout => actor}\n"
+
+
+def test_what_is_known_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "train.yaml"
+    path.write_text(FILE)
+
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    problem = question_of(path).problem
+    answer = pw.solve(problem, sandbox=False)
+    blocks, data = account_of(problem, answer, 10.0, 1)
+    monkeypatch.setattr(accounting, "sensitivity", interrupted)
+    fewer, less = account_of(problem, answer, 10.0, 1)
+    assert [block for block in blocks if "a hint is wrong" not in block] == fewer
+    planned, without = data["planned"], less["planned"]
+    assert isinstance(planned, dict) and isinstance(without, dict)
+    assert {name: value for name, value in planned.items() if name != "sensitivity"} == without
