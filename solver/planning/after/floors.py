@@ -17,18 +17,18 @@ from ..sizes.sizing import Sizing
 from ..structures.every import structures
 from ..structures.structure import Structure
 
-MOST = 300
-"""Structures up to which they are looked at."""
+FEW, MOST = 16, 300
+"""Structures between which they are looked at: fewer are searched as quickly, of more it would take longer than what it saves."""
 
 
 def floors(question: Question, model: CostModel) -> tuple[Mapping[Structure, int | None], float]:
     """(structure -> no design of it takes fewer ns, None if it has no design at all; deterministic seconds that it took to look).
 
-    Of more than `MOST` structures nothing is said. The budget of time is left out: where a component is quicker, more may keep to it.
+    Nothing is said of very few structures and of very many. The budget of time is left out: where a component is quicker, more may keep to it.
     """
     plain = replace(question, aim=SECONDS, budget=replace(question.budget, nanoseconds=None))
     every = list(islice(structures(plain, model), MOST + 1))
-    if len(every) > MOST:
+    if not FEW < len(every) <= MOST:
         return {}, 0.0
     ways, spent = Choices(plain, model.divisor(plain)), 0.0
     found: dict[Structure, int | None] = {}
