@@ -90,9 +90,9 @@ def drawn(seed: int) -> Problem:
     return replace(asked_for, job=replace(asked_for.job, choices=choices))
 
 
-@pytest.mark.parametrize("first", range(0, 16, 4))
-def test_the_best_design_that_has_a_placement_is_found(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in range(first, first + 4):
+@pytest.mark.parametrize("seeds", [(0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 12), (17, 20, 21, 31)])
+def test_the_best_design_that_has_a_placement_is_found(seeds: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds:
         asked_for = drawn(seed)
         best, _ = first_that_can_be_placed(asked_for, CHAIN, monkeypatch)
         answer = plan(asked_for, CHAIN, solve)
@@ -282,3 +282,32 @@ def test_time_with_what_crosses_keeps_to_the_budget() -> None:
     _, found = planned(LINKED, workload)
     assert found.best.nanoseconds + found.best.traffic <= 60 * SECOND
     assert found.best.design.accelerators == 6
+
+
+def price_of(seed: int) -> object:
+    answer = plan(drawn(seed), CHAIN, solve)
+    best = answer.planned.best if answer.planned else None
+    return (best.nanoseconds, best.design.accelerators) if best else answer.verdict
+
+
+def one_or_more(self: Any, amounts: Any) -> dict[str, int]:
+    return dict.fromkeys(amounts, 1)
+
+
+LIES: dict[str, tuple[str, object]] = {
+    "no matter how many": ("placewright.solver.planning.loop.barring._Probing.fewest", one_or_more),
+    "everything is impossible": ("placewright.solver.planning.loop.barring._Probing.is_impossible", lambda *_: True),
+}
+"""Wrong ways to rule out designs: each loses an answer of these questions."""
+
+
+TELLING = (17, 21, 31, 46)
+"""Questions of which better designs have no placement, so that something is ruled out."""
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_about_what_is_ruled_out_loses_an_answer(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = [price_of(seed) for seed in TELLING]
+    assert IMPOSSIBLE not in truth
+    monkeypatch.setattr(*LIES[lie])
+    assert all(price_of(seed) != true for seed, true in zip(TELLING, truth))
