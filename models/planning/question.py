@@ -87,6 +87,7 @@ class Question:
     options : component -> the ways to run it. A component without tasks has options too: it takes accelerators and no time.
     edges : what works on what.
     resident : components that hold their memory all the time, whatever else runs.
+    turns : of the other components, the phases in which each needs all its memory; one that is not named has a turn of its own.
     together, apart, within : pairs of components on exactly the same accelerators, on none in common, the first inside the second.
     whole : pairs on exactly the same accelerators, or on none in common.
     not_fewer : pairs of which the first has at least as many processes as the second.
@@ -105,6 +106,7 @@ class Question:
     options: Mapping[str, tuple[Option, ...]]
     edges: tuple[Edge, ...] = ()
     resident: frozenset[str] = frozenset()
+    turns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     together: frozenset[tuple[str, str]] = frozenset()
     apart: frozenset[tuple[str, str]] = frozenset()
     within: frozenset[tuple[str, str]] = frozenset()
@@ -133,6 +135,16 @@ class Question:
         for index, task in enumerate(self.tasks):
             found[task.component].append(index)
         return {name: tuple(its) for name, its in found.items()}
+
+    def turns_of(self, component: str) -> tuple[tuple[str, str], ...]:
+        """When a component that is not resident needs all its memory: (phase, ""), or ("", its name) where no phase is said."""
+        phases = self.turns.get(component, ())
+        return tuple((phase, "") for phase in phases) if phases else (("", component),)
+
+    @cached_property
+    def all_turns(self) -> tuple[tuple[str, str], ...]:
+        """Every turn of a component that is not resident, in the order of the components."""
+        return tuple(dict.fromkeys(turn for name in self.options if name not in self.resident for turn in self.turns_of(name)))
 
     def phase(self, task: int) -> int:
         """The place of a task's phase in the order of phases."""

@@ -34,6 +34,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         ways,
         edges,
         resident=frozenset(each.name for each in parts if _is_resident(each)),
+        turns={each.name: each.phases for each in parts if each.phases},
         together=said.together,
         apart=said.apart,
         within=said.within,

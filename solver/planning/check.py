@@ -37,15 +37,15 @@ def price(question: Question, model: CostModel, design: Design) -> tuple[int, in
 def memory(question: Question, design: Design, block: Block) -> int:
     """MiB that the components of a block need on each of its accelerators at the worst moment.
 
-    Those that are resident need theirs all the time; of the others one segment's work at a time, and the rest keep what they keep.
+    Those that are resident need theirs all the time; of the others those of one phase at a time, and the rest keep what they keep.
     """
     its = [(name, design.options[name]) for name in block.components]
     always = sum(option.memory for name, option in its if name in question.resident)
     turns = [(name, option) for name, option in its if name not in question.resident]
-    rises: dict[int, int] = {}
+    rises: dict[tuple[str, str], int] = {}
     for name, option in turns:
-        for segment in {design.segments[task] for task in question.tasks_of[name]}:
-            rises[segment] = rises.get(segment, 0) + option.memory - option.kept
+        for turn in question.turns_of(name):
+            rises[turn] = rises.get(turn, 0) + option.memory - option.kept
     return always + sum(option.kept for _, option in turns) + max(rises.values(), default=0)
 
 

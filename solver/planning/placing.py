@@ -45,16 +45,13 @@ def _is_kept(way: Way, design: Design) -> bool:
 
 def _decided(component: Component, question: Question, design: Design, shape: Shape | None) -> Component:
     option = design.options[component.name]
-    parts = {design.segments[task] for task in question.tasks_of[component.name]}
-    turns = component.name not in question.resident and parts
-    # Components of one phase are there together, those of different ones take turns: as the parts of the iteration do.
-    phases = tuple(f"part {part}" for part in sorted(parts)) if turns else component.phases
+    own = () if component.name in question.resident or component.phases else (f"turn of {component.name}",)
     if shape is not None:
         component = replace(component, per_process=shape.per_process, stride=shape.stride)
     memory, kept = (component.memory, component.offloaded) if option.estimated else (option.memory, option.kept)
     return replace(
         component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=kept,
-        phases=phases, timed=None,
+        phases=component.phases or own, timed=None,
     )  # fmt: skip
 
 

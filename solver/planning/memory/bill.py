@@ -42,8 +42,10 @@ def _entry(problem: Problem, question: Question, design: Design, block: Block, n
 
 def _state(question: Question, design: Design, component: Component, part: int) -> str:
     """What a component does in one part."""
-    tasks = question.tasks_of[component.name]
-    if any(design.segments[task] == part for task in tasks):
+    tasks, phases = question.tasks_of[component.name], question.turns.get(component.name, ())
+    running = [question.tasks[task] for task, segment in enumerate(design.segments) if segment == part]
+    here = {name for block in design.blocks if component.name in block.components for name in block.components}
+    if any(task.component == component.name or (task.component in here and task.phase in phases) for task in running):
         return WORKS
     # With an estimate it is known what stays, of a component that works in some part.
     takes_turns = component.name not in question.resident or (

@@ -22,7 +22,7 @@ class Choice:
     options : of each component, in the order of the set.
     loads : ns of its tasks in each part of the iteration in which it works (see `parts_of`), of an iteration or, where the cost model
         hands on batches, of a batch.
-    needs : MiB that it takes on each accelerator in each of these parts, and last in any other part.
+    needs : MiB that it takes on each accelerator in each of the question's turns, and last in none of them.
     """
 
     kind: int
@@ -99,7 +99,7 @@ class Choices:
         found: Counted = {}
         name, joins = members[-1], len(members) > 1
         for (kind, amount), options in self._ways(name, spare).items():
-            firsts = start.get((kind, amount), []) if joins else [Choice(kind, options[0].accelerators, (), (), (0,))]
+            firsts = start.get((kind, amount), []) if joins else [Choice(kind, options[0].accelerators, (), (), (0,) * (len(self._question.all_turns) + 1))]
             if not firsts:
                 continue
             parts = max(len(firsts[0].loads), *(part + 1 for part in pattern)) if pattern else len(firsts[0].loads)
@@ -141,12 +141,13 @@ class Choices:
         return self._memory[name]
 
     def _added(self, name: str, option: Option, pattern: tuple[int, ...], parts: int) -> Figures:
-        """What an option adds to the loads of each part, to what is needed in each, and to what is needed in any other."""
+        """What an option adds to the loads of each part, to what is needed in each turn, and to what is needed in none."""
         loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):
             loads[part] += time // self._divisor
         always = name in self._question.resident
-        needs = (option.memory if always or part in pattern else option.kept for part in range(parts))
+        its = () if always else self._question.turns_of(name)
+        needs = (option.memory if always or turn in its else option.kept for turn in self._question.all_turns)
         return (*loads, *needs, option.memory if always else option.kept)
 
     def _ways(self, name: str, spare: int) -> dict[tuple[int, int], list[Option]]:
@@ -172,6 +173,5 @@ class Choices:
 
 
 def _padded(choice: Choice, parts: int) -> Figures:
-    """Its loads and what it needs, in so many parts and any other."""
-    more = parts - len(choice.loads)
-    return (*choice.loads, *(0,) * more, *choice.needs[:-1], *choice.needs[-1:] * more, choice.needs[-1])
+    """Its loads in so many parts, and what it needs."""
+    return (*choice.loads, *(0,) * (parts - len(choice.loads)), *choice.needs)

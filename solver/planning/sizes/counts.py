@@ -71,9 +71,8 @@ class Counts:
         for number, around in enumerate(sizing.structure.around):
             if len(around) == 1:
                 continue
-            for part in (-1, *sorted(set(sizing.structure.segments))):
-                needs = total(self._need(each, sizing.need(each, part)) for each in around)
-                self.model.add(needs <= self._limit(number))
+            for turn in range(len(sizing.question.all_turns) + 1):
+                self.model.add(total(self._need(each, turn) for each in around) <= self._limit(number))
 
     def _need(self, number: int, place: int) -> Amount:
         return self._sum((number,), lambda choice: choice.needs[place])

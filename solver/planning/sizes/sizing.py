@@ -135,19 +135,12 @@ class Sizing:
         return used <= outer.accelerators and all(each.kind == outer.kind for each in inner)
 
     def _holds(self, chosen: Sequence[Choice], number: int) -> bool:
-        """Is there memory for a set and those around it, in every part of the iteration?"""
+        """Is there memory for a set and those around it, in every turn?"""
         limit = self.question.kinds[chosen[number].kind].memory
         if limit is None:
             return True
         around = self.structure.around[number]
-        return all(
-            sum(chosen[each].needs[self.need(each, part)] for each in around) <= limit for part in (-1, *set(self.structure.segments))
-        )
-
-    def need(self, number: int, part: int) -> int:
-        """The place, among the needs of a set's choices, of a part of the iteration."""
-        parts = self.parts[number]
-        return parts.index(part) if part in parts else -1
+        return all(sum(needs) <= limit for needs in zip(*(chosen[each].needs for each in around)))
 
     def design(self, chosen: Sequence[Choice]) -> Design:
         """The answer with these choices."""

@@ -30,6 +30,7 @@ def question(seed: int, stages: bool) -> Question:
         options,
         edges,
         resident=frozenset(name for name in names if random.random() < 0.2 or not any(task.component == name for task in tasks)),
+        turns={name: random.choice((("p",), ("q",), ("p", "q"))) for name in names if random.random() < 0.6},
         together=frozenset(pair for pair, kind in relations.items() if kind == "together"),
         apart=frozenset(pair for pair, kind in relations.items() if kind == "apart"),
         within=within,

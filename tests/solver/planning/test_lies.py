@@ -68,17 +68,12 @@ def dearer(found: Any) -> Any:
     return found and (found[0] + 1 + found[0] // 8, found[1])
 
 
-def never_idle(added: Any) -> Any:
-    """What is kept while others work is forgotten."""
-    return (*added[:-1], 0)
-
-
 LIES: dict[str, tuple[object, str, Lie]] = {
     "pipelines": (Stream, "maxima", changed(weighed_more)),
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
     "memory around": (Sizing, "_holds", instead(True)),
-    "memory kept": (choices.Choices, "_added", changed(never_idle)),
+    "memory in one phase alone": (Question, "turns_of", changed(lambda turns: turns[:1])),
     "room": (Sizing, "fits", instead(True)),
     "one inside, all of it": (Sizing, "left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),

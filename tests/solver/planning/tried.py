@@ -28,7 +28,7 @@ def designs(question: Question, stages: bool) -> Iterator[Design]:
             if not _related(question, uses):
                 continue
             for segments in _segments(question, uses, stages):
-                if all(_held(question, options, segments, block) for block in blocks):
+                if all(_held(question, options, block) for block in blocks):
                     yield Design(blocks, options, segments)
 
 
@@ -133,13 +133,13 @@ def _may_run(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
     return True
 
 
-def _held(question: Question, options: Options, segments: Sequence[int], block: Block) -> bool:
-    """Is there memory for whoever works in each part of the iteration, beside what the others keep?"""
+def _held(question: Question, options: Options, block: Block) -> bool:
+    """Is there memory while each phase, or a component that names none, has its turn, beside what the others keep?"""
     limit = question.kinds[block.kind].memory
-    for part in (-1, *set(segments)):
+    for turn in (None, *block.components, *{phase for phases in question.turns.values() for phase in phases}):
         needed = 0
         for name in block.components:
-            works = any(segments[index] == part for index, task in enumerate(question.tasks) if task.component == name)
+            works = turn in question.turns[name] if question.turns.get(name) else turn == name
             needed += options[name].memory if works or name in question.resident else options[name].kept
         if limit is not None and needed > limit:
             return False
