@@ -112,7 +112,9 @@ def bring_up(
     `look`: is every node that is not simulated looked at first, by a process there? Else what Ray tells is compared alone.
     """
     seen = look_at(port) if look else NOTHING_SEEN
-    lifetime = Lifetime(plan, again.problem, Way(port, worker, timeout, wait, progress, seen, share_nodes, name), again.restarts, again.search)
+    lifetime = Lifetime(
+        plan, again.problem, Way(port, worker, timeout, wait, progress, seen, share_nodes, name), again.restarts, again.search
+    )
     stack.callback(lifetime.stop)
     lifetime.begin()
     return Launch(lifetime, address, stack, again.elastic)

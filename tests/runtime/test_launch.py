@@ -116,7 +116,11 @@ def test_a_start_that_takes_too_long_names_the_ranks_that_are_late(plan: Planner
     (finding,) = failure(made, address, "workers:Sleeper", timeout=3).findings
     assert finding.code == "PW705"
     late = finding.message.removesuffix(" ready within 3 s")
-    assert late in ("ranks `actor` 0-1 were not", "rank `actor` 0 was not", "rank `actor` 1 was not")  # on a busy machine one of them has not even begun when the other waits to be constructed
+    assert late in (
+        "ranks `actor` 0-1 were not",
+        "rank `actor` 0 was not",
+        "rank `actor` 1 was not",
+    )  # on a busy machine one of them has not even begun when the other waits to be constructed
 
 
 def test_a_worker_that_sees_something_else_stops_the_launch(plan: Planner, address: str) -> None:

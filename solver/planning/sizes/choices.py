@@ -99,7 +99,11 @@ class Choices:
         found: Counted = {}
         name, joins = members[-1], len(members) > 1
         for (kind, amount), options in self._ways(name, spare).items():
-            firsts = start.get((kind, amount), []) if joins else [Choice(kind, options[0].accelerators, (), (), (0,) * (len(self._question.all_turns) + 1))]
+            firsts = (
+                start.get((kind, amount), [])
+                if joins
+                else [Choice(kind, options[0].accelerators, (), (), (0,) * (len(self._question.all_turns) + 1))]
+            )
             if not firsts:
                 continue
             parts = max(len(firsts[0].loads), *(part + 1 for part in pattern)) if pattern else len(firsts[0].loads)
