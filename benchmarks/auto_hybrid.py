@@ -19,7 +19,7 @@ from hybrid.one_case import Case
 from study import Rows, Study
 
 SCRIPT = Path(__file__).resolve().parent / "hybrid" / "one_case.py"
-LIMIT = 30.0
+LIMIT = 10.0
 SIZES = (64, 128, 256, 512, 1024)
 
 

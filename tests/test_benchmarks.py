@@ -139,3 +139,14 @@ def test_workers_start_no_slower_than_plain_ray_actors_and_are_called_no_slower_
         assert all(float(str(row[unit])) <= 1.1 * float(str(plain[unit])) for unit in ("seconds", "cpu_seconds"))
     verls = float(str(rows["broadcast", "verl RayWorkerGroup", 8]["ms"]))
     assert float(str(rows["broadcast", "placewright launch", 8]["ms"])) <= 1.1 * verls
+
+
+def test_jobs_of_four_to_six_models_are_proved_and_the_enumeration_finds_nothing_better() -> None:
+    rows = rows_of("auto_hybrid")
+    assert {row["models"] for row in rows} == {4, 5, 6} and {row["accelerators"] for row in rows} == {64, 128, 256, 512, 1024}
+    for row in rows:
+        assert row["proved"] and row["bound"] == row["cost"]
+        found = float(str(row["enumeration_cost"]))
+        assert found >= float(str(row["cost"])) if row["cut"] else found == row["cost"]
+    assert any("|" in str(row["sets"]) for row in rows)  # apart is better somewhere
+    assert any(row["cut"] for row in rows)

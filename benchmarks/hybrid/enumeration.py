@@ -16,10 +16,12 @@ from placewright.models.planning.question import Option, Question
 
 Loads = tuple[int, ...]
 """Nanoseconds of a set in each stage."""
-Table = list[list[Loads]]
-"""Units -> what a set may take on them: the loads that no other choice of strategies beats in every stage."""
 CHECK = 4096
-"""Plans after which the clock is looked at."""
+"""Plans after which the clock is looked at; it is too after the loads of a set were computed."""
+
+
+class _Cut(Exception):
+    """The time ran out."""
 
 
 @dataclass
@@ -34,48 +36,61 @@ class Enumeration:
     all_plans: int = 0
     seconds: float = 0.0
     finished: bool = False
-    tables: dict[tuple[str, ...], Table] = field(default_factory=dict)
+    known: dict[tuple[tuple[str, ...], int], list[Loads]] = field(default_factory=dict)
+    """Set and units -> what it may take on them: the loads that no other choice of strategies beats in every stage."""
 
     def run(self) -> Enumeration:
         """Prices every plan, or those that it comes to within `limit` CPU seconds."""
-        began = time.process_time()
+        self.began = time.process_time()
+        self.options = {name: _by_units(its, self.unit) for name, its in self.question.options.items()}
         units = self.question.kinds[0].accelerators // self.unit
-        self.finished = True
-        for sets in partitions(self.question.components):
-            tables = [self._table(its, units) for its in sets]
-            least = [next((count for count, its in enumerate(table) if its), units + 1) for table in tables]
-            free = units - sum(least)
-            if free < 0:
-                continue
-            self.all_plans += comb(free + len(sets) - 1, len(sets) - 1)
-            if self.finished:
-                self.finished = self._price(tables, least, units, began)
-        self.seconds = time.process_time() - began
+        placements = [(sets, [self._least(its, units) for its in sets]) for sets in partitions(self.question.components)]
+        placements = [(sets, least) for sets, least in placements if sum(least) <= units]
+        self.all_plans = sum(comb(units - sum(least) + len(sets) - 1, len(sets) - 1) for sets, least in placements)
+        try:
+            for sets, least in placements:
+                self._price(sets, least, units)
+            self.finished = True
+        except _Cut:
+            self.finished = False
+        self.seconds = time.process_time() - self.began
         return self
 
-    def _price(self, tables: Sequence[Table], least: Sequence[int], units: int, began: float) -> bool:
-        """Prices every allocation of one partition; False where the time ran out."""
+    def _price(self, sets: Sequence[tuple[str, ...]], least: Sequence[int], units: int) -> None:
+        """Prices every allocation of one partition."""
         stages = range(len(self.question.phases))
         for counts in allocations(least, units):
             self.plans += 1
-            for loads in product(*(table[count] for table, count in zip(tables, counts))):
+            for loads in product(*(self._on(its, count) for its, count in zip(sets, counts))):
                 cost = sum(max(its[stage] for its in loads) for stage in stages)
                 if self.cost is None or cost < self.cost:
                     self.cost = cost
-            if self.plans % CHECK == 0 and time.process_time() - began > self.limit:
-                return False
-        return True
+            if self.plans % CHECK == 0:
+                self._look_at_the_clock()
 
-    def _table(self, members: tuple[str, ...], units: int) -> Table:
-        if members not in self.tables:
-            options = {name: _by_units(self.question.options[name], self.unit) for name in members}
-            self.tables[members] = [self._loads(members, [options[name].get(count, []) for name in members]) for count in range(units + 1)]
-        return self.tables[members]
+    def _look_at_the_clock(self) -> None:
+        if time.process_time() - self.began > self.limit:
+            raise _Cut
+
+    def _least(self, members: Sequence[str], units: int) -> int:
+        """The fewest units on which the models fit together; more than there are where they never do."""
+        for count in range(1, units + 1):
+            its = [self.options[name].get(count) for name in members]
+            smallest = [min(options, key=lambda option: (option.memory, option.kept)) for options in its if options]
+            if len(smallest) == len(members) and self._fits(smallest):
+                return count
+        return units + 1
+
+    def _on(self, members: tuple[str, ...], count: int) -> list[Loads]:
+        if (members, count) not in self.known:
+            self.known[members, count] = self._loads(members, [self.options[name].get(count, []) for name in members])
+            self._look_at_the_clock()
+        return self.known[members, count]
 
     def _loads(self, members: Sequence[str], options: Sequence[Sequence[Option]]) -> list[Loads]:
         found = []
         for chosen in product(*options):
-            if self._fits(members, chosen):
+            if self._fits(chosen):
                 loads = [0] * len(self.question.phases)
                 for name, option in zip(members, chosen):
                     for task, nanoseconds in zip(self.question.tasks_of[name], option.nanoseconds):
@@ -87,14 +102,10 @@ class Enumeration:
                 best.append(its)
         return best
 
-    def _fits(self, members: Sequence[str], chosen: Sequence[Option]) -> bool:
-        """In each stage the models that work in it need all their memory, the others what they keep."""
-        kept, limit = sum(option.kept for option in chosen), self.question.kinds[0].memory
-        rises = dict.fromkeys(range(len(self.question.phases)), 0)
-        for name, option in zip(members, chosen):
-            for stage in {self.question.phase(task) for task in self.question.tasks_of[name]}:
-                rises[stage] += option.memory - option.kept
-        return limit is None or kept + max(rises.values()) <= limit
+    def _fits(self, chosen: Sequence[Option]) -> bool:
+        """Models of a set take turns: one needs all its memory while the others keep what they keep."""
+        limit, kept = self.question.kinds[0].memory, sum(option.kept for option in chosen)
+        return limit is None or kept + max(option.memory - option.kept for option in chosen) <= limit
 
 
 def _by_units(options: Sequence[Option], unit: int) -> dict[int, list[Option]]:
