@@ -46,6 +46,7 @@ class Enumeration:
         units = self.question.kinds[0].accelerators // self.unit
         placements = [(sets, [self._least(its, units) for its in sets]) for sets in partitions(self.question.components)]
         placements = [(sets, least) for sets, least in placements if sum(least) <= units]
+        placements.sort(key=lambda each: len(each[0]))  # those with few allocations first, so that a cut leaves the best of many
         self.all_plans = sum(comb(units - sum(least) + len(sets) - 1, len(sets) - 1) for sets, least in placements)
         try:
             for sets, least in placements:
