@@ -7,8 +7,8 @@ from typing import Sequence
 
 from ...models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
 from ...models.planning.limits import Barred
-from ...models.planning.question import Question
-from ...models.planning.workload import Workload
+from ...models.planning.question import Question, Task
+from ...models.planning.workload import Timed, Workload
 from ...models.problem import Problem
 from .asking.ordered import ordered
 from .asking.related import Pairs, hold, related
@@ -25,7 +25,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
     parts = [_counted(problem, each) for each in problem.components if each not in given]
     space = room(problem, given)
     tasks, edges = ordered(parts, workload)
-    ways = {each.name: options(problem, each, each.timed, space, workload.batches, barred) for each in parts}
+    ways = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.batches, barred) for each in parts}
     said = related(problem, parts)
     arranged = (way.among(frozenset(each.name for each in parts if hold(problem, each.name))) for way in problem.job.ways)
     return Question(
@@ -53,6 +53,14 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         areas=areas(problem, parts, ways, space),
         barred=tuple(barred),
     )
+
+
+def _in_order(timed: Timed | None, name: str, tasks: Sequence[Task]) -> Timed | None:
+    """The times of a component in the order of its tasks, which may be another than the written one."""
+    if timed is None:
+        return None
+    place = {task.phase: number for number, task in enumerate(tasks) if task.component == name}
+    return replace(timed, measured=tuple(sorted(timed.measured, key=lambda each: place[each.phase])))
 
 
 def _counted(problem: Problem, component: Component) -> Component:

@@ -145,8 +145,8 @@ def _beside(question: Question, component: Component, kind: int, amount: int, pa
     """An option that the question has not: of a count or of degrees that the hints do not offer. Raises _NoPrice."""
     model = question.kinds[kind].model if kind != NO_KIND else ""
     times = []
-    for phase in component.timed.phases if component.timed else ():
-        time = time_of(component.timed, phase, amount, parallel, model) if component.timed else None
+    for task in question.tasks_of[component.name]:
+        time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
         if time is None:
             raise _NoPrice(f"nothing says how long `{component.name}` takes on {amount}")
         times.append(time)

@@ -1,0 +1,41 @@
+"""What a file asks of planning: its times, phases and relations as they are written."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import placewright as pw
+import pytest
+
+FILE = """
+cluster: 1x4xH100
+components:
+  a: {{accelerators: 4, seconds: {{{written}}}}}
+plan: {{workflow: {workflow}}}
+"""
+
+
+ORDERS = list(permutations(["generate: {4: 1}", "infer: {4: 20}", "train: {4: 300}"]))
+
+
+@pytest.mark.parametrize("written", ORDERS, ids=" ".join)
+def test_each_phase_takes_its_own_time_in_whatever_order_they_are_written(tmp_path: Path, written: tuple[str, ...]) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text(FILE.format(written=", ".join(written), workflow="a.generate -> a.infer -> a.train"), encoding="utf-8")
+    planned = pw.solve(file).planned
+    assert planned is not None
+    question, design = planned.question, planned.best.design
+    took = {task.phase: design.nanoseconds(question, number) for number, task in enumerate(question.tasks)}
+    assert took == {"generate": 10**9, "infer": 20 * 10**9, "train": 300 * 10**9}
+
+
+@pytest.mark.parametrize("written", ORDERS, ids=" ".join)
+def test_so_do_those_of_ranks_that_are_given(tmp_path: Path, written: tuple[str, ...]) -> None:
+    text = FILE.format(written=", ".join(written), workflow="a.generate -> a.infer -> a.train")
+    file = tmp_path / "job.yaml"
+    file.write_text(text.replace("accelerators: 4, ", "placement: 0-3, "), encoding="utf-8")
+    own = pw.account(file).own
+    assert own is not None
+    took = {str(basis.task): basis.nanoseconds for basis in own.bases}
+    assert took == {"a.generate": 10**9, "a.infer": 20 * 10**9, "a.train": 300 * 10**9}
