@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Iterator
 
 from ...models.component import COLOCATED, SUBSET, Component, Relation
@@ -69,15 +69,18 @@ def _on_kind(component: Component, problem: Problem, question: Question, design:
 
 
 def _sharing(problem: Problem, question: Question, design: Design) -> Iterator[Relation]:
-    """Who is on the same accelerators, and who inside whose, where the problem does not say so already."""
-    said = {frozenset(relation.components) for relation in problem.job.relations if relation.implies in (COLOCATED, SUBSET)}
-    uses = {name: frozenset(design.blocks_of(name)) for name in question.components}
-    for one, other in combinations(question.components, 2):
-        if not uses[one] & uses[other] or frozenset((one, other)) in said:
-            continue
-        if uses[one] == uses[other]:
+    """Who is on the same accelerators, and who inside whose, where neither the problem says so already nor others that are said."""
+    uses = {name: frozenset(its) for name in question.components if (its := design.blocks_of(name))}
+    for one, other in combinations(uses, 2):
+        if uses[one] == uses[other] and not _is_said(problem, one, other, COLOCATED):
             yield Relation(COLOCATED, (one, other), reason=REASON)
-        elif uses[one] < uses[other]:
+    firsts = [name for place, name in enumerate(uses) if uses[name] not in list(uses.values())[:place]]
+    for one, other in permutations(firsts, 2):
+        between = any(uses[one] < uses[third] < uses[other] for third in firsts)
+        if uses[one] < uses[other] and not between and not _is_said(problem, one, other, COLOCATED, SUBSET):
             yield Relation(SUBSET, (one, other), reason=REASON)
-        else:
-            yield Relation(SUBSET, (other, one), reason=REASON)
+
+
+def _is_said(problem: Problem, one: str, other: str, *kinds: str) -> bool:
+    """Does the problem itself relate these two so?"""
+    return any(relation.implies in kinds and {one, other} == set(relation.components) for relation in problem.job.relations)
