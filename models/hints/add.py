@@ -18,7 +18,7 @@ from .amount import amount
 from .consistent import consistent
 from .estimate import unlikely
 from .forms import ComponentForm
-from .timed import countless, timed
+from .timed import contradicted, countless, timed
 from .where import relations_of, where
 
 MAX_CHOICES = 64
@@ -104,6 +104,9 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     if countless(form):
         message = f"nobody says on how many accelerators the seconds of `{name}` were measured"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="on how many?", help="write `seconds: {8: 120}`")])
+    if (times := timed(form)) and (twice := contradicted(times)):
+        message = f"`{name}` has two times for {twice}"
+        raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
     each, least, most = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     if known and "amount" not in spans:
         least, most = known.least, known.most

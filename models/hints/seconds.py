@@ -12,6 +12,7 @@ from ..planning.measured import SECOND, Measured
 from ..text.values import MAX_DIGITS, MAX_TEXT, NAME_PATTERN, Count, Name, Word, shown, whole_schema
 
 MAX_MEASURED = 4096
+_OF_NUMBERS = frozenset("-+.0123456789")
 LONGEST = 10**7
 """Seconds: about four months."""
 
@@ -59,13 +60,22 @@ class MeasuredForm(BaseModel):
 def _rows(value: object) -> object:
     """The rows of the short forms: a number, a map from counts to seconds, a map from phases to either."""
     if isinstance(value, dict):
+        counts = [_is_count(str(key)) for key in value]
+        if any(counts) and not all(counts):
+            raise ValueError("counts of accelerators stand beside phases, whose own counts stand below them")
         return [row for key, inner in value.items() for row in _under(str(key), inner)]
     return value if isinstance(value, (list, tuple)) else [{"seconds": value}]
 
 
+def _is_count(key: str) -> bool:
+    return key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS
+
+
 def _under(key: str, value: object) -> list[dict[str, object]]:
-    if key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS:
+    if _is_count(key):
         return [{"accelerators": key, "seconds": value}]
+    if not set(key) - _OF_NUMBERS:
+        raise ValueError(f"`{key[:40]}` is neither a count of accelerators nor a phase")
     rows = _rows(value)
     if isinstance(value, dict) and not all(str(count).isdigit() for count in value):
         raise ValueError(f"below `{key[:40]}` stand counts of accelerators, such as `{{8: 120}}`")
@@ -77,7 +87,7 @@ _BY_COUNT: dict[str, Any] = {
     "patternProperties": {"^0{0,8}[1-9][0-9]{0,8}$": _NUMBER},
 }  # fmt: skip
 _BY_PHASE: dict[str, Any] = {
-    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": "[^0-9]"},
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": "[^-+.0-9]"},
     "additionalProperties": {"anyOf": [_NUMBER, _BY_COUNT]},
 }  # fmt: skip
 _ROW: dict[str, Any] = {

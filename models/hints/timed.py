@@ -25,3 +25,14 @@ def countless(form: ComponentForm) -> bool:
     amount = form.accelerators or form.processes
     open_ = amount is None or amount[0] != amount[1]
     return open_ and any(row.accelerators is None for row in form.seconds or ())
+
+
+def contradicted(times: Timed) -> str:
+    """Where two of the times differ of what is the same, such as `8 accelerators with tp 2`; "" where none do."""
+    known: dict[tuple[object, ...], int] = {}
+    for each in times.measured:
+        same = (each.phase, each.accelerators, each.model, each.parallel)
+        if known.setdefault(same, each.nanoseconds) != each.nanoseconds:
+            phase, model = f"{each.phase} on " if each.phase else "", f" {each.model}" if each.model else ""
+            return f"{phase}{each.accelerators}{model or ' accelerators'}{f' with {each.parallel}' if each.parallel else ''}"
+    return ""

@@ -43,6 +43,9 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
         nearest = min(can, key=lambda count: (max(component.least - count, count - component.most, 0), count))
         told = f"it asks for {amounts} accelerators, and can have {_some(can)}: whole replicas of its degrees, on nodes that it may use"
         return _impossible(component, AMOUNT, told, f"write `accelerators: {nearest}`", can[-1:])
+    if timed and _counts(problem, component, None, space):
+        told = "its times were measured with other degrees than it may have, or on other accelerators than it may use"
+        return _impossible(component, "timed", told, "measure it as it may run, or leave the degrees and the `accelerator` of a time out")
     told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
     return _impossible(component, "parallel", told, "leave its degrees open, or let it use other nodes")
 

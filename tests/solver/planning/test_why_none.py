@@ -58,6 +58,16 @@ CASES = {
         ROLLOUT.replace("1-16", "10-16").replace(", phase: generate", ""), ACTOR.replace("2-16", "8-16").replace(", phase: train", ""), "",
         "impossible: at least 18 accelerators are needed at the same time, there are 16", ("2x8xH100", "2x8xH100+1x2xH100"),
     ),
+    "other degrees": Case(
+        ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, tp: 4}]"), "",
+        "impossible: `actor` can be run in no way: its times were measured with other degrees than it may have, or on other accelerators "
+        "than it may use", (", tp: 4", ""),
+    ),
+    "other accelerators": Case(
+        ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, accelerator: A100}]"), "",
+        "impossible: `actor` can be run in no way: its times were measured with other degrees than it may have, or on other accelerators "
+        "than it may use", (", accelerator: A100", ""),
+    ),
 }  # fmt: skip
 
 
