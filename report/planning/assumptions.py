@@ -40,6 +40,6 @@ def _time(question: Question, basis: Basis) -> str:
     if basis.kind == FORMULA:
         return f"{what} on {basis.amount}: {basis.scaling}"
     if basis.kind == BETWEEN:
-        return f"{what} on {basis.amount}: interpolated between {counts} ({basis.scaling})"
+        return f"{what} on {basis.amount}: interpolated {'between' if len(basis.counts) > 1 else 'from'} {counts} ({basis.scaling})"
     far = f", {basis.beyond:.1f}x beyond: measure it there" if basis.beyond > FAR else f", {basis.beyond:.1f}x beyond"
     return f"{what} on {basis.amount}: extrapolated from {counts} ({basis.scaling}){far}"
