@@ -35,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One part of the iteration: parts 0, 1, ... run one after the other."""
+    """One part of the iteration: parts 0, 1, ... run one after the other. Where components take turns in it, the turn that needs most."""
 
     segment: int
     entries: tuple[Entry, ...]

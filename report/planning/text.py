@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Iterator
 
 from ...models.memory.bill import ESTIMATED, KEPT, SILENT, Entry
+from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
-from ...solver.planning.after.usage import busy
+from ...solver.planning.after.usage import Usage, busy
 from ...solver.wording import listed, plural
 from ..table import table
 from ..terminal import escape
@@ -74,7 +75,7 @@ def _usage(account: Account) -> str:
         cells = []
         for place in shown:
             usage = next(each for each in account.usages if (each.block, each.segment) == (number, place))
-            who = [f"{question.tasks[turn.task].component} {percent(turn.works, usage.nanoseconds)}" for turn in usage.turns]
+            who = [f"{_worker(question, usage, turn.task)} {percent(turn.works, usage.nanoseconds)}" for turn in usage.turns]
             cells.append(", ".join(who) or "idle")
         works, length = busy(account.usages, number)
         done, total = done + works * block.accelerators, total + length * block.accelerators
@@ -86,6 +87,13 @@ def _usage(account: Account) -> str:
     unused = f"; {there - used} of {there} are not used" if used < there else ""
     lines.append(f"the {used} accelerators work {percent(done, total)} of the time{unused}")
     return "\n".join(lines)
+
+
+def _worker(question: Question, usage: Usage, number: int) -> str:
+    """Who works: the component, with the phase where it has another turn in the same part."""
+    task = question.tasks[number]
+    several = sum(question.tasks[turn.task].component == task.component for turn in usage.turns) > 1
+    return task_name(question, task) if several else task.component
 
 
 def _without_accelerators(account: Account, shown: list[int]) -> Iterator[tuple[str, list[str]]]:

@@ -19,12 +19,12 @@ from .memory.need import Need, need
 def options(
     problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int, barred: Sequence[Barred] = ()
 ) -> tuple[Option, ...]:
-    """Every way to run a component that nothing else beats at the same count.
+    """Every way to run a component that nothing else beats at the same count; where degrees are as good, the file's own stay.
 
     `timed` is None for a component whose time nobody says: it takes accelerators and no time. Times are rounded up to whole
     multiples of `batches`. One that is barred is no better than one that is not.
     """
-    choices = problem.job.choices.get(component.name, (component.parallel,))
+    choices = sorted(problem.job.choices.get(component.name, (component.parallel,)), key=lambda each: each != component.parallel)
     found: list[Option] = []
     if problem.kind(component) != ACCELERATOR:
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
@@ -39,7 +39,9 @@ def options(
         for kind in range(len(room.kinds)):
             most = min(one.most, room.most(problem, one, kind))
             for amount in range(-(-one.least // one.step) * one.step, most + 1, one.step):
-                if _shares(problem, one, amount, parallel) and not (timed and timed.samples and timed.samples % (amount // one.parallel.replica)):
+                if _shares(problem, one, amount, parallel) and not (
+                    timed and timed.samples and timed.samples % (amount // one.parallel.replica)
+                ):
                     takes = need(problem, one, parallel, amount, room.kinds[kind].memory)
                     its = _timed(timed, kind, amount, parallel, room.kinds[kind].model, batches, takes)
                     found += (replace(option, group=size, processes=amount // one.per_process) for option in its)

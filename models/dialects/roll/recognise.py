@@ -21,7 +21,12 @@ def recognises(root: Mapping) -> bool:
         if isinstance(inner, Mapping) and any(is_worker(entry.value, DEVICES) for entry in inner):
             return True
     known = [entry for entry in root if entry.key.text in ALL_BLOCKS]
-    return any(is_worker(entry.value, STRATEGY) for entry in known) and (root.get(HINTS) is not None or bool(dotted(root)))
+    return any(_has_strategy(entry.value) for entry in known) and (root.get(HINTS) is not None or bool(dotted(root)))
+
+
+def _has_strategy(value: Value) -> bool:
+    """Does a block have the settings of a strategy, also misspelt? (verl's `critic` has a `strategy` too, which is a word.)"""
+    return isinstance(value, Mapping) and any(isinstance(each.value, Mapping) for each in value if nearest(each.key.text, (STRATEGY,)))
 
 
 def is_worker(value: Value | None, *signs: str) -> bool:

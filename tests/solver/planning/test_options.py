@@ -1,0 +1,31 @@
+"""Which ways to run a component are looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import placewright as pw
+import pytest
+
+VERL = """
+data: {train_batch_size: 256}
+algorithm: {adv_estimator: grpo}
+actor_rollout_ref:
+  model: {path: Qwen/Qwen2.5-7B-Instruct}
+  actor: {strategy: fsdp, ppo_mini_batch_size: 64, ppo_micro_batch_size_per_gpu: 4}
+  rollout: {name: vllm, tensor_model_parallel_size: OWN, n: 8, log_prob_micro_batch_size_per_gpu: 8}
+trainer: {nnodes: 1, n_gpus_per_node: 8}
+placewright:
+  components:
+    actor: {seconds: {train: {8: 120}}}
+    rollout: {parallel: {tp: [1, 2, 4]}, seconds: {generate: {8: 200}}}
+"""
+
+
+@pytest.mark.parametrize("own", [1, 2, 4])
+def test_where_degrees_are_as_good_those_of_the_file_stay(own: int, tmp_path: Path) -> None:
+    file = tmp_path / "train.yaml"
+    file.write_text(VERL.replace("OWN", str(own)))
+    planned = pw.solve(file, "1x8xH100").planned
+    assert planned is not None
+    assert planned.best.design.options["rollout"].parallel.tp == own
