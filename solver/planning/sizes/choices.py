@@ -98,6 +98,7 @@ class Choices:
     def _joined(self, start: Counted, members: tuple[str, ...], pattern: tuple[int, ...], spare: int) -> Counted:
         found: Counted = {}
         name, joins = members[-1], len(members) > 1
+        over, single = self._told(members)
         for (kind, amount), options in self._ways(name, spare).items():
             firsts = (
                 start.get((kind, amount), [])
@@ -117,7 +118,10 @@ class Choices:
                     both = tuple(map(add, before, its))
                     needs = both[parts:]
                     if limit is None or max(needs) <= limit:
-                        told = (*both[:parts], *[need if need > enough else enough for need in needs])
+                        worst = max(map(needs.__getitem__, over)) if over else 0
+                        told = (*both[:parts], worst if worst > enough else enough)
+                        if single:
+                            told += tuple([needs[turn] if needs[turn] > enough else enough for turn in single])
                         all_of_them = (*first.options, option)
                         kept.append(((*told, *self._limited(members, all_of_them)) if limited else told, both, all_of_them))
             if kept:
@@ -125,6 +129,21 @@ class Choices:
                 count = firsts[0].accelerators
                 found[kind, amount] = [Choice(kind, count, its, both[:parts], both[parts:]) for _, both, its in best]
         return found
+
+    def _told(self, members: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Places in the needs of a set by now: those of which only the greatest tells ways apart when more components join, and others.
+
+        What is needed in a turn that no later component has grows as in any other such turn; one that no member has needs what is always
+        needed, which stands last.
+        """
+        question = self._question
+        if question.nested:
+            return [], list(range(len(question.all_turns) + 1))
+        mine = {turn for name in members for turn in question.turns_of(name)}
+        later = {turn for name in question.components[question.components.index(members[-1]) + 1 :] for turn in question.turns_of(name)}
+        used = [place for place, turn in enumerate(question.all_turns) if turn in mine]
+        over = [place for place in used if question.all_turns[place] not in later]
+        return over, [*(place for place in used if place not in over), -1]
 
     def _enough(self, kind: int, amount: int, members: Sequence[str]) -> int:
         """MiB of an accelerator that those may need who are in a set by now: all that can be added to them fits then, so that less is no better."""

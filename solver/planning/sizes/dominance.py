@@ -18,17 +18,21 @@ def undominated(items: Sequence[T], figures: Callable[[T], Figures], spare: int 
     """
     if len(items) <= 1 + spare:
         return list(items)
-    kept: list[tuple[Figures, T]] = []
+    kept: list[T] = []
+    seen: list[Figures] = []
     for mine, _, item in sorted(((figures(item), place, item) for place, item in enumerate(items)), key=lambda each: each[:2]):
         better = 0
-        for theirs, _ in kept:
+        for place, theirs in enumerate(seen):
             if all(map(le, theirs, mine)):
                 better += 1
                 if better > spare:
+                    if place:  # what beats one often beats the next
+                        seen[place], seen[place >> 1] = seen[place >> 1], theirs
                     break
         else:
-            kept.append((mine, item))
-    return [item for _, item in kept]
+            seen.append(mine)
+            kept.append(item)
+    return kept
 
 
 def cheapest(items: Sequence[T], group: Callable[[T], object], figure: Callable[[T], int], spare: int = 0) -> list[T]:
