@@ -6,7 +6,7 @@ from ...models.planning.planned import Priced
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account, Other
 from ...solver.planning.after.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
-from ...solver.wording import listed
+from ...solver.wording import listed, plural
 from ..terminal import escape
 from .words import design_in_words, over, seconds, task_name, total
 
@@ -46,7 +46,8 @@ def _adds(account: Account, other: Other, sign: int, word: str) -> str:
 def _priced(account: Account, priced: Priced) -> str:
     planned = account.planned
     words = design_in_words(planned.question, planned, priced.design, planned.best.design)
-    used = f"{priced.design.accelerators} accelerators, " if planned.question.aim != SECONDS else ""
+    count = priced.design.accelerators
+    used = f"{count} {plural('accelerator', count)}, " if planned.question.aim != SECONDS else ""
     return f"{used}{seconds(total(priced))} seconds ({over(total(priced), total(planned.best))}): {escape(words)}"
 
 
@@ -64,7 +65,9 @@ def own_placement(account: Account) -> str:
     said = f"yours: {seconds(yours)} seconds"
     used = own.priced.design.accelerators
     if planned.question.aim != SECONDS:
-        return f"{said} on {used} accelerators, the plan's are {planned.best.design.accelerators}: {words}" + _forbidden(own.forbidden)
+        return f"{said} on {used} {plural('accelerator', used)}, the plan's are {planned.best.design.accelerators}: {words}" + _forbidden(
+            own.forbidden
+        )
     bound = "the bound" if planned.proved else "the plan"
     if own.forbidden and yours < best:
         return f"{said}, {over(yours, best)} than the plan: {words}" + _forbidden(own.forbidden)
@@ -79,7 +82,7 @@ def own_placement(account: Account) -> str:
 
 
 def _forbidden(faults: tuple[str, ...]) -> str:
-    return "".join(f"\n  the hints do not allow it: {escape(fault)}" for fault in faults)
+    return "".join(f"\n  it may not be proposed: {escape(fault)}" for fault in faults)
 
 
 def sensitivities(account: Account) -> str:
@@ -114,6 +117,7 @@ def _flip(account: Account, flip: Flip) -> str:
         return f"{at}: nothing keeps to the budget"
     words = design_in_words(planned.question, planned, flip.to.design, planned.best.design)
     if planned.question.aim != SECONDS:
-        used = f"{flip.to.design.accelerators} accelerators instead of {planned.best.design.accelerators}, which take {seconds(flip.takes)} seconds"
+        count = flip.to.design.accelerators
+        used = f"{count} {plural('accelerator', count)} instead of {planned.best.design.accelerators}, which take {seconds(flip.takes)} seconds"
         return f"{at}: {used}: {words}"
     return f"{at}: {seconds(flip.to.nanoseconds)} seconds instead of {seconds(flip.takes)}: {words}"

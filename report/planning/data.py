@@ -71,6 +71,7 @@ def _component(question: Question, design: Design, name: str) -> Data:
         amount: option.amount,
         **({"model": question.kinds[option.kind].model} if option.kind != NO_KIND else {}),
         "parallel": asdict(option.parallel),
+        "replicas": option.amount // option.parallel.replica if option.kind != NO_KIND else option.amount,
         "tasks": [
             {"phase": question.tasks[task].phase, "seconds": design.nanoseconds(question, task) / SECOND, "part": design.segments[task]}
             for task in tasks

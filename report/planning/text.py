@@ -28,8 +28,9 @@ def _headline(account: Account) -> str:
     """`plan: 20.18 seconds an iteration, 128 accelerators, proved the best (...)`."""
     planned, question, best = account.planned, account.planned.question, account.planned.best
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
-    figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{best.design.accelerators} accelerators"]
-    value = total(best) if question.aim == SECONDS else best.design.accelerators
+    used = best.design.accelerators
+    figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{used} {plural('accelerator', used)}"]
+    value = total(best) if question.aim == SECONDS else used
     distance = max(0.0, 100 * (value - planned.bound) / max(planned.bound, 1))
     proof = "proved the best" if planned.proved else f"within {distance:.1f} % of the best possible"
     if account.given:
@@ -85,7 +86,8 @@ def _usage(account: Account) -> str:
     there = sum(kind.accelerators for kind in question.kinds)
     used = design.accelerators
     unused = f"; {there - used} of {there} are not used" if used < there else ""
-    lines.append(f"the {used} accelerators work {percent(done, total)} of the time{unused}")
+    who = f"the {used} accelerators work" if used != 1 else "the accelerator works"
+    lines.append(f"{who} {percent(done, total)} of the time{unused}")
     return "\n".join(lines)
 
 

@@ -53,7 +53,8 @@ def _options(question: Question, design: Design) -> Iterator[str]:
     for name, options in question.options.items():
         option = design.options.get(name)
         if option is None or option not in options:
-            yield f"`{name}` has no option of the question"
+            amount = "it has no option" if option is None else f"not on {option.amount} with these degrees"
+            yield f"`{name}` may not run so, {amount}: its counts, degrees, batches or times do not allow it"
             continue
         blocks = [design.blocks[index] for index in design.blocks_of(name)]
         if sum(block.accelerators for block in blocks) != option.accelerators:
@@ -61,7 +62,7 @@ def _options(question: Question, design: Design) -> Iterator[str]:
         if any(block.kind != option.kind for block in blocks):
             yield f"a block of `{name}` is of another kind than its option"
         if len(blocks) > 1 and not question.nested:
-            yield f"`{name}` uses {len(blocks)} blocks, where components share all accelerators or none"
+            yield f"`{name}` shares only some of its accelerators, which `nested: true` in `plan` would allow"
 
 
 def _kinds(question: Question, design: Design) -> Iterator[str]:

@@ -33,6 +33,7 @@ def test_it_says_what_was_chosen_and_what_is_proved_of_it(data: dict[str, Any]) 
     assert data["seconds"] == data["bound"] == sum(data["parts"]) == sum(data["adds"].values())
     assert data["components"]["rollout"]["accelerators"] == 8
     assert data["components"]["actor"]["parallel"] == {"tp": 2, "pp": 1, "cp": 1, "ep": 1, "dp": 1}
+    assert {name: its["replicas"] for name, its in data["components"].items()} == {"rollout": 8, "actor": 4, "simulator": 4}
     assert data["components"]["simulator"]["resources"] == 4
     assert data["blocks"] == [
         {"components": ["rollout"], "accelerators": 8, "model": "H100"}, {"components": ["actor"], "accelerators": 8, "model": "H100"},

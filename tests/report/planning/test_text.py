@@ -21,3 +21,12 @@ def test_two_turns_of_a_component_in_one_part_are_told_apart(tmp_path: Path) -> 
     account = pw.account(tmp_path / "job.yaml")
     assert account is not None
     assert "rollout 60 %, actor.infer 10 %, actor.train 30 %" in "\n".join(render(account))
+
+
+def test_one_accelerator_is_named_as_one(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text("cluster: 1x1xH100\ncomponents:\n  actor: {seconds: {1: 9}}\n")
+    account = pw.account(tmp_path / "job.yaml")
+    assert account is not None
+    said = "\n".join(render(account))
+    assert "9 seconds an iteration, 1 accelerator, " in said
+    assert "\nthe accelerator works 100 % of the time" in said
