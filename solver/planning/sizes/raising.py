@@ -63,14 +63,15 @@ def _slowest(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) 
     roots, left = narrowing.sizing.roots, domains.left
     least = [[min(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(narrowing.loads)]
     floor = max(sum(least[number][part] for number, part in loads) for loads in each.sums)
-    bound: dict[int, list[tuple[int, int]]] = {}
+    bound: dict[int, dict[int, int]] = {}  # set -> part of it -> what the other sets of its longest sum take
     for loads in each.sums:
         total = sum(least[number][part] for number, part in loads)
         for number, part in loads:
-            bound.setdefault(number, []).append((part, total - least[number][part]))
+            its, beside = bound.setdefault(number, {}), total - least[number][part]
+            its[part] = max(beside, its.get(part, beside))
     steps: dict[int, list[Step]] = {}
     for number in roots:
-        steps[number] = _falling(narrowing, number, left[number], bound.get(number, []))
+        steps[number] = _falling(narrowing, number, left[number], [*bound.get(number, {}).items()])
     used = sum(its[0][0] for its in steps.values())
     if used > most:
         return None
@@ -79,13 +80,13 @@ def _slowest(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) 
     heapify(waiting)
     while waiting and -waiting[0][0] > floor:
         value, number = heappop(waiting)
-        its, place = steps[number], at[number] + 1
-        if place == len(its) or used + its[place][0] - its[place - 1][0] > most:
+        falling, place = steps[number], at[number] + 1
+        if place == len(falling) or used + falling[place][0] - falling[place - 1][0] > most:
             heappush(waiting, (value, number))
             break
-        used += its[place][0] - its[place - 1][0]
+        used += falling[place][0] - falling[place - 1][0]
         at[number] = place
-        heappush(waiting, (-its[place][1], number))
+        heappush(waiting, (-falling[place][1], number))
     reached = max([floor, *(-value for value, _ in waiting)])
     return reached, {number: its[at[number]][2] for number, its in steps.items()}
 
@@ -94,8 +95,8 @@ def _falling(narrowing: Narrowing, number: int, left: Sequence[int], bound: Sequ
     """(accelerators, value, place) of the choices of a set that are better than all with fewer accelerators."""
     accelerators, loads = narrowing.accelerators[number], narrowing.loads[number]
     found: list[Step] = []
-    for place in left:
-        value = max((loads[part][place] + beside for part, beside in bound), default=0)
+    values = [[loads[part][place] + beside for place in left] for part, beside in bound] or [[0] * len(left)]
+    for place, value in zip(left, values[0] if len(values) == 1 else map(max, *values)):
         if not found or value < found[-1][1]:
             if found and found[-1][0] == accelerators[place]:
                 found.pop()
