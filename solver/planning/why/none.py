@@ -9,9 +9,10 @@ from ....models.answer import IMPOSSIBLE, Answer
 from ....models.findings.finding import Finding, error
 from ....models.findings.span import Span
 from ....models.planning.question import Kind, Question
-from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
+from ....models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SECONDS, STREAM, Workload
 from ....models.problem import Problem
 from ....models.quantity import write_memory
+from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..search import Searched, search
 from .component import without_options
@@ -36,7 +37,8 @@ def why_none(problem: Problem, workload: Workload, question: Question, model: Co
     """The answer to a question for which a search proved that it has no design."""
     reasons = list(without_options(problem, question))
     if not reasons:
-        reasons = [_told(list(_changes(workload, question, model, seed)))]
+        changes = list(_changes(workload, question, model, seed)) or list(_of_model(workload, question, model, seed))
+        reasons = [_told(changes)]
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
 
 
@@ -64,6 +66,13 @@ def _changes(workload: Workload, question: Question, model: CostModel, seed: int
     for told, help_text, changed in _relations(question):
         if searched(changed).best is not None:
             yield Change(told, help_text)
+
+
+def _of_model(workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
+    """Another cost model, where this one knows some arrangements only."""
+    if model.name in (RLINF, RLINF_EMBODIED) and search(question, cost_model(STREAM), EACH, seed).best is not None:
+        told = f"the cost model `{model.name}` has a time for none of the arrangements that keep to everything that is asked"
+        yield Change(told, f"take `cost_model: {STREAM}`", span=workload.span)
 
 
 Ask = Callable[[Question], Searched]

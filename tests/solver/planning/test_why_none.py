@@ -19,6 +19,7 @@ class Case:
     plan: str
     message: str
     edit: tuple[str, str]
+    arrow: str = "->"
 
 
 ROLLOUT = "accelerators: 1-16, seconds: {8: 55}, memory: 60GiB, phase: generate"
@@ -58,6 +59,11 @@ CASES = {
         ROLLOUT.replace("1-16", "10-16").replace(", phase: generate", ""), ACTOR.replace("2-16", "8-16").replace(", phase: train", ""), "",
         "impossible: at least 18 accelerators are needed at the same time, there are 16", ("2x8xH100", "2x8xH100+1x2xH100"),
     ),
+    "cost model": Case(
+        ROLLOUT.replace(", phase: generate", ""), ACTOR + ", disjoint_from: rollout", ", cost_model: rlinf",
+        "impossible: the cost model `rlinf` has a time for none of the arrangements that keep to everything that is asked",
+        ("cost_model: rlinf", "cost_model: stream"), "=>",
+    ),
     "other degrees": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, tp: 4}]"), "",
         "impossible: `actor` can be run in no way: its times were measured with other degrees than it may have, or on other accelerators "
@@ -82,7 +88,7 @@ def test_what_is_short_is_told_with_what_helps(name: str, tmp_path: Path) -> Non
     case = CASES[name]
     text = (
         f"cluster: 2x8xH100\ncomponents:\n  rollout: {{{case.rollout}}}\n  actor: {{{case.actor}}}\n"
-        f"plan: {{workflow: rollout -> actor, batches: 16{case.plan}}}\n"
+        f"plan: {{workflow: rollout {case.arrow} actor, batches: 16{case.plan}}}\n"
     )
     answer = solved(tmp_path, text)
     assert answer.verdict == IMPOSSIBLE
