@@ -86,8 +86,8 @@ def _usage(account: Account) -> str:
     there = sum(kind.accelerators for kind in question.kinds)
     used = design.accelerators
     unused = f"; {there - used} of {there} are not used" if used < there else ""
-    who = f"the {used} accelerators work" if used != 1 else "the accelerator works"
-    lines.append(f"{who} {percent(done, total)} of the time{unused}")
+    subject = f"the {used} accelerators work" if used != 1 else "the accelerator works"
+    lines.append(f"{subject} {percent(done, total)} of the time{unused}")
     return "\n".join(lines)
 
 

@@ -88,7 +88,9 @@ def _not_planned(
     settings: Settings, task: str, profile: Profile, hinted: frozenset[str], placed: MappingType[str, Component]
 ) -> tuple[str, str] | None:
     """Why nothing is planned, and what helps; None if something is."""
-    if task not in NEEDED or placer_of(settings, task) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
+    if task in NEEDED and (placer := placer_of(settings, task)) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
+        return f"of programs that place by RLinf's {placer.value} nothing is planned", f"drop `{KEY}` and `seconds`"
+    if task not in NEEDED:
         return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {', '.join(f'`{each}`' for each in NEEDED)}"
     if settings.flag("cluster.auto_scheduler", CODE):
         return "RLinf's own scheduler moves the accelerators while it runs", "drop `cluster.auto_scheduler`, or the times"

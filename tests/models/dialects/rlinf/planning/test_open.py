@@ -115,6 +115,7 @@ def test_costs_of_a_file_that_is_apart_are_those_of_a_run_on_everything(read: Re
     ("old", "new", "why"),
     [
         ("task_type: reasoning", "task_type: sft", "of task `sft` nothing is planned"),
+        ("data: {", "data: {type: wideseek_r1, ", "of programs that place by RLinf's MultiAgentModelParallelComponentPlacement nothing"),
         ("actor_cost: 40, ", "", "nobody says how long `actor` takes"),
         ("num_nodes: 2,", "num_nodes: 2, auto_scheduler: true,", "RLinf's own scheduler"),
         (", max_running_requests: 64", ", max_running_requests: '${oc.env:REQUESTS}'", "settings that they depend on"),
