@@ -59,7 +59,8 @@ def measured_on(cluster: Cluster, placed: Mapping[str, Component]) -> tuple[int,
             f"the costs are taken as those of a run in which actor and rollout share all {total} accelerators; here they are apart",
         )
     measured = held.held("actor")
-    said = f"the costs are taken as measured on {measured} accelerators, which actor and rollout share in this file, not on all {total}"
+    amount = "1 accelerator" if measured == 1 else f"{measured} accelerators"
+    said = f"the costs are taken as measured on {amount}, which actor and rollout share in this file, not on all {total}"
     return measured, said if measured < total else ""
 
 

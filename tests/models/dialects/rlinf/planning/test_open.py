@@ -108,6 +108,12 @@ def test_costs_of_a_file_that_is_apart_are_those_of_a_run_on_everything(read: Re
     measured = problem(part)["actor"].timed
     assert measured is not None and max(each.accelerators for each in measured.measured) == 8
     assert any("measured on 8 accelerators" in message for message in said(part))
+    one = FILE.replace("tensor_model_parallel_size: 4", "tensor_model_parallel_size: 1").replace(
+        "tensor_parallel_size: 2", "tensor_parallel_size: 1"
+    )
+    assert any(
+        "measured on 1 accelerator," in message for message in said(read(one.replace("PLACED", '{"actor,rollout,reward": 0}')).to_solve)
+    )
     assert said(read(text()).to_solve) == []
 
 
