@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.strategies import NodePlacementStrategy, PackedPlacementStrategy
@@ -56,6 +58,7 @@ def test_one_that_could_not_be_made_is_not_known() -> None:
 
 def test_nobody_said_which(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
+    monkeypatch.setattr(cluster_module, "need_ray", lambda: SimpleNamespace(is_initialized=lambda: False))  # other tests are connected
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with pytest.raises(LaunchFailed, match="nobody said which Ray cluster is meant"):
         Cluster()
