@@ -6,11 +6,14 @@ import math
 from typing import NamedTuple, Sequence
 
 from ...models.component import Parallel
-from ...models.planning.measured import LINEAR, TABLE, Measured
+from ...models.planning.measured import LINEAR, SECOND, TABLE, Measured
 from ...models.planning.workload import Timed
 
 GRAIN = 1000
 """Times that were not measured are whole microseconds, so that the last digit of a logarithm decides nothing."""
+
+LONGEST = 10**7 * SECOND
+"""About four months: no time that follows from others is longer, so that sums stay within what is counted with."""
 
 
 class Time(NamedTuple):
@@ -36,10 +39,12 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
     outside = not counts[0] < accelerators < counts[-1]
     if timed.scaling == LINEAR or len(counts) == 1:
         nearest = min(counts, key=lambda count: abs(math.log(count / accelerators)))
-        return Time(_grain(known[nearest] * nearest / accelerators), outside)
+        return Time(min(LONGEST, _grain(known[nearest] * nearest / accelerators)), outside)
     above = next((place for place, count in enumerate(counts) if count > accelerators), len(counts) - 1)
     low, high = counts[max(above, 1) - 1], counts[max(above, 1)]
     power = math.log(known[high] / known[low]) / math.log(high / low)
+    if math.log(known[low]) + power * math.log(accelerators / low) >= math.log(LONGEST):
+        return Time(LONGEST, outside)
     return Time(_grain(known[low] * (accelerators / low) ** power), outside)
 
 

@@ -39,3 +39,12 @@ def test_so_do_those_of_ranks_that_are_given(tmp_path: Path, written: tuple[str,
     assert own is not None
     took = {str(basis.task): basis.nanoseconds for basis in own.bases}
     assert took == {"a.generate": 10**9, "a.infer": 20 * 10**9, "a.train": 300 * 10**9}
+
+
+def test_a_power_that_no_measurement_can_have_meant_is_cut(tmp_path: Path) -> None:
+    """A slip of the pen: on 8 this would be 10^4000 seconds."""
+    file = tmp_path / "job.yaml"
+    file.write_text("cluster: 1x8xH100\ncomponents:\n  a: {accelerators: 8, seconds: {511: 1000, 512: 10}}\n", encoding="utf-8")
+    planned = pw.solve(file).planned
+    assert planned is not None and planned.proved
+    assert planned.best.nanoseconds == 10**7 * 10**9
