@@ -13,7 +13,6 @@ from typing import Sequence
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.05
 PORT_ATTEMPTS = 1000
-_given: list[socket.socket] = []
 
 
 def take(name: str) -> socket.socket | None:
@@ -81,6 +80,6 @@ def free_port(node: str, most: int | None = None) -> int:
             return port
         given = take(f"{node}/port/{port}")
         if given is not None:
-            _given.append(given)
+            given.detach()  # kept until the process ends, by no object: this module travels, and a socket cannot
             return port
     raise RuntimeError("no TCP port is free" + ("" if most is None else f" up to {most}"))

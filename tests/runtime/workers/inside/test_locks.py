@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import threading
@@ -10,6 +11,7 @@ import uuid
 from itertools import repeat
 
 import pytest
+from placewright.runtime.workers.inside import locks
 from placewright.runtime.workers.inside.locks import DeviceLock, free_port
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="abstract sockets are of Linux")
@@ -76,3 +78,8 @@ def test_a_port_is_given_once_on_a_node(node: str) -> None:
     assert given[-1] <= 65_000
     with pytest.raises(RuntimeError, match="no TCP port is free up to 10"):
         free_port(node, 10)
+
+
+def test_what_travels_to_the_workers_holds_no_port_that_was_given(node: str) -> None:
+    assert free_port(node) > 0
+    assert not [name for name, value in vars(locks).items() if isinstance(value, (socket.socket, list))]
