@@ -26,14 +26,18 @@ components:
   d: {accelerators: 4-8, parallel: {tp: 4}}
 """
 COMMAND = """\
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from placewright.cli.main import run
 from placewright.solver.sandbox import solve as sandbox
 liar, lie, pid, *arguments = sys.argv[1:]
 sandbox.command = lambda memory: (sys.executable, liar, lie, pid, str(memory))
 sys.exit(run(arguments))
 """
-"""A command line whose searches are the liar's; it writes the number of its process to a file."""
+"""A command line whose searches are the liar's; it writes the number of its process to a file.
+
+It hears Ctrl-C even where these tests run in the background of a shell, which ignores it.
+"""
 
 
 @pytest.fixture
