@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from typing import Union
@@ -11,7 +10,8 @@ from ...models.answer import Answer
 from ...models.machines.cluster import Cluster
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
-from .codec import Codec, NotOurs
+from .codec import Codec
+from .lines import data_of, line_of
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ Message = Union[Standing, Done, Failed]
 
 def write_question(question: Question) -> bytes:
     """The line that asks it."""
-    return _line(_words().write(question, Question))
+    return line_of(_words().write(question, Question))
 
 
 def read_question(line: bytes) -> Question:
     """The question in a line. Raises NotOurs."""
-    found: Question = _words().read(_data(line), Question)
+    found: Question = _words().read(data_of(line), Question)
     return found
 
 
@@ -70,25 +70,14 @@ class Messages:
 
     def write(self, message: Message) -> bytes:
         """The line that says it."""
-        return _line(self._codec.write(message, Message))
+        return line_of(self._codec.write(message, Message))
 
     def read(self, line: bytes) -> Message:
         """What a line says. Raises NotOurs."""
-        found: Message = self._codec.read(_data(line), Message)
+        found: Message = self._codec.read(data_of(line), Message)
         return found
 
 
 @cache
 def _words() -> Codec:
     return Codec()
-
-
-def _line(data: object) -> bytes:
-    return json.dumps(data, separators=(",", ":")).encode() + b"\n"
-
-
-def _data(line: bytes) -> object:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        raise NotOurs("it is not JSON") from None
