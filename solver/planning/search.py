@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import insort
-from dataclasses import dataclass
+from dataclasses import replace
+from heapq import heapify, heappop, heappush
 from typing import Callable, Iterator, Sequence
 
 from ...models.planning.design import Design
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from ..sandbox.stopped import Stopped, interrupted
+from .candidate import Candidate
 from .costs.cost_model import CostModel
 from .searched import Found, Price, Searched
-from .sizes.branching import Branching
-from .sizes.choices import Choice, Choices
+from .sizes.choice import Choice
+from .sizes.choices import Choices
 from .sizes.curves import Curves
 from .sizes.least import busiest, least
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
@@ -30,8 +32,12 @@ PARTS = 2_000
 """Parts of a structure that are looked at before a solver is asked."""
 SPENT = 0.001
 """Deterministic seconds that one part counts for."""
+PORTION = 100
+"""Parts of a structure that are looked at before it is asked again which structure can be best."""
 MANY = 64
 """Arrangements from which on their work is looked at first."""
+COSTLY = 1_000
+"""Options of all components from which on what fits in memory is listed only of structures that could be best without it."""
 LOOK = 0.0005
 """Deterministic seconds that a first sight of a structure counts for."""
 
@@ -72,19 +78,6 @@ def _in_its_own_process(asked: Unsettled) -> Iterator[Settled]:
     return Settling()(asked)
 
 
-@dataclass
-class _Open:
-    """A structure in work: what it costs at least, and its best design until now. `proved`: nothing better in it could be among the best."""
-
-    number: int
-    sizing: Sizing
-    floor: Price
-    excluded: tuple[Design, ...]
-    branching: Branching | None = None
-    found: Found | None = None
-    proved: bool = False
-
-
 class _Run:
     """One search: what it found, and what is proved."""
 
@@ -99,11 +92,13 @@ class _Run:
         skip: Skip | None = None,
     ) -> None:
         self.question, self.model, self.seed, self.count, self.excluded, self.skip = question, model, seed, count, excluded, skip
-        self.limit, self.spent, self.seen, self.searched = limit, 0.0, 0, 0
+        self.limit, self.spent, self.seen = limit, 0.0, 0
         self.unseen: Price | None = self._at_least()
         """What structures cost at least that nobody looked at; None if there are none, or none that can be among the best."""
-        self.open: list[_Open] = []
+        self.open: list[Candidate] = []
         self._ways, self._curves = Choices(question, model.divisor(question)), Curves()
+        self._roomy = _without_memory(question) if sum(map(len, question.options.values())) >= COSTLY else question
+        self._roomy_ways = self._ways if self._roomy is question else Choices(self._roomy, model.divisor(question))
         self.best: list[Found] = []
         """The best design of each structure that has one, the best first."""
 
@@ -126,9 +121,6 @@ class _Run:
                 break
         else:
             self.unseen = None
-        if not many:
-            self._begin_all(list(self.open))
-        self._sort(self.open)
 
     def _at_least(self) -> Price:
         """What any design costs at least: one component has to do its work, and takes the fewest accelerators that it can."""
@@ -144,49 +136,60 @@ class _Run:
         found = []
         for number, each in enumerate(waiting):
             self.spent += LOOK
-            floor = busiest(self._sizing(each.one_by_one, len(self.excluded)), self._curves)
+            sizing = self._roomy_sizing(each.one_by_one)
+            floor = busiest(sizing or Sizing(self.question, self.model, each.one_by_one, self._ways, len(self.excluded)), self._curves)
             if floor is not None:
                 found.append((floor, number, each))
         return [(floor, each) for floor, _, each in sorted(found, key=lambda its: its[:2])]
 
-    def _seen(self, arrangement: Arrangement) -> Iterator[_Open]:
+    def _seen(self, arrangement: Arrangement) -> Iterator[Candidate]:
         """Its structures that can have a design, as long as there is time to look at them; the first one in any case."""
         for structure in arrangement.structures():
             if self.skip is not None and self.skip(structure):
                 continue
             self.spent += LOOK
             out = tuple(design for design in self.excluded if structure.is_of(design))
-            sizing = self._sizing(structure, len(out))
-            floor = least(sizing, self._curves)
+            sizing = Sizing(self.question, self.model, structure, self._ways, len(out))
+            roomy = self._roomy_sizing(structure)
+            floor = least(roomy or sizing, self._curves)
             self.seen += 1
             if floor is not None:
-                yield _Open(self.seen, sizing, floor, out)
+                yield Candidate(self.seen, sizing, roomy, floor, out)
                 if self.spent >= self.limit:
                     return
 
-    def _sizing(self, structure: Structure, spare: int) -> Sizing:
-        return Sizing(self.question, self.model, structure, self._ways, spare)
+    def _roomy_sizing(self, structure: Structure) -> Sizing | None:
+        """It with memory without end, where that spares listing what fits."""
+        if self._roomy is self.question or all(len(its) == 1 for its in structure.sets):
+            return None
+        return Sizing(self._roomy, self.model, structure, self._roomy_ways)
 
-    def _begin_all(self, found: list[_Open]) -> None:
-        self._sort(found)
-        for one in found:
+    def _begin_all(self, found: list[Candidate]) -> None:
+        for one in sorted(found, key=lambda each: (each.floor, each.number)):
             if self._can_be_better(one):
-                self._begin(one)
+                self._look_at(one)
 
     def divide(self) -> None:
-        """Searches the counts and degrees of each structure, as far as they can be among the best."""
+        """Searches the counts and degrees of each structure, as far as they can be among the best: the one that could be best goes first."""
         asks = sum(kind.accelerators for kind in self.question.kinds) > FEW
-        for one in self.open:
-            if one.branching is None or not self._can_be_better(one):
+        waiting = [(one.floor, one.number, one) for one in self.open]
+        heapify(waiting)
+        while waiting:
+            *_, one = heappop(waiting)
+            left = int((self.limit - self.spent) / SPENT)
+            if not self._can_be_better(one):
                 one.proved = True
-                continue
-            self.searched += 1
-            before, left = one.branching.parts, max(1, int((self.limit - self.spent) / SPENT))
-            one.proved = one.branching.search(self._below(one), min(PARTS, left) if asks else left)
-            self.spent += SPENT * (one.branching.parts - before)
-            self._take(one)
-            if not one.proved:
-                one.floor = max(one.floor, one.branching.floor or one.floor)
+            elif not one.begun or (left > 0 and (one.parts < PARTS or not asks)):
+                self._look_at(one, min(PORTION, max(left, 1)))
+                if not one.proved:
+                    heappush(waiting, (one.floor, one.number, one))
+
+    def _look_at(self, one: Candidate, parts: int = PORTION) -> None:
+        before, best = one.parts, one.best
+        one.look(self._below(one), parts)
+        self.spent += SPENT * (one.parts - before)
+        if one.best is not None and one.best is not best:
+            self._found(one, one.best[1])
 
     def settle(self, settle: Settle) -> None:
         """Has a solver decide what is left."""
@@ -218,34 +221,17 @@ class _Run:
         """What the next structure must be better than."""
         return self.best[self.count - 1].price if len(self.best) >= self.count else None
 
-    @staticmethod
-    def _sort(found: list[_Open]) -> None:
-        found.sort(key=lambda each: (each.floor, each.number))
-
-    def _begin(self, one: _Open) -> None:
-        one.branching = Branching(one.sizing, lambda chosen: any(_is_same(one.sizing.design(chosen), each) for each in one.excluded))
-        self.spent += SPENT * one.branching.parts
-        if one.branching.floor is None:
-            self.open.remove(one)
-            return
-        one.floor = max(one.floor, one.branching.floor)
-        self._take(one)
-
-    def _can_be_better(self, one: _Open) -> bool:
+    def _can_be_better(self, one: Candidate) -> bool:
         """Could it hold a design that is among the best, and better than its own best one?"""
         bars = [price for price in (self._below(one), one.found.price if one.found else None) if price is not None]
         return not bars or one.floor < min(bars)
 
-    def _below(self, one: _Open) -> Price | None:
+    def _below(self, one: Candidate) -> Price | None:
         """What a structure must be better than to be among the best."""
         others = [found.price for found in self.best[: self.count + 1] if found.number != one.number]
         return others[self.count - 1] if len(others) >= self.count else None
 
-    def _take(self, one: _Open) -> None:
-        if one.branching is not None and one.branching.best is not None:
-            self._found(one, one.branching.best[1])
-
-    def _found(self, one: _Open, chosen: Sequence[Choice]) -> None:
+    def _found(self, one: Candidate, chosen: Sequence[Choice]) -> None:
         if one.found is not None:
             self.best.remove(one.found)
         one.found = Found(one.sizing.price(chosen), one.number, one.sizing.design(chosen), one.sizing.structure)
@@ -259,10 +245,13 @@ class _Run:
         if self.unseen is not None and (bar is None or self.unseen < bar):
             unproved.append(self.unseen[0])
         why = None if stopped is None or not unproved else stopped.with_answer if found else stopped.without_answer
-        counted = (len(self.open), self.searched)
+        counted = (sum(each.possible for each in self.open), sum(each.searched for each in self.open))
         bound = min([*unproved, *(each.price[0] for each in found[:1])], default=None)
         return Searched(found, bound, not unproved, counted, self.spent, why)
 
 
-def _is_same(one: Design, other: Design) -> bool:
-    return (set(one.blocks), one.options, one.segments) == (set(other.blocks), other.options, other.segments)
+def _without_memory(question: Question) -> Question:
+    """The question where memory is without end; of options that are as quick, those that need least come first: they may fit."""
+    kinds = tuple(replace(kind, memory=None) for kind in question.kinds)
+    options = {name: tuple(sorted(its, key=lambda option: (option.memory, option.kept))) for name, its in question.options.items()}
+    return replace(question, kinds=kinds, options=options) if kinds != question.kinds else question

@@ -6,13 +6,16 @@ from heapq import heappop, heappush
 from typing import Callable, Sequence
 
 from ....models.planning.workload import SECONDS
-from .choices import Choice
+from .choice import Choice
 from .domains import Domains, Narrowing, Price
 from .raising import Split, raised
 from .sizing import Sizing
 
 AGAIN = 3
 """Times that the maxima of one part are raised and all sets narrowed once more."""
+
+
+Best = tuple[Price, tuple[Choice, ...]]
 
 
 class Branching:
@@ -28,7 +31,7 @@ class Branching:
     def __init__(self, sizing: Sizing, refused: Callable[[Sequence[Choice]], bool] = lambda chosen: False) -> None:
         """`refused`: choices that are not to be found."""
         self.sizing, self._narrowing, self._refused = sizing, Narrowing(sizing), refused
-        self.best: tuple[Price, tuple[Choice, ...]] | None = None
+        self.best: Best | None = None
         self.parts = 0
         self._below: Price | None = None
         self._waiting: list[tuple[Price, int, Domains, Split | None]] = []
@@ -41,8 +44,13 @@ class Branching:
         known = [price for price, *_ in self._waiting[:1]] + ([self.best[0]] if self.best else [])
         return min(known, default=None)
 
-    def search(self, below: Price | None, parts: int) -> bool:
-        """Looks for choices that cost less than `below` and than the best so far, in so many parts; whether that is decided.
+    @property
+    def decided(self) -> bool:
+        """Is nothing left to be looked at?"""
+        return not self._waiting
+
+    def search(self, below: Price | None, parts: int) -> None:
+        """Looks for choices that cost less than `below` and than the best so far, in so many parts.
 
         What costs no less than `below` is never looked at again.
         """
@@ -56,7 +64,6 @@ class Branching:
                     self._add(part)
             else:
                 self._waiting.clear()
-        return not self._waiting
 
     def _add(self, domains: Domains) -> None:
         """Narrows a part, and keeps it if it can hold anything better."""

@@ -7,7 +7,7 @@ from typing import Callable, Sequence
 from ortools.sat.python import cp_model
 
 from ...model.amount import Amount, total
-from .choices import Choice
+from .choice import Choice
 from .sizing import Load, Sizing
 
 Numbers = tuple[int, ...]

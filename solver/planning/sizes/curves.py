@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Callable, Sequence
 
-from .choices import Choice, Key
+from .choice import Choice
+from .choices import Key
 from .raising import hull
 from .sizing import Load, Sizing
 

@@ -8,7 +8,7 @@ from typing import Iterable, Sequence
 
 from ....models.planning.workload import SECONDS
 from ..limited import Row
-from .choices import Choice
+from .choice import Choice
 from .sizing import Sizing
 
 Price = tuple[int, int]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Sequence
 
@@ -12,7 +12,8 @@ from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
 from ..limited import Row, rows
 from ..structures.structure import OUTSIDE, Structure
-from .choices import Choice, Choices, parts_of, tasks_of
+from .choice import Amount, Choice
+from .choices import Choices, parts_of, tasks_of
 
 Load = tuple[int, int]
 """A set, and the place of a part of the iteration among those in which it works."""
@@ -29,7 +30,10 @@ class Greatest(NamedTuple):
 class Sizing:
     """A structure with the ways to run each of its sets: one of each is to be chosen.
 
-    `spare` is how many of its designs are ruled out.
+    Attributes
+    ----------
+    spare : how many of its designs are ruled out.
+    amounts : for each set, the kinds and amounts that are looked at; None: all of them.
     """
 
     question: Question
@@ -37,11 +41,19 @@ class Sizing:
     structure: Structure
     ways: Choices
     spare: int = 0
+    amounts: tuple[tuple[Amount, ...], ...] | None = None
 
     @cached_property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
         """For each set, the ways to run it."""
-        return tuple(self.ways.of(self.structure, number, self.spare) for number in range(len(self.structure.sets)))
+        if self.amounts is None:
+            return tuple(self.ways.of(self.structure, number, self.spare) for number in range(len(self.structure.sets)))
+        return tuple(tuple(self.ways.at(self.structure, number, its, self.spare)) for number, its in enumerate(self.amounts))
+
+    def of(self, amounts: tuple[tuple[Amount, ...], ...] | None = None) -> Sizing:
+        """The same with these kinds and amounts of each set alone; None: with each that can be, one that is no better than another too."""
+        every = tuple(self.ways.amounts(self.structure, number) for number in range(len(self.structure.sets)))
+        return replace(self, amounts=every if amounts is None else amounts)
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
@@ -78,7 +90,7 @@ class Sizing:
 
     def is_bare(self, number: int) -> bool:
         """Is it a component that needs no accelerators?"""
-        return all(choice.kind == NO_KIND for choice in self.choices[number])
+        return all(option.kind == NO_KIND for name in self.structure.sets[number] for option in self.question.options[name])
 
     @cached_property
     def inner(self) -> tuple[tuple[int, ...], ...]:
@@ -124,7 +136,7 @@ class Sizing:
                 return False
         if any(sum(row.weigh(number, chosen[number].options) for number in row.sets) > row.most for row in self.rows):
             return False
-        return all(self._holds(chosen, number) for number, outer in enumerate(self.structure.inside) if outer != OUTSIDE) and all(
+        return all(self._holds(chosen, number) for number in range(len(chosen)) if chosen[number].kind != NO_KIND) and all(
             self._surrounds(chosen, number) for number, its in enumerate(self.inner) if its
         )
 

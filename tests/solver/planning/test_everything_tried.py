@@ -37,8 +37,10 @@ def each_shape(asked: Question, every: list[tuple[Price, Design]], stages: bool)
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
 @pytest.mark.parametrize("name", MODELS)
-def test_the_best_of_everything_is_found(name: str, first: int) -> None:
+@pytest.mark.parametrize("costly", [searching.COSTLY, 0], ids=["at once", "without memory first"])
+def test_the_best_of_everything_is_found(costly: int, name: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And so are the best of the best three structures; each is an answer, and costs what it says."""
+    monkeypatch.setattr(searching, "COSTLY", costly)
     model, stages = cost_model(name), name == "stages"
     for seed in range(first, first + CHUNK):
         asked = question(seed, stages)

@@ -12,7 +12,7 @@ from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import Maximum
 from placewright.solver.planning.costs.stages import Stages
 from placewright.solver.planning.costs.stream import Stream
-from placewright.solver.planning.sizes import branching, choices, curves, raising
+from placewright.solver.planning.sizes import branching, choices, curves, joining, raising
 from placewright.solver.planning.sizes.branching import Branching
 from placewright.solver.planning.sizes.curves import Curve
 from placewright.solver.planning.sizes.domains import Narrowing
@@ -81,9 +81,9 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "too high at first sight": (searching, "least", changed(dearer)),
     "one less": (Narrowing, "allowed", changed(fewer)),
     "one more needed": (Curve, "needed", changed(lambda count: count + 1)),
-    "no other degrees": (choices, "undominated", first_alone),
+    "no other degrees": (joining, "undominated", first_alone),
     "no other counts": (choices, "cheapest", first_alone),
-    "enough of anything": (choices.Choices, "_enough", instead(1 << 40)),
+    "enough of anything": (joining.Joining, "_enough", instead(1 << 40)),
     "half a hull": (raising, "hull", changed(lambda line: line[::2])),
     "half a curve": (curves, "hull", changed(lambda line: line[:1])),
     "at the same time": (every, "_conflicts", instead(set())),

@@ -17,6 +17,7 @@ from placewright.solver.planning import search as searching
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import Searched, search
+from placewright.solver.planning.sizes.branching import Branching
 
 from .questions import question
 
@@ -169,7 +170,7 @@ def test_ctrl_c_ends_it_with_what_it_found(monkeypatch: pytest.MonkeyPatch) -> N
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(searching.Branching, "search", interrupt)
+    monkeypatch.setattr(Branching, "search", interrupt)
     with pytest.raises(KeyboardInterrupt):
         search(asked, model)
     searched = search(asked, model, answer_interrupted=True)
