@@ -66,19 +66,19 @@ class Candidate:
         if best is None or (self.sizing.allows(best[1]) and not self._refuses(best[1])):
             self.best, self.proved = best, True
             return
-        near = Branching(self.sizing.of(tuple((choice.amount,) for choice in best[1])), self._refuses)
+        near = Branching(self.sizing.only(tuple((choice.amount,) for choice in best[1])), self._refuses)
         self.parts += near.parts + self._searched(near, below, parts)
         self._take(near)
         bar = min((price for price in (below, self.best[0] if self.best else None) if price is not None), default=None)
         if bar is None:
             return
-        narrowing = Narrowing(roomy.of())
+        narrowing = Narrowing(roomy.only())
         domains = narrowing.start()
         if not narrowing.narrow(domains, bar):
             self.proved = True
             return
         left = (dict.fromkeys(its[place].amount for place in places) for its, places in zip(narrowing.choices, domains.left))
-        self._left = self.sizing.of(tuple(map(tuple, left)))
+        self._left = self.sizing.only(tuple(map(tuple, left)))
 
     @staticmethod
     def _searched(branching: Branching, below: Price | None, parts: int) -> int:

@@ -16,8 +16,7 @@ from .costs.cost_model import CostModel
 from .searched import Found, Price, Searched
 from .sizes.choice import Choice
 from .sizes.choices import Choices
-from .sizes.curves import Curves
-from .sizes.least import busiest, least
+from .sizes.least import Least
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
 from .sizes.sizing import Sizing
 from .structures.every import Arrangement, arrangements
@@ -38,7 +37,7 @@ MANY = 64
 """Arrangements from which on their work is looked at first."""
 COSTLY = 1_000
 """Options of all components from which on what fits in memory is listed only of structures that could be best without it."""
-LOOK = 0.0005
+LOOK = 0.0001
 """Deterministic seconds that a first sight of a structure counts for."""
 
 
@@ -96,9 +95,9 @@ class _Run:
         self.unseen: Price | None = self._at_least()
         """What structures cost at least that nobody looked at; None if there are none, or none that can be among the best."""
         self.open: list[Candidate] = []
-        self._ways, self._curves = Choices(question, model.divisor(question)), Curves()
+        self._ways, self._least = Choices(question, model.divisor(question)), Least()
         self._roomy = _without_memory(question) if sum(map(len, question.options.values())) >= COSTLY else question
-        self._roomy_ways = self._ways if self._roomy is question else Choices(self._roomy, model.divisor(question))
+        self._roomy_ways, self._roomy_least = Choices(self._roomy, model.divisor(question)), Least()
         self.best: list[Found] = []
         """The best design of each structure that has one, the best first."""
 
@@ -136,8 +135,10 @@ class _Run:
         found = []
         for number, each in enumerate(waiting):
             self.spent += LOOK
-            sizing = self._roomy_sizing(each.one_by_one)
-            floor = busiest(sizing or Sizing(self.question, self.model, each.one_by_one, self._ways, len(self.excluded)), self._curves)
+            structure = each.one_by_one
+            roomy = self._roomy_sizing(structure)
+            sizing = Sizing(self.question, self.model, structure, self._ways, len(self.excluded))
+            floor = self._least.busiest(sizing) if roomy is None else self._roomy_least.busiest(roomy)
             if floor is not None:
                 found.append((floor, number, each))
         return [(floor, each) for floor, _, each in sorted(found, key=lambda its: its[:2])]
@@ -151,7 +152,7 @@ class _Run:
             out = tuple(design for design in self.excluded if structure.is_of(design))
             sizing = Sizing(self.question, self.model, structure, self._ways, len(out))
             roomy = self._roomy_sizing(structure)
-            floor = least(roomy or sizing, self._curves)
+            floor = self._least.of(sizing) if roomy is None else self._roomy_least.of(roomy)
             self.seen += 1
             if floor is not None:
                 yield Candidate(self.seen, sizing, roomy, floor, out)

@@ -19,28 +19,29 @@ class Curve:
     Attributes
     ----------
     least, slowest : the ns of the fastest choice, and those of the choice with the fewest accelerators that is fastest among its like.
+    values : the ns of the choices that are faster than all with fewer accelerators, the slowest first.
     slopes : how many ns an accelerator saves, along the lower convex hull.
     """
 
     def __init__(self, choices: Sequence[Choice], load: Callable[[Choice], int]) -> None:
-        self._values: list[int] = []
+        self.values: list[int] = []
         self._counts: list[int] = []
         for choice in choices:  # in the order of their accelerators
             value = load(choice)
-            if self._values and value >= self._values[-1]:
+            if self.values and value >= self.values[-1]:
                 continue
             if self._counts and self._counts[-1] == choice.accelerators:
-                self._values.pop()
+                self.values.pop()
                 self._counts.pop()
-            self._values.append(value)
+            self.values.append(value)
             self._counts.append(choice.accelerators)
-        self._hull = [(count, value) for count, value, _ in hull([(count, value, 0) for count, value in zip(self._counts, self._values)])]
+        self._hull = [(count, value) for count, value, _ in hull([(count, value, 0) for count, value in zip(self._counts, self.values)])]
         self.slopes = [(one[1] - two[1]) / (two[0] - one[0]) for one, two in zip(self._hull, self._hull[1:])]
-        self.least, self.slowest = self._values[-1], self._values[0]
+        self.least, self.slowest = self.values[-1], self.values[0]
 
     def needed(self, value: int) -> int:
         """The fewest accelerators with which it takes no longer; more than there are if it always does."""
-        place = bisect_left(self._values, -value, key=lambda each: -each)
+        place = bisect_left(self.values, -value, key=lambda each: -each)
         return self._counts[place] if place < len(self._counts) else 1 << 40
 
     def used(self, worth: float) -> int:
@@ -72,14 +73,14 @@ class Curves:
     def of(self, sizing: Sizing, load: Load) -> Curve:
         """The curve of a set in one part of the iteration."""
         number, part = load
-        key = (sizing.ways.key(sizing.structure, number, sizing.spare), part)
+        key = (sizing.keys[number], part)
         if key not in self._found:
             self._found[key] = Curve(sizing.choices[number], lambda choice: choice.loads[part])
         return self._found[key]
 
     def all_of(self, sizing: Sizing, number: int) -> Curve:
         """The curve of all work of a set, one part after the other."""
-        key = (sizing.ways.key(sizing.structure, number, sizing.spare), ALL)
+        key = (sizing.keys[number], ALL)
         if key not in self._found:
             self._found[key] = Curve(sizing.choices[number], lambda choice: sum(choice.loads))
         return self._found[key]

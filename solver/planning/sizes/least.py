@@ -2,55 +2,81 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Sequence
 
 from ....models.planning.workload import SECONDS
 from .curves import Curve, Curves
 from .sizing import Greatest, Load, Sizing
 
-HALVINGS = 60
-"""Times that the worth of an accelerator is narrowed by half; any value gives a bound."""
+Part = tuple[tuple[tuple[str, ...], ...], tuple[int, ...], tuple[int, ...]]
+"""Sets, which of them lie inside which, and the tasks that run in a part of the iteration."""
 
 
-def least(sizing: Sizing, curves: Curves) -> tuple[int, int] | None:
-    """No answer of the structure costs less; None if it has no answer at all. Each maximum is taken alone."""
-    if not all(sizing.choices):
-        return None
-    used = sum(sizing.choices[number][0].accelerators for number in sizing.roots)
-    if used > sizing.most:
-        return None
-    time = 0
-    for each in sizing.greatest:
-        value = _slowest(sizing, curves, each)
-        if value is None:
+class Least:
+    """What structures cost at least: what is known of each part of the iteration is remembered, as very many structures share it."""
+
+    def __init__(self) -> None:
+        self.curves = Curves()
+        self._used: dict[tuple[tuple[tuple[str, ...], ...], tuple[int, ...]], int | None] = {}
+        self._parts: dict[Part, int | None] = {}
+
+    def of(self, sizing: Sizing) -> tuple[int, int] | None:
+        """No answer of the structure costs less; None if it has no answer at all. Each maximum is taken alone."""
+        used = self.used(sizing)
+        if used is None:
             return None
-        shared = [_shared(sizing, curves, its) for its in each.sums if len(its) > 1]
-        time += each.weight * max([value, *shared])
-    return (time, used) if sizing.question.aim == SECONDS else (used, time)
+        time = 0
+        for tasks in sizing.structure.parts:
+            key = sizing.structure.sets, sizing.structure.inside, tasks
+            if key not in self._parts:
+                self._parts[key] = self._part(sizing, tasks)
+            value = self._parts[key]
+            if value is None:
+                return None
+            time += value
+        return (time, used) if sizing.question.aim == SECONDS else (used, time)
+
+    def used(self, sizing: Sizing) -> int | None:
+        """The fewest accelerators that any answer takes; None if it has no answer at all."""
+        key = sizing.structure.sets, sizing.structure.inside
+        if key not in self._used:
+            used = sum(sizing.choices[number][0].accelerators for number in sizing.roots) if all(sizing.choices) else sizing.most + 1
+            self._used[key] = used if used <= sizing.most else None
+        return self._used[key]
+
+    def _part(self, sizing: Sizing, tasks: Sequence[int]) -> int | None:
+        """ns of the part of the iteration in which these tasks run; None if it cannot be."""
+        time = 0
+        for each in sizing.of_part(tasks):
+            value = _slowest(sizing, self.curves, each)
+            if value is None:
+                return None
+            shared = [_shared(sizing, self.curves, its) for its in each.sums if len(its) > 1]
+            time += each.weight * max([value, *shared])
+        return time
+
+    def busiest(self, sizing: Sizing) -> tuple[int, int] | None:
+        """No answer costs less in which no set works on two tasks at once, however the iteration is cut: some set works as long as this."""
+        used = self.used(sizing)
+        if used is None:
+            return None
+        time = _busiest(sizing, self.curves) * sizing.model.divisor(sizing.question)
+        return (time, used) if sizing.question.aim == SECONDS else (used, time)
 
 
-def busiest(sizing: Sizing, curves: Curves) -> tuple[int, int] | None:
-    """No answer costs less in which no set works on two tasks at once, however the iteration is cut: some set works as long as this."""
-    if not all(sizing.choices):
-        return None
-    used = sum(sizing.choices[number][0].accelerators for number in sizing.roots)
-    if used > sizing.most:
-        return None
+def _busiest(sizing: Sizing, curves: Curves) -> int:
+    """The longest work of a set, in a batch, with the accelerators that there are."""
     least_of = [curves.all_of(sizing, number).least for number in range(len(sizing.choices))]
     beside = dict.fromkeys(sizing.roots, 0)
     for around in sizing.structure.around:
         if around[-1] in beside:
             beside[around[-1]] = max(beside[around[-1]], sum(least_of[number] for number in around[:-1]))
     low = max([sum(least_of[number] for number in around) for around in sizing.structure.around], default=0)
-    high = max([low, *(curves.all_of(sizing, number).slowest + more for number, more in beside.items())])
-    while low < high:
-        middle = (low + high) // 2
-        if sum(curves.all_of(sizing, number).needed(middle - more) for number, more in beside.items()) <= sizing.most:
-            high = middle
-        else:
-            low = middle + 1
-    time = low * sizing.model.divisor(sizing.question)
-    return (time, used) if sizing.question.aim == SECONDS else (used, time)
+    rooted = [(curves.all_of(sizing, number), more) for number, more in beside.items()]
+    values = sorted({low, *(value + more for curve, more in rooted for value in curve.values if value + more > low)})
+    place = bisect_left(values, True, key=lambda value: sum(curve.needed(value - more) for curve, more in rooted) <= sizing.most)
+    return values[min(place, len(values) - 1)]
 
 
 def _slowest(sizing: Sizing, curves: Curves, each: Greatest) -> int | None:
@@ -65,16 +91,9 @@ def _slowest(sizing: Sizing, curves: Curves, each: Greatest) -> int | None:
     def used(value: int) -> int:
         return others + sum(max(curve.needed(value) for curve in its) for its in single.values())
 
-    low, high = fastest, max([fastest, *(curve.slowest for its in single.values() for curve in its)])
-    if used(high) > sizing.most:
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if used(middle) <= sizing.most:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    values = sorted({fastest, *(value for its in single.values() for curve in its for value in curve.values if value > fastest)})
+    place = bisect_left(values, True, key=lambda value: used(value) <= sizing.most)
+    return values[place] if place < len(values) else None
 
 
 def _shared(sizing: Sizing, curves: Curves, loads: Sequence[Load]) -> int:
@@ -83,15 +102,10 @@ def _shared(sizing: Sizing, curves: Curves, loads: Sequence[Load]) -> int:
     base = sum(curves.of(sizing, load).least for load in loads if load[0] not in sizing.roots)
     taken = {load[0] for load in loads}
     room = sizing.most - sum(sizing.choices[number][0].accelerators for number in sizing.roots if number not in taken)
-    low, high = 0.0, max((curve.slopes[0] for curve in inside if curve.slopes), default=0.0)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if sum(curve.used(middle) for curve in inside) > room:
-            low = middle
-        else:
-            high = middle
+    worths = sorted({0.0, *(slope for curve in inside for slope in curve.slopes)})
+    place = bisect_left(worths, True, key=lambda worth: sum(curve.used(worth) for curve in inside) <= room)
     bounds = []
-    for worth in (low, high):
+    for worth in worths[max(place - 1, 0) : place + 1]:
         over, under = worth.as_integer_ratio()
         total = sum(curve.cheapest(over, under) for curve in inside) - over * room
         bounds.append(-(-total // under))

@@ -13,7 +13,7 @@ from ..costs.cost_model import CostModel
 from ..limited import Row, rows
 from ..structures.structure import OUTSIDE, Structure
 from .choice import Amount, Choice
-from .choices import Choices, parts_of, tasks_of
+from .choices import Choices, Key, parts_of, tasks_of
 
 Load = tuple[int, int]
 """A set, and the place of a part of the iteration among those in which it works."""
@@ -50,10 +50,15 @@ class Sizing:
             return tuple(self.ways.of(self.structure, number, self.spare) for number in range(len(self.structure.sets)))
         return tuple(tuple(self.ways.at(self.structure, number, its, self.spare)) for number, its in enumerate(self.amounts))
 
-    def of(self, amounts: tuple[tuple[Amount, ...], ...] | None = None) -> Sizing:
+    def only(self, amounts: tuple[tuple[Amount, ...], ...] | None = None) -> Sizing:
         """The same with these kinds and amounts of each set alone; None: with each that can be, one that is no better than another too."""
         every = tuple(self.ways.amounts(self.structure, number) for number in range(len(self.structure.sets)))
         return replace(self, amounts=every if amounts is None else amounts)
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """For each set, what the ways to run it depend on."""
+        return tuple(self.ways.key(self.structure, number, self.spare) for number in range(len(self.structure.sets)))
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
@@ -63,18 +68,18 @@ class Sizing:
     @cached_property
     def greatest(self) -> tuple[Greatest, ...]:
         """What is to be summed up, over all parts of the iteration."""
-        segments: dict[int, list[int]] = {}
-        for task, segment in enumerate(self.structure.segments):
-            segments.setdefault(segment, []).append(task)
+        return tuple(each for tasks in self.structure.parts for each in self.of_part(tasks))
+
+    def of_part(self, tasks: Sequence[int]) -> list[Greatest]:
+        """What is to be summed up of the part of the iteration in which these tasks run."""
+        segment, users = self.structure.segments[tasks[0]], self.structure.users
         of = {name: number for number, its in enumerate(self.structure.sets) for name in its}
-        users = self.structure.users
         found = []
-        for segment, tasks in segments.items():
-            for maximum in self.model.maxima(self.question, users, tasks):
-                sums = [dict.fromkeys(of[self.question.tasks[task].component] for task in its) for its in maximum.sums]
-                loads = (tuple((number, self.parts[number].index(segment)) for number in its) for its in sums)
-                found.append(Greatest(maximum.weight, tuple(dict.fromkeys(loads))))
-        return tuple(found)
+        for maximum in self.model.maxima(self.question, users, tasks):
+            sums = [dict.fromkeys(of[self.question.tasks[task].component] for task in its) for its in maximum.sums]
+            loads = (tuple((number, self.parts[number].index(segment)) for number in its) for its in sums)
+            found.append(Greatest(maximum.weight, tuple(dict.fromkeys(loads))))
+        return found
 
     @property
     def most(self) -> int:

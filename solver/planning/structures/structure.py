@@ -41,6 +41,14 @@ class Structure:
         """For each set, all components that use its accelerators: its own, and those of the sets around it."""
         return tuple(tuple(name for number in around for name in self.sets[number]) for around in self.around)
 
+    @cached_property
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        """The tasks of each part of the iteration, in the order in which the question names the first of each."""
+        found: dict[int, list[int]] = {}
+        for task, segment in enumerate(self.segments):
+            found.setdefault(segment, []).append(task)
+        return tuple(map(tuple, found.values()))
+
     def is_of(self, design: Design) -> bool:
         """Is a design one of this structure?"""
         users = {frozenset(its) for its in self.users}

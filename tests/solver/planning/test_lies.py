@@ -12,10 +12,11 @@ from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import Maximum
 from placewright.solver.planning.costs.stages import Stages
 from placewright.solver.planning.costs.stream import Stream
-from placewright.solver.planning.sizes import branching, choices, curves, joining, raising
+from placewright.solver.planning.sizes import branching, choices, curves, joining, least, raising
 from placewright.solver.planning.sizes.branching import Branching
 from placewright.solver.planning.sizes.curves import Curve
 from placewright.solver.planning.sizes.domains import Narrowing
+from placewright.solver.planning.sizes.least import Least
 from placewright.solver.planning.sizes.sizing import Sizing
 from placewright.solver.planning.structures import every
 
@@ -78,7 +79,9 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "one inside, all of it": (Sizing, "left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
     "too high": (branching, "raised", changed(raised_more)),
-    "too high at first sight": (searching, "least", changed(dearer)),
+    "too high at first sight": (Least, "of", changed(dearer)),
+    "too much work in a part": (least, "_slowest", changed(lambda value: value and value + 1 + value // 8)),
+    "too much work of several": (least, "_shared", changed(lambda value: value + 1 + value // 8)),
     "one less": (Narrowing, "allowed", changed(fewer)),
     "one more needed": (Curve, "needed", changed(lambda count: count + 1)),
     "no other degrees": (joining, "undominated", first_alone),
