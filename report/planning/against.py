@@ -104,6 +104,8 @@ def sensitivities(account: Account) -> str:
     if found.left:
         sides = {name: "" if left.count(name) > 1 else " slower" if end > HUNDRED else " quicker" for name, end in found.left}
         lines.append(f"not searched: {listed([name + side for name, side in sides.items()])}")
+    if found.traffic_left_out and found.flips:
+        lines.append("what other plans take for traffic is not counted here: the plan holds at least so far")
     return "\n".join(
         [f"where a hint is wrong, the plan flips when another is {better} ({spread}):", *(f"  {escape(line)}" for line in lines)]
     )

@@ -130,6 +130,7 @@ def _sensitivity(question: Question, found: Sensitivity) -> Data:
         "searches": found.searches,
         "not_searched": [{"component": name, "up_to": end / HUNDRED} for name, end in found.left],
         "flips": [_flip(question, each) for each in found.flips],
+        **({"traffic_left_out": True} if found.traffic_left_out else {}),
     }
 
 

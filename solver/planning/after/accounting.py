@@ -12,7 +12,6 @@ from ..costs.cost_model import CostModel
 from ..memory.bill import bill
 from .account import Account, Other
 from .basis import bases
-from .flip import QUICKEST, SLOWEST, Sensitivity
 from .own_ranks import own
 from .sensitivity import SEARCHES, SPENT, sensitivity
 from .shares import shares
@@ -26,11 +25,11 @@ def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = S
     deterministic seconds: the same input and seed give the same account.
     """
     found = account_of(problem, planned)
-    if problem.job.workload is not None and problem.job.workload.bandwidth:
-        # What crosses is known of designs that were placed; no search over designs alone says what would be better.
-        names = dict.fromkeys(task.component for task in planned.question.tasks)
-        return replace(found, sensitivity=Sensitivity((), tuple((name, end) for name in names for end in (SLOWEST, QUICKEST))))
-    return replace(found, sensitivity=sensitivity(planned, seed, searches, min(limit, SPENT))) if searches else found
+    if not searches:
+        return found
+    workload = problem.job.workload
+    flips = sensitivity(planned, seed, searches, min(limit, SPENT))
+    return replace(found, sensitivity=replace(flips, traffic_left_out=workload is not None and bool(workload.bandwidth)))
 
 
 def account_of(problem: Problem, planned: Planned) -> Account:

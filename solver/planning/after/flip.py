@@ -39,9 +39,14 @@ class Flip:
 class Sensitivity:
     """For each component what happens where it is slower, then where it is quicker.
 
-    `left` are components with the percent up to which nothing was found and nothing proved.
+    Attributes
+    ----------
+    left : components with the percent up to which nothing was found and nothing proved.
+    traffic_left_out : does what crosses the topology count as time, and is that of other plans not known? Then the plan holds at least
+        as far as said.
     """
 
     flips: tuple[Flip, ...]
     left: tuple[tuple[str, int], ...] = ()
     searches: int = 0
+    traffic_left_out: bool = False

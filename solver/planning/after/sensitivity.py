@@ -28,8 +28,8 @@ def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES, limit: fl
     """How the plan fares where one component is slower or quicker, each by further searches over designs; nothing is placed.
 
     A flip is exact: at `flips` a better design is known, at the percent before it a search found none. Whether the plan flips and
-    flips back still nearer to what was said is not searched. What designs cost to place, as traffic does, is left out. All searches
-    together take at most `limit`, in deterministic seconds.
+    flips back still nearer to what was said is not searched. The plan takes what its placement does for traffic too; of others that
+    is not known, and they are taken to need none. All searches together take at most `limit`, in deterministic seconds.
     """
     run = _Run(planned, seed, most, limit)
     found: list[Flip] = []
@@ -37,6 +37,8 @@ def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES, limit: fl
     adds = shares(planned.question, run.model, planned.best.design)
     weight = {name: sum(adds[task] for task in its) for name, its in planned.question.tasks_of.items() if its}
     names = sorted(weight, key=lambda name: -weight[name])  # what adds most is searched first
+    if planned.best.traffic and names and run.may_be_beaten(names[0]):
+        return Sensitivity((), tuple((name, end) for name in planned.question.components if name in weight for end in (SLOWEST, QUICKEST)))
     ways = [(name, end) for end in (SLOWEST, QUICKEST) for name in names]
     nearest = {way: run.nearest(*way) for way in ways}  # cheap: what is known to be better, before anything is proved
     for name, end in ways:
@@ -61,6 +63,11 @@ class _Run:
         self.floors: Mapping[Structure, int | None] | None = None
         self.known = [each.design for each in planned.others]
         """Designs that may be better somewhere: each narrows what is to be searched."""
+
+    def may_be_beaten(self, component: str) -> bool:
+        """Is another design better by so much, as long as nobody knows what it takes for traffic, that nothing needs to change for it?"""
+        searched = self._search(_Scaled(self.planned, self.model, component, HUNDRED), lambda structure: False)
+        return searched is None or searched.best is not None
 
     def nearest(self, component: str, end: int, flips: int | None = None) -> int | None:
         """A percent on the way to `end`, no farther than `flips`, at which a design of a structure that is known is better; None if none is.
@@ -178,7 +185,9 @@ class _Scaled:
         self._options = {option: self._scale(option, batches) for option in question.options[component]}
         self.question = replace(question, options={**question.options, component: tuple(self._options.values())})
         self.plan = self._of(planned.best.design)
-        self.takes = iteration(model, self.question, self.plan)
+        self.takes = iteration(model, self.question, self.plan) + planned.best.traffic
+        self._known = (self.plan,) if planned.best.traffic else ()
+        """What traffic it takes is known of the plan alone: without it, it is no other plan."""
 
     def _scale(self, option: Option, batches: int) -> Option:
         times = (-(-time * self.percent // (HUNDRED * batches)) * batches for time in option.nanoseconds)
@@ -226,4 +235,4 @@ class _Scaled:
         if used == 0:
             return Searched((), None, True)
         budget = replace(self.question.budget, nanoseconds=time, accelerators=used)
-        return search(replace(self.question, budget=budget), self.model, limit, seed, skip=skip)
+        return search(replace(self.question, budget=budget), self.model, limit, seed, excluded=self._known, skip=skip)
