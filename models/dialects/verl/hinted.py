@@ -1,7 +1,8 @@
 """Components that hints leave to solve: verl's keys say how large a pool is, so their pool is open until they are written.
 
-A pool is open where the block `placewright:` names one of its components and the file itself does not write both keys of its size;
-where the block says seconds of one, also if they are written.
+A pool is open where the block `placewright:` names one of its components and the file itself does not write both keys of its size.
+Where the block says seconds of one, it is planned whether they are written or not, here or in a text of `defaults`; where they are, that
+is the size of which the plan is told beside it.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def is_open(settings: Configuration, pool: Pool) -> bool:
     if pool.nodes_key in settings.instead:
         return False
     block = settings.tree(HINTS)
-    if settings.anew and timed_names(block) & set(pool.components):
-        return True
+    if timed_names(block) & set(pool.components):
+        return settings.anew or not all(map(settings.has, (pool.nodes_key, pool.accelerators_key)))
     hinted = _names(block)
     return bool(hinted & set(pool.components)) and not all(_written(settings, key) for key in (pool.nodes_key, pool.accelerators_key))
 

@@ -6,21 +6,19 @@ verl names no node, so an answer can be written where the pools, laid out again,
 from __future__ import annotations
 
 from ....configuration.notes import Notes
-from ....findings.finding import UnusableInput, error
 from ....findings.span import Edit, Span, apply_edits
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment, seats
 from ....pools.pool import Pool
 from ....reading import Reading
 from ....text.interpolation import Interpolator
-from ....text.reshape import with_entry
 from ....text.source import Source
-from ....text.splice import at_line_end, line_end
-from ....text.tree import Mapping, Scalar, find
+from ....text.tree import Scalar
 from ...dialect import Degrees
 from ..hinted import is_open
 from ..planning.degrees import amounts_of, changed
 from ..reader import FRAMEWORK, declared_in, read
+from .entries import added, instead, refused
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
@@ -35,16 +33,17 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
     for name, parallel in degrees.items():
         amounts = amounts_of(settings, entry, declared, name)
         numbers += [(amounts[degree].name, value) for degree, value in changed(amounts, parallel).items()]
-    edits, added = list[Edit](), list[str]()
+    edits, missing = list[Edit](), dict[str, int]()
     for key, value in numbers:
         here = settings.at(key)
         if isinstance(here, Scalar) and here.span.file == reading.source.name:
-            edits += _instead(key, here, value)
-        elif reading.document.program is not None:
-            added.append(f"{key}={value}")
-        else:
-            edits.append(_entry(reading.source, key, value))
-    edits += _at_command_end(reading, added)
+            edits += instead(key, here, value)
+        elif not planned or not isinstance(here, Scalar) or here.value != value:  # a plan leaves what another text says already
+            missing[key] = value
+    if reading.document.program is not None:
+        edits += _at_command_end(reading, [f"{key}={value}" for key, value in missing.items()])
+    else:
+        edits += added(reading.source, missing)
     _check(reading, assignment, degrees, edits)
     return edits
 
@@ -54,44 +53,22 @@ def _sizes(pool: Pool, assignment: Assignment) -> list[tuple[str, int]]:
     name = pool.components[0]
     counts = [mask.bit_count() for (_, kind), mask in assignment.masks(name).items() if kind == ACCELERATOR]
     if len(set(counts)) != 1:
-        raise _refused(name, f"the parts of `{pool.name}` would differ ({', '.join(map(str, counts[:8]))} accelerators on its nodes)")
+        raise refused(name, f"the parts of `{pool.name}` would differ ({', '.join(map(str, counts[:8]))} accelerators on its nodes)")
     return [(pool.nodes_key, len(counts)), (pool.accelerators_key, counts[0])]
 
 
-def _instead(key: str, here: Scalar, value: int) -> list[Edit]:
-    if here.value == value:
-        return []
-    if here.origin is not None:
-        raise _refused(key, f"`{key}` is written through an interpolation")
-    return [Edit(here.span, str(value))]
-
-
-def _entry(source: Source, key: str, value: int) -> Edit:
-    """The edit that puts a key into its section."""
-    *path, last = key.split(".")
-    owner = find(source.root, ".".join(path))
-    if isinstance(owner, Mapping) and owner.entries:
-        edit = with_entry(source.text, owner, last, str(value))
-        if edit is not None:
-            return edit
-        raise _refused(key, f"`{key}` has no place in its section")
-    if owner is not None or len(path) > 1 or source.root.flow:
-        raise _refused(key, f"`{'.'.join(path)}` is no section that could be added to")
-    return at_line_end(source, len(source.text), f"{line_end(source)}{path[0]}: {{{last}: {value}}}")
-
-
-def _at_command_end(reading: Reading, added: list[str]) -> list[Edit]:
+def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
     """The edit that gives a command of a script further settings, a line each where it has several."""
     program = reading.document.program
-    if not added or program is None:
+    if not settings or program is None:
         return []
     if not program.name or program.command is None:
-        raise _refused("", f"the file is no script that starts a program; add `{' '.join(added)}` to the settings")
+        raise refused("", f"the file is no script that starts a program; add `{' '.join(settings)}` to the settings")
     text, end = reading.source.text, program.command.end
     lines = text[program.command.start : end].split("\n")
     between = " \\\n" + lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())] if len(lines) > 1 else " "
     place = Span(reading.source.name, end, end, text.count("\n", 0, end) + 1, end - text.rfind("\n", 0, end))
-    return [Edit(place, "".join(f"{between}{setting}" for setting in added))]
+    return [Edit(place, "".join(f"{between}{setting}" for setting in settings))]
 
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
@@ -101,11 +78,7 @@ def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: li
     found = {component.name: component.runs or () for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         if list(seats(found.get(name, ()))) != list(seats(runs)):
-            raise _refused(name, f"verl names no nodes, and would place `{name}` elsewhere")
+            raise refused(name, f"verl names no nodes, and would place `{name}` elsewhere")
     for component in again.components if again else ():
         if component.parallel != degrees.get(component.name, component.parallel):
-            raise _refused(component.name, f"with it, `{component.name}` would have {component.parallel}")
-
-
-def _refused(name: str, why: str) -> UnusableInput:
-    return UnusableInput([error("PW603", name, f"the answer cannot be written into this file: {why}", help="use the plan itself")])
+            raise refused(component.name, f"with it, `{component.name}` would have {component.parallel}")
