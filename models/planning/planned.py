@@ -40,11 +40,13 @@ class Planned:
     model : the name of the cost model.
     best : the design that was placed.
     bound : what is as small as possible is in no design that can be placed smaller than this: ns, or accelerators.
-    proved : is `best` proved to be the best, with its placement?
-    others : the best designs of other structures, the best first; they were not placed.
-    unplaceable : designs that would be better and that no placement has, in the order they were found.
+    proved : is what is as small as possible proved to be no smaller in any design that has a placement?
+    others : the best designs of other structures that have a placement, the best first.
+    unplaceable : designs that no placement has and that would be better, or among the others, in the order they were found.
     without_estimates : the best design where estimates of memory are left out, if that is another and better one; it was not placed.
     structures : how many structures there are, and of how many the counts were searched.
+    not_placed : those of `others` of which nobody knows whether they have a placement.
+    is_own : is it the file's own placement, which nothing beats?
     """
 
     question: Question
@@ -56,3 +58,5 @@ class Planned:
     unplaceable: tuple[Unplaceable, ...] = ()
     structures: tuple[int, int] = (0, 0)
     without_estimates: Priced | None = None
+    not_placed: tuple[Priced, ...] = ()
+    is_own: bool = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Callable
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from ...models.placements.plan import OPTIMAL
+from ...models.placements.plan import OPTIMAL, Plan
 from ...models.planning.design import Design
 from ...models.planning.limits import Barred
 from ...models.planning.planned import Planned, Priced, Unplaceable
@@ -15,11 +15,14 @@ from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ..pricing.price import effect
 from ..pricing.priced import BETTER
+from .after.own_ranks import own_of
 from .asked import asked
 from .asking.related import overlaps
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
 from .loop.barring import ruled_out, this_alone
+from .loop.beside import ALTERNATIVES, Beside
+from .loop.fitting import as_written, fitting
 from .loop.told import nothing, over_budget, overlapping, too_many
 from .loop.traffic import Traffic
 from .placing import placing
@@ -34,7 +37,6 @@ ALL_PROBES = 48
 """Further placements that are tried so that a design rules out others with it, of all designs together."""
 PLACED = 12
 """Designs that have a placement, at most, where the best of them is not known before they are placed."""
-ALTERNATIVES = 3
 
 
 def plan(
@@ -45,7 +47,8 @@ def plan(
 
     `solve` places a problem whose counts are decided. The proof covers both: every design that would be better was ruled out by a
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
-    own time, until that alone is no less than the best with its traffic. `settle` and `answer_interrupted` are those of search.py.
+    own time, until that alone is no less than the best with its traffic. Where the file's own placement is as good, it is the answer.
+    `settle` and `answer_interrupted` are those of search.py.
     """
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):
         return overlapping(*pair)
@@ -62,6 +65,8 @@ class _Placed:
     priced: Priced
     answer: Answer
     price: Price
+    is_own: bool = False
+    """Is it the file's own placement?"""
 
 
 @dataclass
@@ -116,7 +121,8 @@ class _Loop:
 
     def answer(self) -> Answer:
         """The best, with what is proved of it; why there is none."""
-        best = self.best
+        question = asked(self.problem, self.workload, self.out) if self.done else self.question
+        best = self._or_own(self.best, question) if self.best is not None else None
         if best is None and self.searched.stopped is not None:
             return Answer(UNDECIDED, findings=(self.searched.stopped,), how="search")
         if best is None and self.searched.best is None and self.closed and not self.unplaceable:
@@ -125,12 +131,53 @@ class _Loop:
             return nothing(self.closed and not self.unsure, self.unplaceable) if self.searched.best is None else too_many(self.unplaceable)
         known = [] if self.closed or self.searched.bound is None else [self.searched.bound]
         bound = min([best.price[0], *known, *self.unsure])
-        proved = self.closed and all(least >= best.price[0] for least in self.unsure)
-        structures = self.searched.structures
-        question = asked(self.problem, self.workload, self.out) if self.done else self.question
-        planned = Planned(question, self.model.name, best.priced, bound, proved, self._others(best), tuple(self.unplaceable), structures)
-        stopped = (self.searched.stopped,) if self.searched.stopped is not None else ()
-        return replace(best.answer, planned=planned, findings=(*best.answer.findings, *stopped))
+        structures, stopped = self.searched.structures, self.searched.stopped
+        beside = Beside(best.priced.design, self._fits, self._priced_by, self._bar, self._again)
+        others = beside.look(((each.price, each.priced) for each in self.placed), self.searched.found)
+        planned = Planned(
+            question, self.model.name, best.priced, bound, bound == best.price[0], others, tuple(self.unplaceable), structures,
+            not_placed=tuple(each for each in others if each in beside.unsure), is_own=best.is_own,
+        )  # fmt: skip
+        return replace(best.answer, planned=planned, findings=(*best.answer.findings, *([stopped] if stopped is not None else [])))
+
+    def _or_own(self, best: _Placed, question: Question) -> _Placed:
+        """The file's own placement where the best is no better: who has placed it so need not change it."""
+        its = own_of(self.problem, question, self.model) if self.problem.job.own else None
+        if its is None or its.priced is None or its.forbidden or self._price(its.priced) > best.price:
+            return best
+        answer = self.solve(self.traffic.asked(as_written(self.problem, question, its.priced.design)))
+        if answer.plan is None:
+            return best
+        own = replace(self._as_placed(its.priced, answer, answer.plan), is_own=True)
+        return best if own.price > best.price or (own.price == best.price and _is_better(best, own)) else own
+
+    def _fits(self, found: Found) -> Answer:
+        """A placement of a design, as good as can be where traffic counts as time; else any that holds."""
+        design = found.design
+        if not self.traffic.costs:
+            return self.solve(fitting(self.problem, self.question, design))
+        answer = self.solve(self.traffic.asked(placing(self.problem, self.question, design)))
+        if answer.plan is None:
+            return answer
+        placed, most = self._as_placed(self._priced(design), answer, answer.plan), self.workload.budget.nanoseconds
+        takes = placed.priced.nanoseconds + placed.priced.traffic
+        if most is not None and takes > most:
+            return Answer(IMPOSSIBLE, findings=(over_budget(takes, placed.priced.traffic, most),), how="search")
+        return answer
+
+    def _priced_by(self, found: Found, answer: Answer | None) -> tuple[Price, Priced]:
+        """What a design costs, with its placement if it has one."""
+        priced = self._priced(found.design)
+        if answer is not None and answer.plan is not None and self.traffic.costs:
+            priced = replace(priced, traffic=self.traffic.nanoseconds(answer.plan))
+        return self._price(priced), priced
+
+    def _again(self) -> tuple[Found, ...]:
+        """What is found without what was ruled out; nothing where no time is left."""
+        if self.spent >= self.limit:
+            return ()
+        self._search()
+        return self.searched.found
 
     def _search(self) -> None:
         """The question without what is ruled out, and the best designs of it."""
@@ -148,9 +195,8 @@ class _Loop:
         if answer.plan is None:
             self._is_out(found, answer)
             return False
-        crossing = self.traffic.nanoseconds(answer.plan)
-        priced = replace(self._priced(design), traffic=crossing)
-        placed = _Placed(priced, replace(answer, plan=self.traffic.answered(answer.plan)), self._price(priced))
+        placed = self._as_placed(self._priced(design), answer, answer.plan)
+        priced, crossing = placed.priced, placed.priced.traffic
         if self.traffic.costs:
             self.done.append(this_alone(design))
             if crossing and answer.plan.status != OPTIMAL:
@@ -167,12 +213,16 @@ class _Loop:
     def _is_out(self, found: Found, answer: Answer) -> None:
         if self.best is not None and not self.traffic.costs:
             return  # it costs as much as the best, and was no more than another answer
+        self._bar(found, answer)
+        if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
+            self.unsure.append(found.price[0])
+
+    def _bar(self, found: Found, answer: Answer) -> None:
+        """Rules out a design of which no placement is known, and with it what no placement has for the same reason."""
         if answer.verdict == IMPOSSIBLE:
             out = ruled_out(self.problem, self.question, found.design, self._probe, self.probes)
         else:
             out = this_alone(found.design)
-        if answer.verdict != IMPOSSIBLE or out.segments is not None:
-            self.unsure.append(found.price[0])
         self.out.append(out)
         self.unplaceable.append(Unplaceable(self._priced(found.design), answer.findings))
 
@@ -187,16 +237,10 @@ class _Loop:
         takes, used = priced.nanoseconds + priced.traffic, priced.design.accelerators
         return (takes, used) if self.workload.aim == SECONDS else (used, takes)
 
-    def _others(self, best: _Placed) -> tuple[Priced, ...]:
-        """The best of other structures: what was placed, and what was only found."""
-        found = [(each.price, each.priced) for each in self.placed]
-        found += [(each.price, self._priced(each.design)) for each in self.searched.found]
-        seen, others = {best.priced.design.structure()}, []
-        for _, priced in sorted(found, key=lambda its: its[0]):
-            if priced.design.structure() not in seen:
-                seen.add(priced.design.structure())
-                others.append(priced)
-        return tuple(others[:ALTERNATIVES])
+    def _as_placed(self, priced: Priced, answer: Answer, plan: Plan) -> _Placed:
+        """A design with the placement that was found for it."""
+        its = replace(priced, traffic=self.traffic.nanoseconds(plan))
+        return _Placed(its, replace(answer, plan=self.traffic.answered(plan)), self._price(its))
 
 
 def _is_better(one: _Placed, other: _Placed) -> bool:

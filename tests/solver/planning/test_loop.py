@@ -10,7 +10,7 @@ import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.models.component import Component, Parallel
 from placewright.models.link import Link
-from placewright.models.locality import Pin, Spread
+from placewright.models.locality import WHOLE, Keep, Pin, Spread
 from placewright.models.placements.run import Run
 from placewright.models.planning.measured import SECOND, TABLE, Measured
 from placewright.models.planning.planned import Planned
@@ -311,3 +311,32 @@ def test_a_lie_about_what_is_ruled_out_loses_an_answer(lie: str, monkeypatch: py
     assert IMPOSSIBLE not in truth
     monkeypatch.setattr(*LIES[lie])
     assert all(price_of(seed) != true for seed, true in zip(TELLING, truth))
+
+
+RACKS = cluster({"count": 8, "rack": "a"}, {"count": 8, "rack": "b"})
+
+
+def test_what_no_placement_has_is_no_other_arrangement_and_what_its_structure_has_besides_is() -> None:
+    kept = replace(timed("actor", 4, 16, 55), keep=(Keep(WHOLE, "rack"),))
+    asked_for = problem(RACKS, timed("rollout", 4, 16, 60, 0.9), kept)
+    _, found = planned(asked_for)
+    assert found.others
+    for other in (found.best, *found.others):
+        assert other.design.options["actor"].amount <= 8
+        assert solve(placing(asked_for, found.question, other.design)).plan is not None
+    assert any(out.priced.design.options["actor"].amount > 8 for out in found.unplaceable)
+    assert not found.not_placed
+
+
+def test_what_could_not_be_placed_in_time_is_said_to_be_not_placed() -> None:
+    _, before = planned(PAIR)
+    best = before.best.design
+
+    def place(asked_for: Problem) -> Answer:
+        is_best = all(best.options[each.name].amount == each.least for each in asked_for.components)
+        return solve(asked_for) if is_best else Answer(UNDECIDED, how="search")
+
+    _, found = planned(PAIR, place=place)
+    assert found.best == before.best
+    assert found.others
+    assert found.not_placed == found.others

@@ -1,0 +1,26 @@
+"""Whether a design has a placement at all, however good it is; and the file's own placement as the one of a design."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ....models.planning.design import Design
+from ....models.planning.question import Question
+from ....models.problem import Problem
+from ..placing import placing
+
+
+def fitting(problem: Problem, question: Question, design: Design) -> Problem:
+    """The problem of placing a design in any way that holds: nothing is weighed, unless the file limits what it comes to."""
+    placed = placing(problem, question, design)
+    if placed.caps:
+        return placed
+    components = tuple(replace(each, traffic=0) for each in placed.components)
+    return replace(placed, job=replace(placed.job, components=components, links=()), previous=None)
+
+
+def as_written(problem: Problem, question: Question, design: Design) -> Problem:
+    """The problem of a design whose components lie where the file itself has them."""
+    placed = placing(problem, question, design)
+    components = tuple(replace(each, runs=problem.job.own.get(each.name, each.runs)) for each in placed.components)
+    return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}))
