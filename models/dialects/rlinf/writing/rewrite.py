@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Collection
 from typing import Mapping as MappingType
 
 from ....findings.finding import UnusableInput, error
@@ -26,16 +27,17 @@ class _Change:
     after: tuple[Line, ...]
 
 
-def rewrite_lines(source: Source, lines: MappingType[str, Line | None]) -> list[Edit]:
+def rewrite_lines(source: Source, lines: MappingType[str, Line | None], stays: Collection[str] = ()) -> list[Edit]:
     """The edits that give these components their lines, and take out those that have None; all other lines stay as they are.
 
+    So do those of the components of `stays`, whose lines say the same in other words; what the file does not place yet is written.
     Raises UnusableInput (PW603) where the lines are written elsewhere: in another file, or through an interpolation.
     """
     section = source.root.get("cluster")
     placed = section.get("component_placement") if isinstance(section, Mapping) else None
     there = {name for entry in placed for name in _names(entry)} if isinstance(placed, Mapping) else set()
-    if missing := [name for name, line in lines.items() if line is None and name not in there]:
-        lines = {name: line for name, line in lines.items() if name not in missing}
+    done = {name for name, line in lines.items() if (line is None and name not in there) or (name in stays and name in there)}
+    lines = {name: line for name, line in lines.items() if name not in done}
     if not isinstance(section, Mapping) or not isinstance(placed, Mapping):
         raise _elsewhere(source)
     changes = [_change(entry, lines) for entry in placed if not there.isdisjoint(lines) and not lines.keys().isdisjoint(_names(entry))]

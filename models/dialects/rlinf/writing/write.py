@@ -37,7 +37,8 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
     idle = _not_started(problem, assignment)
     lines = {name: _line(name, known.get(name), problem, assignment.of(name)) for name in added if name not in idle}
     if problem.job.own:
-        edits = rewrite_lines(reading.source, {**lines, **dict.fromkeys(idle)})
+        stays = [name for name in lines if _is_where_it_was(problem, assignment, name)]
+        edits = rewrite_lines(reading.source, {**lines, **dict.fromkeys(idle)}, stays)
     else:
         edits = insert_lines(reading.source, list(lines.values())) if lines else []
     _check(reading, problem, assignment, edits, added, idle)
@@ -51,6 +52,14 @@ def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
         if way.together and all(held.get(one) == held.get(other) for one, other in way.together):
             return way.without
     return frozenset()
+
+
+def _is_where_it_was(problem: Problem, assignment: Assignment, name: str) -> bool:
+    """Do the ranks that the file gives to a component say just this, in whatever words?"""
+    own, runs = problem.job.own.get(name, ()), assignment.of(name)
+    if problem.job.capabilities.packs:  # RLinf drops the node groups
+        own, runs = _relabelled(own, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
+    return bool(own) and list(seats(own)) == list(seats(runs))
 
 
 def _line(name: str, component: Component | None, problem: Problem, runs: Sequence[Run]) -> Line:

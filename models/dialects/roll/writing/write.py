@@ -64,9 +64,13 @@ def _lines(problem: Problem, component: Component, runs: Sequence[Run], reading:
     if problem.kind(component) != ACCELERATOR:
         return {WORLD_SIZE: str(max((run.ranks.stop for run in runs), default=0))}
     first = problem.cluster.numbering(component.node_groups).first
-    ids = Ids.of(range(first[node] + index, first[node] + index + 1) for _, its in seats(runs) for (node, index), _, _ in its)
-    lines = {DEVICES: text_of(ids)}
+    ids, own = (
+        [first[node] + index for _, its in seats(each) for (node, index), _, _ in its]
+        for each in (runs, problem.job.own.get(component.name, ()))
+    )
     root = reading.document.root
+    written = find(reading.source.root, f"{component.name}.{DEVICES}") is not None
+    lines = {} if written and ids == own else {DEVICES: text_of(Ids.of(range(each, each + 1) for each in ids))}
     if component.name in problem.job.shapes:
         return lines  # how large a worker is stands beside its degrees
     strategy = find(root, f"{component.name}.{STRATEGY}.strategy_name")

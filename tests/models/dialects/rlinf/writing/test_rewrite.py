@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 import pytest
 from placewright.models.dialects.rlinf.writing.insert import Line
 from placewright.models.dialects.rlinf.writing.rewrite import rewrite_lines
@@ -12,9 +14,9 @@ from placewright.models.text.source import Source
 SPLIT = {"rollout": Line("rollout", "0-5", ""), "actor": Line("actor", "6-7", "")}
 
 
-def rewritten(text: str, lines: dict[str, Line | None]) -> str:
+def rewritten(text: str, lines: dict[str, Line | None], stays: Sequence[str] = ()) -> str:
     source = Source("run.yaml", text)
-    return apply_edits(text, rewrite_lines(source, lines))
+    return apply_edits(text, rewrite_lines(source, lines, stays))
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,16 @@ def test_lines_that_stand_elsewhere_are_not_rewritten(text: str) -> None:
     with pytest.raises(UnusableInput) as refused:
         rewritten(text, dict(SPLIT))
     assert [finding.code for finding in refused.value.findings] == ["PW603"]
+
+
+def test_what_stays_keeps_its_words_and_what_is_not_written_yet_is_written() -> None:
+    head = "cluster:\n  num_nodes: 1\n  component_placement:\n"
+    before = head + "    actor,rollout: 0-3:0-3,4-7:4-7\n    env: 0-0\n"
+    lines: dict[str, Line | None] = {"actor": Line("actor", "all", ""), "env": Line("env", "0", "")}
+    assert rewritten(before, lines, ["actor", "env"]) == before
+    lines["rollout"] = Line("rollout", "0-5", "")
+    after = head + "    actor: 0-3:0-3,4-7:4-7\n    rollout: 0-5\n    env: 0-0\n"
+    assert rewritten(before, lines, ["actor", "env"]) == after
+    lines["reward"] = Line("reward", "all", "")
+    new = head + "    actor: 0-3:0-3,4-7:4-7\n    rollout: 0-5\n    reward: all\n    env: 0-0\n"
+    assert rewritten(before, lines, ["actor", "env", "reward"]) == new

@@ -13,7 +13,7 @@ from placewright.models.dialects.load import read
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.parallel import Parallel
-from placewright.models.placements.assignment import seats
+from placewright.models.placements.assignment import Assignment, compress, seats
 from placewright.models.planning.workload import STEADY
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
@@ -141,3 +141,17 @@ def test_a_role_on_cpus_keeps_its_workers_and_takes_its_time() -> None:
     design = answer.planned.best.design
     assert design.options["rewards.math"].amount == 4
     assert answer.planned.best.segments[design.segments[1]] == 20 * 10**9
+
+
+def test_devices_that_stay_keep_their_words() -> None:
+    its = config()
+    its["actor_train"]["device_mapping"] = "list(range(0,4)) + list(range(4,8))"
+    its["actor_infer"]["device_mapping"] = "[8, 9, 10, 11, 12, 13, 14, 15]"
+    reading = of(its).to_solve
+    assert reading.problem is not None
+    runs = {**reading.problem.given().runs, **reading.problem.job.own}
+    assert roll.write(reading, Assignment(runs), {}) == []
+    there = compress((rank, [(1, rank)]) for rank in range(8))
+    moved = Assignment({**runs, "actor_train": there})
+    edits = roll.write(reading, moved, {})
+    assert [edit.text for edit in edits] == ["list(range(8,16))"]
