@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,7 +96,8 @@ def solve(
             raise
         return said_as_json(problem)
     with shown(progress, for_program=form == "json") as told:
-        answer = answering(lambda problem: search(problem, limit, seed, told, memory_limit), limit, seed)(question)
+        place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
+        answer = answering(place, limit, seed, counting=told.of_counts)(question)
     if answer.plan is None:
         return _no_plan(reading, answer, form)
     if answer.findings:

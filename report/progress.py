@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import gcd
 
 from ..models.placements.plan import Plan
+from ..models.planning.measured import SECOND
+from ..solver.planning.counting import Counting
 
 
 def standing(plan: Plan | None, refuted: bool = False) -> str:
@@ -25,3 +27,15 @@ def standing(plan: Plan | None, refuted: bool = False) -> str:
             return f"{names}: {value // unit:,}, at least {max(0, -(-bound // unit)):,}, gap {plan.gap:.1%}"
         bound -= value
     return "optimal"
+
+
+def counting(now: Counting) -> str:
+    """How a search for counts, degrees and sharing stands."""
+    unit = "seconds an iteration" if now.by_time else "accelerators"
+    if now.best is None:
+        return f"counts: none found yet, at least {_amount(now, now.bound)} {unit}"
+    return f"counts: {_amount(now, now.best)} {unit}, at least {_amount(now, now.bound)}, gap {now.gap:.1%}"
+
+
+def _amount(now: Counting, value: int) -> str:
+    return f"{value / SECOND:,.4g}" if now.by_time else f"{value:,}"

@@ -17,9 +17,11 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int) -> tu
     from ...report.planning.text import render
     from ...solver.planning.after.accounting import account
     from ...solver.planning.after.given import given
+    from ...solver.planning.after.sensitivity import SEARCHES
 
+    searches = 0 if any(each.code == "PW602" for each in answer.findings) else SEARCHES  # who ended the search wants no further ones
     try:
-        found = given(question, limit, seed) if answer.planned is None else account(question, answer.planned, seed, limit=limit)
+        found = given(question, limit, seed) if answer.planned is None else account(question, answer.planned, seed, searches, limit)
     except KeyboardInterrupt:  # the answer is there; what else could be, or what a wrong hint would change, is not told
         found = None if answer.planned is None else account(question, answer.planned, seed, 0)
     return ([], {}) if found is None else (render(found), {"planned": to_data(found)})

@@ -4,35 +4,48 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Iterator
+from typing import TYPE_CHECKING, Callable, Iterator, NamedTuple
 
 import click
 
-from ...report.progress import standing
+from ...report.progress import counting, standing
 from .line import NONE, PLAIN, Line
 
 if TYPE_CHECKING:
+    from ...solver.planning.counting import OnCounting
     from ...solver.searching.progress import OnProgress, Progress
 
 
+class Told(NamedTuple):
+    """Who is told of a search for placements, and of one for counts before it."""
+
+    of_placements: OnProgress
+    of_counts: OnCounting
+
+
 @contextmanager
-def shown(way: str, for_program: bool = False) -> Iterator[OnProgress]:
-    """What is to be told of every progress, for as long as the search runs. All of it goes to standard error.
+def shown(way: str, for_program: bool = False) -> Iterator[Told]:
+    """Who is to be told of every progress, for as long as the search runs. All of it goes to standard error.
 
     `auto` is one line that goes away again, on a terminal only, and nothing where the answer is for a program.
     """
     if way == PLAIN:
-        yield _from_the_first_doubt(
-            lambda progress: click.echo(f"searching, {progress.seconds:.1f} s: {standing(progress.plan, progress.refuted)}", err=True)
-        )
+        yield _of_both(lambda text, seconds: click.echo(f"searching, {seconds:.1f} s: {text}", err=True))
     elif way == NONE or for_program or not sys.stderr.isatty():
-        yield lambda progress: None
+        yield Told(lambda progress: None, lambda counted: None)
     else:
         line = Line()
         try:
-            yield _from_the_first_doubt(lambda progress: line.tell(standing(progress.plan, progress.refuted)))
+            yield _of_both(lambda text, seconds: line.tell(text))
         finally:
             line.end()
+
+
+def _of_both(tell: Callable[[str, float], None]) -> Told:
+    return Told(
+        _from_the_first_doubt(lambda progress: tell(standing(progress.plan, progress.refuted), progress.seconds)),
+        lambda counted: tell(counting(counted), counted.seconds),
+    )
 
 
 def _from_the_first_doubt(tell: OnProgress) -> OnProgress:

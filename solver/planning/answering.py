@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Callable
 
 from ...models.answer import Answer
 from ...models.problem import Problem
+from .counting import OnCounting, silent
 
 if TYPE_CHECKING:
     from ...models.planning.workload import Workload
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 Solve = Callable[[Problem], Answer]
 
 
-def answering(place: Solve, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = True) -> Solve:
+def answering(
+    place: Solve, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = True, counting: OnCounting = silent
+) -> Solve:
     """How problems are answered, given how they are placed; the options are those of the search for counts (see search.py)."""
 
     def answer(problem: Problem) -> Answer:
@@ -27,7 +30,7 @@ def answering(place: Solve, limit: float, seed: int, settle: Settle | None = Non
         from .plan import plan
 
         def planned(asked: Problem) -> Answer:
-            return plan(asked, workload, laid_out(place), limit, seed, settle, answer_interrupted)
+            return plan(asked, workload, laid_out(place), limit, seed, settle, answer_interrupted, counting)
 
         found = preferring(problem, planned, limit, seed)
         return _with_degrees(found, problem)

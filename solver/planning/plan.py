@@ -20,6 +20,7 @@ from .asked import asked
 from .asking.related import overlaps
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
+from .counting import OnCounting, silent
 from .loop.barring import ruled_out, this_alone
 from .loop.beside import ALTERNATIVES, Beside
 from .loop.fitting import as_written, fitting
@@ -41,7 +42,7 @@ PLACED = 12
 
 def plan(
     problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1, settle: Settle | None = None,
-    answer_interrupted: bool = True,
+    answer_interrupted: bool = True, counting: OnCounting = silent,
 ) -> Answer:  # fmt: skip
     """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
 
@@ -52,7 +53,7 @@ def plan(
     """
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):
         return overlapping(*pair)
-    loop = _Loop(problem, workload, solve, limit, seed, settle, answer_interrupted)
+    loop = _Loop(problem, workload, solve, limit, seed, settle, answer_interrupted, counting)
     while loop.goes_on():
         loop.place()
     return loop.answer()
@@ -80,6 +81,7 @@ class _Loop:
     seed: int
     settle: Settle | None
     answer_interrupted: bool
+    counting: OnCounting
     spent: float = 0.0
     rounds: int = 0
     probes: int = ALL_PROBES
@@ -184,7 +186,15 @@ class _Loop:
         self.question: Question = asked(self.problem, self.workload, (*self.out, *self.done))
         left = max(self.limit - self.spent, 0.0)
         self.searched: Searched = search(
-            self.question, self.model, left, self.seed, ALTERNATIVES + 1, (), self.settle, self.answer_interrupted
+            self.question,
+            self.model,
+            left,
+            self.seed,
+            ALTERNATIVES + 1,
+            (),
+            self.settle,
+            self.answer_interrupted,
+            counting=self.counting,
         )
         self.spent += self.searched.spent
 

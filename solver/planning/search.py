@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import insort
-from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from typing import Callable, Iterator, Sequence
+from time import monotonic
+from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.planning.design import Design
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
+from ..sandbox.interrupts import held
 from ..sandbox.stopped import Stopped, interrupted
 from .candidate import Candidate
 from .costs.cost_model import CostModel
+from .counting import NOW_AND_THEN, Counting, OnCounting, silent
+from .lean import Lean
 from .searched import Found, Price, Searched
 from .sizes.choice import Choice
 from .sizes.choices import Choices
@@ -33,10 +35,14 @@ SPENT = 0.001
 """Deterministic seconds that one part counts for."""
 PORTION = 100
 """Parts of a structure that are looked at before it is asked again which structure can be best."""
+HURRIED = 8
+"""Structures that are looked at once more where the time is over and nothing was found."""
 MANY = 64
 """Arrangements from which on their work is looked at first."""
 COSTLY = 1_000
 """Options of all components from which on what fits in memory is listed only of structures that could be best without it."""
+LISTED = 0.00003
+"""Deterministic seconds that an arrangement counts for that is only listed."""
 LOOK = 0.0001
 """Deterministic seconds that a first sight of a structure counts for."""
 
@@ -44,6 +50,7 @@ LOOK = 0.0001
 def search(
     question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
     settle: Settle | None = None, answer_interrupted: bool = False, skip: Skip | None = None,
+    counting: OnCounting = silent,
 ) -> Searched:  # fmt: skip
     """The best designs of the `count` best structures, without those of `excluded`.
 
@@ -54,18 +61,26 @@ def search(
     limit : in deterministic seconds: the same answer on any machine.
     settle : how structures are settled that dividing does not decide; None: by CP-SAT in a process of its own (solver/sandbox).
     skip : structures that are known to have no design that may be an answer.
+    counting : told every now and then how the search stands.
     answer_interrupted : whether Ctrl-C ends the search alone, with what was found until then; else KeyboardInterrupt is raised.
     """
-    run = _Run(question, model, limit, seed, count, excluded, skip)
     stopped: Stopped | None = None
-    try:
-        run.look()
-        run.divide()
-        run.settle(settle or _in_its_own_process)
-    except Stopped as why:
-        stopped = why
-    except KeyboardInterrupt:
-        stopped = interrupted()
+    with held() as interrupts:
+        run = _Run(question, model, limit, seed, count, excluded, skip, interrupts.look, counting)
+        try:
+            run.look()
+            run.divide()
+        except KeyboardInterrupt:
+            if interrupts.count > 1:
+                raise
+            stopped = interrupted()
+    if stopped is None:
+        try:
+            run.settle(settle or _in_its_own_process)
+        except Stopped as why:
+            stopped = why
+        except KeyboardInterrupt:
+            stopped = interrupted()
     if stopped is not None and stopped.interrupted and not answer_interrupted:
         raise KeyboardInterrupt from None
     return run.result(stopped)
@@ -89,15 +104,17 @@ class _Run:
         count: int,
         excluded: Sequence[Design],
         skip: Skip | None = None,
+        interrupt: Callable[[], None] = lambda: None,
+        counting: OnCounting = silent,
     ) -> None:
         self.question, self.model, self.seed, self.count, self.excluded, self.skip = question, model, seed, count, excluded, skip
         self.limit, self.spent, self.seen = limit, 0.0, 0
+        self._interrupt, self._counting, self._began, self._told = interrupt, counting, monotonic(), monotonic()
         self.unseen: Price | None = self._at_least()
         """What structures cost at least that nobody looked at; None if there are none, or none that can be among the best."""
         self.open: list[Candidate] = []
         self._ways, self._least = Choices(question, model.divisor(question)), Least()
-        self._roomy = _without_memory(question) if sum(map(len, question.options.values())) >= COSTLY else question
-        self._roomy_ways, self._roomy_least = Choices(self._roomy, model.divisor(question)), Least()
+        self._lean = Lean(question, model) if sum(map(len, question.options.values())) >= COSTLY else None
         self.best: list[Found] = []
         """The best design of each structure that has one, the best first."""
 
@@ -106,20 +123,42 @@ class _Run:
 
         Of very many arrangements, those are passed over with all their structures that cannot be better however the iteration is cut.
         """
-        waiting = list(arrangements(self.question, self.model))
+        waiting = list(self._listed())
+        cut = self.spent >= self.limit
         many = len(waiting) > MANY and self.model.full and not self.model.by_phase
         for floor, arrangement in self._by_work(waiting) if many else ((self._at_least(), each) for each in waiting):
-            self.unseen = floor
+            self.unseen = min(floor, self._at_least()) if cut else floor
             if many and self._bar is not None and floor >= self._bar:
                 continue
             found = list(self._seen(arrangement))
             self.open += found
             if many:
                 self._begin_all(found)
-            if self.open and self.spent >= self.limit:
+            if self.spent >= self.limit:
                 break
         else:
-            self.unseen = None
+            self.unseen = self._at_least() if cut else None
+
+    def _heed(self) -> None:
+        """Where nothing is half said: a Ctrl-C is heard, and now and then it is told how the search stands."""
+        self._interrupt()
+        now = monotonic()
+        if now - self._told >= NOW_AND_THEN:
+            self._told = now
+            floors = [each.floor for each in self.open if not each.proved and self._can_be_better(each)]
+            floors += [self.unseen] if self.unseen is not None else []
+            best = self.best[0].price if self.best else None
+            bound = min([*floors, *([best] if best is not None else [])], default=(0, 0))
+            self._counting(Counting(self.question.aim == SECONDS, best[0] if best else None, bound[0], now - self._began))
+
+    def _listed(self) -> Iterator[Arrangement]:
+        """Every arrangement, as long as there is time; the first one in any case."""
+        for each in arrangements(self.question, self.model):
+            yield each
+            self._heed()
+            self.spent += LISTED
+            if self.spent >= self.limit:
+                return
 
     def _at_least(self) -> Price:
         """What any design costs at least: one component has to do its work, and takes the fewest accelerators that it can."""
@@ -134,11 +173,12 @@ class _Run:
         """Arrangements by the work of their busiest set, without those that have no design."""
         found = []
         for number, each in enumerate(waiting):
+            self._heed()
             self.spent += LOOK
             structure = each.one_by_one
-            roomy = self._roomy_sizing(structure)
             sizing = Sizing(self.question, self.model, structure, self._ways, len(self.excluded))
-            floor = self._least.busiest(sizing) if roomy is None else self._roomy_least.busiest(roomy)
+            lean = self._lean_of(structure)
+            floor = self._least.busiest(sizing) if lean is None else lean.least.busiest(lean.sizing(structure))
             if floor is not None:
                 found.append((floor, number, each))
         return [(floor, each) for floor, _, each in sorted(found, key=lambda its: its[:2])]
@@ -146,24 +186,22 @@ class _Run:
     def _seen(self, arrangement: Arrangement) -> Iterator[Candidate]:
         """Its structures that can have a design, as long as there is time to look at them; the first one in any case."""
         for structure in arrangement.structures():
-            if self.skip is not None and self.skip(structure):
-                continue
+            self._heed()
             self.spent += LOOK
-            out = tuple(design for design in self.excluded if structure.is_of(design))
-            sizing = Sizing(self.question, self.model, structure, self._ways, len(out))
-            roomy = self._roomy_sizing(structure)
-            floor = self._least.of(sizing) if roomy is None else self._roomy_least.of(roomy)
-            self.seen += 1
-            if floor is not None:
-                yield Candidate(self.seen, sizing, roomy, floor, out)
-                if self.spent >= self.limit:
-                    return
+            if self.skip is None or not self.skip(structure):
+                out = tuple(design for design in self.excluded if structure.is_of(design))
+                sizing = Sizing(self.question, self.model, structure, self._ways, len(out))
+                lean = self._lean_of(structure)
+                floor = self._least.of(sizing) if lean is None else lean.least.of(lean.sizing(structure))
+                self.seen += 1
+                if floor is not None:
+                    yield Candidate(self.seen, sizing, lean, floor, out)
+            if self.spent >= self.limit:
+                return
 
-    def _roomy_sizing(self, structure: Structure) -> Sizing | None:
-        """It with memory without end, where that spares listing what fits."""
-        if self._roomy is self.question or all(len(its) == 1 for its in structure.sets):
-            return None
-        return Sizing(self._roomy, self.model, structure, self._roomy_ways)
+    def _lean_of(self, structure: Structure) -> Lean | None:
+        """Where it is looked at first, if that spares listing what really fits."""
+        return None if all(len(its) == 1 for its in structure.sets) else self._lean
 
     def _begin_all(self, found: list[Candidate]) -> None:
         for one in sorted(found, key=lambda each: (each.floor, each.number)):
@@ -173,22 +211,25 @@ class _Run:
     def divide(self) -> None:
         """Searches the counts and degrees of each structure, as far as they can be among the best: the one that could be best goes first."""
         asks = sum(kind.accelerators for kind in self.question.kinds) > FEW
-        waiting = [(one.floor, one.number, one) for one in self.open]
+        waiting, hurried = [(one.floor, one.number, one) for one in self.open], 0
         heapify(waiting)
         while waiting:
             *_, one = heappop(waiting)
             left = int((self.limit - self.spent) / SPENT)
-            if not self._can_be_better(one):
+            if one.proved or not self._can_be_better(one):
                 one.proved = True
-            elif not one.begun or (left > 0 and (one.parts < PARTS or not asks)):
-                self._look_at(one, min(PORTION, max(left, 1)))
+            elif left > 0 and (one.parts < PARTS or not asks):
+                self._look_at(one, min(PORTION, left))
                 if not one.proved:
                     heappush(waiting, (one.floor, one.number, one))
+            elif left <= 0 and not self.best and hurried < HURRIED:
+                self._look_at(one, 0)
+                hurried += 1
 
     def _look_at(self, one: Candidate, parts: int = PORTION) -> None:
-        before, best = one.parts, one.best
-        one.look(self._below(one), parts)
-        self.spent += SPENT * (one.parts - before)
+        self._heed()
+        best = one.best
+        self.spent += SPENT * one.look(self._below(one), parts)
         if one.best is not None and one.best is not best:
             self._found(one, one.best[1])
 
@@ -209,7 +250,16 @@ class _Run:
             self.limit - self.spent,
             self.seed,
         )
-        for outcome in settle(asked):
+        outcomes: list[Settled] = []
+        try:
+            for outcome in settle(asked):
+                outcomes.append(outcome)
+        finally:
+            with held():
+                self._take(left, outcomes)
+
+    def _take(self, left: Mapping[int, Candidate], outcomes: Sequence[Settled]) -> None:
+        for outcome in outcomes:
             one = left[outcome.number]
             self.spent += outcome.spent
             if outcome.places is not None:
@@ -233,13 +283,15 @@ class _Run:
         return others[self.count - 1] if len(others) >= self.count else None
 
     def _found(self, one: Candidate, chosen: Sequence[Choice]) -> None:
-        if one.found is not None:
-            self.best.remove(one.found)
-        one.found = Found(one.sizing.price(chosen), one.number, one.sizing.design(chosen), one.sizing.structure)
-        insort(self.best, one.found)
+        found = Found(one.sizing.price(chosen), one.number, one.sizing.design(chosen), one.sizing.structure)
+        self.best = sorted([*(each for each in self.best if each is not one.found), found])
+        one.found = found
 
     def result(self, stopped: Stopped | None) -> Searched:
         """What was found and proved."""
+        for each in self.open:  # what came between a candidate and its being told of
+            if each.best is not None and (each.found is None or each.best[0] < each.found.price):
+                self._found(each, each.best[1])
         found = tuple(self.best[: self.count])
         bar = found[-1].price if len(found) == self.count else None
         unproved = [each.floor[0] for each in self.open if not each.proved and (bar is None or each.floor < bar)]
@@ -249,10 +301,3 @@ class _Run:
         counted = (sum(each.possible for each in self.open), sum(each.searched for each in self.open))
         bound = min([*unproved, *(each.price[0] for each in found[:1])], default=None)
         return Searched(found, bound, not unproved, counted, self.spent, why)
-
-
-def _without_memory(question: Question) -> Question:
-    """The question where memory is without end; of options that are as quick, those that need least come first: they may fit."""
-    kinds = tuple(replace(kind, memory=None) for kind in question.kinds)
-    options = {name: tuple(sorted(its, key=lambda option: (option.memory, option.kept))) for name, its in question.options.items()}
-    return replace(question, kinds=kinds, options=options) if kinds != question.kinds else question

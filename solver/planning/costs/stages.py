@@ -35,14 +35,15 @@ class Stages:
     def nanoseconds(self, question: Question, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
         load = [0] * len(design.blocks)
-        unplaced = 0  # a task without accelerators is in nobody's way
+        unplaced: dict[str, int] = {}  # a component without accelerators is in nobody's way but its own
         for task in tasks:
-            blocks = design.blocks_of(question.tasks[task].component)
+            name = question.tasks[task].component
+            blocks = design.blocks_of(name)
             for block in blocks:
                 load[block] += design.nanoseconds(question, task)
             if not blocks:
-                unplaced = max(unplaced, design.nanoseconds(question, task))
-        return max(unplaced, *load) if load else unplaced
+                unplaced[name] = unplaced.get(name, 0) + design.nanoseconds(question, task)
+        return max([*unplaced.values(), *load], default=0)
 
     def segment(self, question: Question, task: int) -> int:
         """See CostModel."""

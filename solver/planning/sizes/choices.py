@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable, Sequence
 
-from ....models.planning.question import Question
+from ....models.planning.question import Option, Question
 from ..limited import is_limited
 from ..structures.structure import Structure
 from .choice import Amount, Choice
@@ -55,6 +55,11 @@ class Choices:
             found += same if joining.packed else undominated(same, lambda choice: joining.seen_of(members, choice), spare)
         found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
         return found
+
+    def with_options(self, structure: Structure, number: int, options: Sequence[Option]) -> Choice:
+        """The way to run a set with these options of its components, of one kind and amount; whether it fits is not asked."""
+        members, pattern, _ = self.key(structure, number)
+        return self._joining.choice(members, pattern, options)
 
     def amounts(self, structure: Structure, number: int) -> tuple[Amount, ...]:
         """The kinds and amounts that all components of a set can be run with, memory aside."""

@@ -48,6 +48,16 @@ class Joining:
             self._joined[key] = self._join(firsts, options, members, its, spare) if firsts else []
         return self._joined[key]
 
+    def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> Choice:
+        """The way with these options, of one kind and amount; whether it fits is not asked."""
+        parts, place = max(pattern, default=-1) + 1, 0
+        total = (0,) * (parts + len(self._question.all_turns) + 1)
+        for name, option in zip(members, options):
+            tasks = len(self._question.tasks_of[name])
+            total = tuple(map(add, total, self._added(name, option, pattern[place : place + tasks], parts)))
+            place += tasks
+        return Choice(options[0].kind, options[0].accelerators, tuple(options), total[:parts], total[parts:])
+
     def seen_of(self, members: Sequence[str], choice: Choice) -> Figures:
         """What tells ways apart that fit."""
         return (*choice.loads, *self._weights(members, choice.options))
@@ -118,7 +128,7 @@ class Joining:
                 its[key] = max(its.get(key, 0), option.memory, option.kept)
         return self._memory[name]
 
-    def _added(self, name: str, option: Option, pattern: tuple[int, ...], parts: int) -> Figures:
+    def _added(self, name: str, option: Option, pattern: Sequence[int], parts: int) -> Figures:
         """What an option adds to the loads of each part, to what is needed in each turn, and to what is needed in none."""
         loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple, Sequence
 
 from ....models.planning.design import Block, Design
-from ....models.planning.question import NO_KIND, Question
+from ....models.planning.question import NO_KIND, Option, Question
 from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
 from ..limited import Row, rows
@@ -54,6 +54,10 @@ class Sizing:
         """The same with these kinds and amounts of each set alone; None: with each that can be, one that is no better than another too."""
         every = tuple(self.ways.amounts(self.structure, number) for number in range(len(self.structure.sets)))
         return replace(self, amounts=every if amounts is None else amounts)
+
+    def with_options(self, options: Sequence[Sequence[Option]]) -> tuple[Choice, ...]:
+        """The choices with these options of each set's components, of one kind and amount; whether they fit is not asked."""
+        return tuple(self.ways.with_options(self.structure, number, its) for number, its in enumerate(options))
 
     @cached_property
     def keys(self) -> tuple[Key, ...]:

@@ -1,4 +1,4 @@
-"""Where what fits in memory is costly to list, structures are first looked at as if memory had no end: that loses nothing."""
+"""Where what fits in memory is costly to list, structures are first looked at with the least memory that they may need: nothing is lost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Kind, Option, Question
-from placewright.solver.planning import candidate
+from placewright.solver.planning import candidate, lean
 from placewright.solver.planning import search as searching
 from placewright.solver.planning.candidate import Candidate
 from placewright.solver.planning.costs import cost_model
@@ -50,7 +50,7 @@ def _options(random: Random, asked: Question, name: str) -> list[Option]:
 
 
 def prices(asked: Question, name: str, costly: int) -> list[object]:
-    """What the best structures cost, where it is looked without memory from so many options on; and that it is proved."""
+    """What the best structures cost, where it is looked with the least memory first from so many options on; and that it is proved."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(searching, "COSTLY", costly)
         searched = search(asked, cost_model(name), count=TOP)
@@ -70,9 +70,10 @@ def test_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[bool] = []
     refine = Candidate._refine
 
-    def noted(self: Candidate, *rest: Any) -> None:
-        refine(self, *rest)
+    def noted(self: Candidate, *rest: Any) -> int:
+        looked = refine(self, *rest)
         left.append(not self.proved)
+        return looked
 
     monkeypatch.setattr(Candidate, "_refine", noted)
     assert differences() == 0
@@ -82,13 +83,15 @@ def test_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 LIES: dict[str, tuple[object, str, Any]] = {
     "the fewest accelerators alone are left": (Choices, "amounts", lambda amounts: lambda *of: amounts(*of)[:1]),
     "nothing is left": (candidate.Narrowing, "narrow", lambda narrow: lambda *of: len(of) == 3 and of[2] is None and narrow(*of)),
-    "one accelerator less": (searching, "_without_memory", lambda without: lambda asked: smaller(without(asked))),
+    "one accelerator less": (lean, "replace", lambda change: lambda its, **changes: change(smaller(its), **changes)),
     "what is too large fits": (Sizing, "fits", lambda fits: lambda *of: True),
 }
 
 
-def smaller(asked: Question) -> Question:
-    """The question with an accelerator less of each kind."""
+def smaller(asked: Any) -> Any:
+    """A question with an accelerator less of each kind; anything else as it is."""
+    if not isinstance(asked, Question):
+        return asked
     return replace(asked, kinds=tuple(replace(kind, accelerators=kind.accelerators - 1) for kind in asked.kinds))
 
 
