@@ -1,13 +1,15 @@
-"""An answer into a native file: a `placement:` for every component that has none, every other byte unchanged."""
+"""An answer into a native file: a `placement:` for every component that has none, and degrees where they were open; no other byte changes."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Sequence
 
 from ....component import Component
 from ....findings.finding import UnusableInput, error
 from ....findings.span import Edit, apply_edits
+from ....hints.degrees import KEY, degrees_of
 from ....notation.runs_list import placement_list
 from ....notation.runs_text import placement_text
 from ....placements.assignment import Assignment, Run, seats
@@ -18,12 +20,15 @@ from ....text.scalar_text import in_flow_map, plain_or_quoted
 from ....text.source import Source
 from ....text.splice import at_line_end, indent_of, line_end, point, quotes_keys
 from ....text.tree import Mapping, find, leaves, plain
+from ...dialect import UNCHANGED, Degrees
 from ..reader import read
 from .shared import sharing
 
 
-def write(reading: Reading, assignment: Assignment) -> list[Edit]:
+def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
     """The edits that give every component of the assignment its place, where the file gives it none, and let it share as it does.
+
+    They leave the components of `degrees` no other degrees than these.
 
     What a placement text cannot say is written node by node. Raises UnusableInput (PW603) where the file cannot be edited so that
     it gives this Assignment when it is read back, and no other value of it changes.
@@ -32,10 +37,17 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
     if problem is None or not isinstance(written, Mapping):
         raise _refused("", "the file has no `components:` map that could be edited")
     edits, added = [], sharing(problem, assignment)
-    for component in problem.hinted:
-        hints = written.get(component.name)
+    for component in problem.components:
+        hints, chosen = written.get(component.name), degrees.get(component.name)
+        if component.runs is not None and chosen is None:
+            continue
         if not isinstance(hints, Mapping):
             raise _refused(component.name, "its hints are written elsewhere, through an interpolation")
+        if chosen is not None:
+            edits += degrees_of(reading.source, hints, chosen)
+            component = replace(component, parallel=chosen)
+        if component.runs is not None:
+            continue
         runs = assignment.of(component.name)
         try:
             text = plain_or_quoted(text_of(problem, component, runs, component.node_groups))
@@ -44,7 +56,7 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
             edits.append(_edit_list(reading.source, hints, placement_list(runs, grouped=len(component.node_groups) > 1)))
         for key, names in added.get(component.name, {}).items():
             edits.append(_edit_names(reading.source, hints, key, names))
-    _check(reading, assignment, edits)
+    _check(reading, assignment, degrees, edits)
     return edits
 
 
@@ -105,35 +117,40 @@ def _in_flow(value: object) -> str:
     return str(value) if isinstance(value, (int, list)) else in_flow_map(str(value))
 
 
-def _check(reading: Reading, assignment: Assignment, edits: list[Edit]) -> None:
-    """The edited text must say exactly this Assignment, of the same cluster."""
+def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
+    """The edited text must say exactly this Assignment with these degrees, of the same cluster."""
     problem = reading.problem
     edited = Source(reading.source.name, apply_edits(reading.source.text, edits))
     for name in [component.name for component in problem.hinted] if problem else ():
         if find(edited.root, f"components.{name}.placement") is None and "." not in name:
             raise _refused(name, f"the place of `{name}` would not be found in the text")
-    if _without(plain(edited.root), reading.source.root, problem, sharing(problem, assignment) if problem else {}) != plain(
-        reading.source.root
-    ):
+    added = {name: set(keys) for name, keys in sharing(problem, assignment).items()} if problem else {}
+    for name in degrees:
+        added.setdefault(name, set()).add(KEY)
+    if _without(plain(edited.root), plain(reading.source.root), problem, added) != plain(reading.source.root):
         raise _refused("", "another value of it would change")
     again = read(reading.document.compose(edited), problem.cluster if problem else None).problem
-    found = {component.name: component.runs or () for component in again.components} if again else {}
+    found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
-        if list(seats(found.get(name, ()))) != list(seats(runs)):
+        its = found[name].runs if name in found else None
+        if list(seats(its or ())) != list(seats(runs)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+    for name, parallel in degrees.items():
+        if again is None or name not in found or found[name].parallel != parallel or name in again.job.choices:
+            raise _refused(name, f"`{name}`, written down and read again, would not have {parallel}")
 
 
-def _without(root: object, written: Mapping, problem: Problem | None, added: dict[str, dict[str, list[str]]]) -> object:
-    """The values of a file without the placements and the keys that were added to what was `written`."""
-    components = root.get("components") if isinstance(root, dict) else None
-    if problem is not None and isinstance(components, dict):
+def _without(root: object, written: object, problem: Problem | None, changed: dict[str, set[str]]) -> object:
+    """The values of a file without the placements, and with the keys that may have changed as they were `written`."""
+    components, before = (each.get("components") if isinstance(each, dict) else None for each in (root, written))
+    if problem is not None and isinstance(components, dict) and isinstance(before, dict):
         for component in problem.hinted:
             components[component.name].pop("placement", None)
-            for key in added.get(component.name, {}):
-                before = find(written, f"components.{component.name}.{key}")
-                components[component.name].pop(key, None)
-                if before is not None:
-                    components[component.name][key] = plain(before)
+        for name, keys in changed.items():
+            for key in keys:
+                components[name].pop(key, None)
+                if key in before[name]:
+                    components[name][key] = before[name][key]
     return root
 
 
