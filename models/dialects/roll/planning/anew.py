@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Callable, Iterator, Sequence, Union
 
 from ....component import DISJOINT, Component, Parallel, Relation
-from ....findings.finding import Finding, Severity, error
+from ....findings.finding import Finding, Severity, error, warning
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....machines.shorthand import AsDeclared
@@ -37,8 +37,11 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
     cluster = machines if isinstance(machines, Cluster) else before.problem.cluster
     names = timed_names(document.root.get(HINTS))
     opened = replace(document, root=opened_root(document.root, names))
-    found, judged = read(opened, cluster, level), read(opened, cluster, TRAINING)
-    problem = found.problem
+    found = read(opened, cluster, level)
+    # What no text that was read says is taken to be as ROLL has it by default: what it then refuses is not chosen.
+    opened = replace(opened, partial=False)
+    judged = read(opened, cluster, TRAINING)
+    problem = read(opened, cluster, level).problem if document.partial else found.problem
     if problem is None or judged.problem is None or problem.job.workload is None:
         return found
     shapes, accepted, refused = dict[str, dict[Parallel, Shape]](), dict[str, Accepted](), list[Finding]()
@@ -56,7 +59,18 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
         shares=tuple(share for share in judged.problem.job.shares if share.component not in accepted),
         workload=_workload(document, problem, problem.job.workload),
     )  # fmt: skip
-    return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *refused))
+    taken = (_taken(document, found),) if document.partial else ()
+    return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *taken, *refused))
+
+
+def _taken(document: Document, found: Reading) -> Finding:
+    """Of what is not checked where texts of `defaults` are missing: that the counts are judged as if these said nothing of it."""
+    keys = [
+        f"`{key}`" for key in dict.fromkeys(each.subject for each in found.unchecked) if "." in key and find(document.root, key) is None
+    ]
+    some = f", such as {', '.join(keys[:2])}" if keys else ""
+    message = f"texts of `defaults` are missing: what they may say is not checked, and counts are chosen with ROLL's own defaults{some}"
+    return warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`")
 
 
 def _own(before: Problem, problem: Problem) -> dict[str, Sequence[Run]]:

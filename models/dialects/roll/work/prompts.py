@@ -73,6 +73,8 @@ def _dealt_out(setup: Setup, role: Role, batch: Amount, step: int) -> None:
     """Megatron's data parallel ranks get the same number of prompts each; one rank alone gets all, whatever they are."""
     its = degrees(setup, role)
     if its is None:
+        why = f"the degrees of its strategy are not all known here, so over how many ranks `{batch.name}` is dealt out is not"
+        setup.notes.unsure(SHARES, role.key, why)
         return
     replica = its.parallel.replica
     component = setup.components.get(role.key)

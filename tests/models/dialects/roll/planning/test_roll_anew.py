@@ -155,3 +155,24 @@ def test_devices_that_stay_keep_their_words() -> None:
     moved = Assignment({**runs, "actor_train": there})
     edits = roll.write(reading, moved, {})
     assert [edit.text for edit in edits] == ["list(range(8,16))"]
+
+
+def test_where_defaults_are_missing_counts_are_those_of_rolls_own_and_that_is_said() -> None:
+    its = config(actor_train={**config()["actor_train"], "strategy_args": {"strategy_name": "megatron_train", "strategy_config": {}}})
+    whole, missing = of(its), of({"defaults": ["../config/envs@_here_"], **its})
+    planned, expected = missing.to_solve, whole.to_solve.problem
+    assert planned.problem is not None
+    assert expected is not None
+
+    def shares(problem: Problem) -> list[int]:
+        return [
+            amount for amount in range(1, 33) if all(each.divides(amount) for each in problem.shares if each.component == "actor_train")
+        ]
+
+    assert shares(planned.problem) == shares(expected) == [1, 2, 4, 8, 16, 32]
+    said = [each for each in planned.findings if "own defaults" in each.message]
+    assert [each.code for each in said] == ["PW122"]
+    assert "`actor_train.strategy_args.strategy_config.tensor_model_parallel_size`" in said[0].message
+    assert not any("own defaults" in each.message for each in whole.to_solve.findings)
+    verified = of({"defaults": ["../config/envs@_here_"], **its}, level="training")
+    assert ("PW401", "actor_train") in {(each.rule, each.subject) for each in verified.unchecked}
