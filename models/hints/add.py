@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 from typing import Mapping as MappingType
 
 from ..component import UNBOUNDED, Component, Parallel, Relation
@@ -30,9 +30,18 @@ _FIELDS = {
 }  # fmt: skip
 
 
+class Hinted(NamedTuple):
+    """What hints make of components; `faulty` are the names of those whose hints are wrong, so that nothing can follow from them."""
+
+    components: tuple[Component, ...]
+    relations: Relations
+    choices: Choices
+    faulty: frozenset[str]
+
+
 def add_hints(
     inner: Mapping, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = ()
-) -> tuple[tuple[Component, ...], Relations, Choices]:
+) -> Hinted:
     """The components that are already known with what hints say of them, and those that the hints add.
 
     Parameters
@@ -44,6 +53,7 @@ def add_hints(
     """
     known = {component.name: component for component in components}
     found, relations, choices = dict(known), list(further), dict[str, tuple[Parallel, ...]]()
+    faulty = {entry.key.text for entry in inner}
     for entry in inner:
         name = entry.key.text
         if open_values := [value for value in leaves(entry.value) if value.tag == UNRESOLVED]:
@@ -63,6 +73,7 @@ def add_hints(
             continue
         spans = {**component.spans, "name": component.spans.get("name", entry.key.span)}
         found[name] = replace(component, spans=spans)
+        faulty.remove(name)
         relations += relations_of(form, name, entry.value)
         if len(form.parallel.choices()) > 1:
             choices[name] = form.parallel.choices()
@@ -73,10 +84,11 @@ def add_hints(
     if count > MAX_CHOICES:
         message = f"{count} combinations of parallel degrees are open; at most {MAX_CHOICES} are tried"
         findings.append(error("PW121", next(iter(choices)), message, inner.span, help="leave fewer degrees open"))
-    faulty = {entry.key.text for entry in inner} - found.keys()  # what is said of these cannot be judged
-    relations = [relation for relation in relations if not faulty & set(relation.components)]
-    kept = tuple(consistent(tuple(found.values()), relations, choices, cluster, findings, further))
-    return kept, tuple(relations), choices
+    unjudged = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
+    gone = faulty - found.keys()
+    relations = [relation for relation in relations if gone.isdisjoint(relation.components)]
+    kept = tuple(consistent(tuple(found.values()), relations, choices, cluster, findings, further, unjudged))
+    return Hinted(kept, tuple(relations), choices, frozenset(faulty))
 
 
 def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, known: Component | None) -> Component:

@@ -42,7 +42,7 @@ def add_block(
     names = list(dict.fromkeys([*(component.name for component in components), *(entry.key.text for entry in hinted)]))
     further += tuple(read_relations(block.get(RELATIONS), names, findings, f"{NAME}.{RELATIONS}"))
     links = tuple(read_links(block.get(LINKS), names, findings, f"{NAME}.{LINKS}"))
-    known, relations, choices = add_hints(hinted, cluster, components, findings, further)
+    known, relations, choices, faulty = add_hints(hinted, cluster, components, findings, further)
     for component in known:
         if component.runs is None and "placement" in component.spans and component.name not in {each.name for each in components}:
             message = f"the ranks of `{component.name}` belong into the framework's own section, not into its hints"
@@ -50,4 +50,5 @@ def add_block(
     there = {component.name for component in known}
     links = tuple(link for link in links if {link.source, link.target} <= there)
     preference = read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}")
-    return Said(known, relations, choices, links, preference, read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}"))
+    workload = read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}", faulty, cluster)
+    return Said(known, relations, choices, links, preference, workload)

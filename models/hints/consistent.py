@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Mapping, Sequence
+from typing import Collection, Iterator, Mapping, Sequence
 
 from ..component import BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, ZERO_COPY, Component, Parallel, Relation
 from ..findings.finding import Finding, Severity, error
@@ -22,10 +22,12 @@ def consistent(
     cluster: Cluster,
     findings: list[Finding],
     further: Sequence[Relation] = (),
+    unjudged: Collection[str] = (),
 ) -> Iterator[Component]:
     """The components; `findings` gets what is wrong with them, and relations to components that do not exist are removed.
 
-    `further` are those of the relations that are no key of a component.
+    `further` are those of the relations that are no key of a component; `unjudged` are components of which a fault of their own
+    hints, or of those of a component that they are related to, hides how large they are.
     """
     by_name = {component.name: component for component in components}
     wrong = []
@@ -36,17 +38,21 @@ def consistent(
         if any(fault.severity is Severity.ERROR for fault in faults):
             relations.remove(relation)
             wrong.append(relation)
-    sizes = _sized(components, relations)
+    sizes = _sized(components, relations, unjudged)
     for component in components:
         sized = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
         findings += _component(component, choices.get(component.name, (component.parallel,)), sized, cluster)
         yield component
 
 
-def _sized(components: Sequence[Component], relations: Sequence[Relation]) -> set[str]:
-    """The components whose size somebody states: their own, or that of one that shares their accelerators. A size may be chosen by times."""
+def _sized(components: Sequence[Component], relations: Sequence[Relation], unjudged: Collection[str]) -> set[str]:
+    """The components whose size somebody states: their own, or that of one that shares their accelerators. A size may be chosen by times.
+
+    Nobody is asked for the size of those that are `unjudged`.
+    """
     stated = {"amount", "placement"}
     found = {each.name for each in components if each.runs is not None or each.timed or stated & each.spans.keys()}
+    found |= set(unjudged)
     growing = True
     while growing:
         reached = {name for r in relations if r.kind in TOGETHER and found & set(r.components) for name in r.components}

@@ -138,7 +138,9 @@ class ComponentForm(_Strict):
         description="a number such as `59.9`, a map such as `{8: 120, 16: 66}`, or one such as `{generate: {8: 95}, train: {8: 60}}`",
     )
     scaling: Annotated[str, OneOf("scaling", SCALINGS)] = Field(
-        default=POWER, description="between and beyond the measured counts: one of " + ", ".join(f"`{word}`" for word in SCALINGS)
+        default=POWER,
+        title="what is assumed between and beyond the measured counts",
+        description="one of " + ", ".join(f"`{word}`" for word in SCALINGS),
     )
     samples: Count | None = Field(
         default=None, description="a whole number such as `512`", title="what its data parallel ranks must divide evenly among themselves"

@@ -7,18 +7,20 @@ from typing import Annotated, Collection, Iterator, Mapping
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from ..component import Component
-from ..findings.finding import Finding, Severity, UnusableInput, error
+from ..findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..findings.span import Span
+from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
-from ..planning.workload import AIMS, MODELS, PHASES, SECONDS, STREAM, After, Budget, Timed, Workload
+from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, Budget, Timed, Workload
 from ..text.forms import fill
 from ..text.interpolation import UNRESOLVED
-from ..text.tree import Value, find, leaves
+from ..text.tree import Mapping as Map
+from ..text.tree import Value, leaves
 from ..text.values import Count, Mebibytes, OneOf, Word, or_list, several
-from .entries import unknown
 from .seconds import Duration
+from .topology import UNNAMED, named
+from .workflow import ARROW, WHOLE, read_workflow
 
-ARROW, WHOLE = "->", "=>"
 _Chains = Annotated[tuple[Word, ...], BeforeValidator(several), Field(max_length=256), or_list({"type": "string"}, maxItems=256)]
 
 
@@ -30,7 +32,7 @@ class BudgetForm(_Strict):
     """What an answer may take at most."""
 
     accelerators: Count | None = Field(default=None, description="a whole number such as `48`")
-    seconds: Duration | None = Field(default=None, description="an iteration, such as `60`")
+    seconds: Duration | None = Field(default=None, description="a number such as `60`", title="how long an iteration may take")
 
 
 class BandwidthForm(_Strict):
@@ -47,14 +49,15 @@ class PlanForm(_Strict):
 
     workflow: _Chains = Field(
         default=(),
-        description=f"what works on what: chains such as `rollout {ARROW} inference {ARROW} actor`; `{WHOLE}` where one begins when all of the other is done",
+        title="what works on what",
+        description=f"chains such as `rollout {ARROW} inference {ARROW} actor`, with `{WHOLE}` where one begins when all of the other is done",
     )
     cost_model: Annotated[str, OneOf("cost model", MODELS)] = Field(
         default=STREAM, description="one of " + ", ".join(f"`{name}`" for name in MODELS)
     )
-    batches: Count = Field(default=1, description="an iteration is handed on in so many batches, such as `32`")
-    phases: Annotated[tuple[Word, ...], BeforeValidator(several)] = Field(
-        default=PHASES, description="the order of the phases, such as `[generate, infer, train]`"
+    batches: Count = Field(default=1, title="in how many batches an iteration is handed on", description="a whole number such as `32`")
+    phases: Annotated[tuple[Word, ...], BeforeValidator(several), Field(min_length=1)] = Field(
+        default=PHASES, title="the order of the phases", description="names such as `[generate, infer, train]`"
     )
     nested: StrictBool = Field(
         default=False, description="`true` or `false`", title="a component may use the accelerators of several others"
@@ -64,8 +67,19 @@ class PlanForm(_Strict):
     bandwidth: BandwidthForm = Field(default=BandwidthForm(), description="a map such as `{node: 50GiB}`")
 
 
-def read_plan(written: Value | None, components: Collection[Component], findings: list[Finding], key: str = "plan") -> Workload | None:
-    """What the key says; what is usual where it is not there; None where no component says its time."""
+def read_plan(
+    written: Value | None,
+    components: Collection[Component],
+    findings: list[Finding],
+    key: str = "plan",
+    faulty: Collection[str] = (),
+    cluster: Cluster | None = None,
+) -> Workload | None:
+    """What the key says; what is usual where it is not there; None where no component says its time.
+
+    `faulty` are components whose own hints are wrong: what is said of them here cannot be judged. What is said of levels of the
+    topology is judged by the `cluster`, where there is one.
+    """
     form, timed = PlanForm(), {component.name: component.timed for component in components if component.timed}
     if written is not None:
         if open_values := [value for value in leaves(written) if value.tag == UNRESOLVED]:
@@ -83,35 +97,57 @@ def read_plan(written: Value | None, components: Collection[Component], findings
     if not timed:
         return None
     faults = len(findings)
-    after = tuple(_edges(form.workflow, timed, written, key, findings))
+    by_name = {component.name: component for component in components}
+    after = tuple(read_workflow(form.workflow, by_name, faulty, written, f"{key}.workflow", findings))
+    spans = dict(_spans(written))
     span = written.span if written is not None else None
-    if form.cost_model == "stages":
-        findings += _strange_phases(timed, form.phases, span, key)
+    if form.cost_model == STAGES:
+        findings += _strange_phases(timed, form.phases, spans.get("phases", span), key)
     if len(findings) > faults:
         return None
+    findings += _not_looked_at(form, spans, key)
+    findings += _strange_levels(form.bandwidth, spans, key, cluster)
     levels = {level: getattr(form.bandwidth, level) for level in ("node", *LEVELS) if getattr(form.bandwidth, level, 0)}
     budget = Budget(form.budget.accelerators, form.budget.seconds)
-    return Workload(after, form.nested, form.batches, form.cost_model, form.phases, form.minimise, budget, levels, span=span)
+    return Workload(after, form.nested, form.batches, form.cost_model, form.phases, form.minimise, budget, levels, span=span, spans=spans)
 
 
-def _edges(
-    chains: Collection[str], timed: Mapping[str, Timed], written: Value | None, key: str, findings: list[Finding]
-) -> Iterator[After]:
-    names = [*timed, *(f"{name}.{phase}" for name, its in timed.items() for phase in its.phases if phase)]
-    for number, chain in enumerate(chains):
-        if written is None or not (found := find(written, f"workflow.{number}") or find(written, "workflow")):
-            continue  # there are chains only where they were written
-        place = found.span
-        parts = chain.replace(WHOLE, f" {WHOLE} ").replace(ARROW, f" {ARROW} ").split()
-        tasks, arrows = parts[::2], parts[1::2]
-        if len(parts) < 3 or len(parts) % 2 == 0 or not set(arrows) <= {ARROW, WHOLE}:
-            message = f"`{chain}` is no chain of components"
-            findings.append(error("PW105", "", message, place, help=f"write `rollout {ARROW} actor`, or `rollout {WHOLE} actor`"))
+def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]]:
+    """Key of the plan, such as ``budget.seconds`` -> where its value stands."""
+    for entry in written if isinstance(written, Map) else ():
+        yield before + entry.key.text, entry.value.span
+        yield from _spans(entry.value, f"{before}{entry.key.text}.")
+
+
+def _not_looked_at(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
+    """What is written and says nothing to the cost model. Where a dialect may choose another one, only what none of these looks at."""
+    judged = [form.cost_model] if "cost_model" in form.model_fields_set or key == "plan" else [STREAM, STEADY]
+    for each in ("workflow", "batches", "phases"):
+        if each in spans and not any(each in LOOKED_AT[model] for model in judged):
+            others = ", ".join(f"`{model}`" for model in MODELS if each in LOOKED_AT[model])
+            message = f"`{key}.{each}` changes nothing: the cost model `{form.cost_model}` does not look at it"
+            yield Finding("PW121", Severity.INFO, "", message, spans[each], help=f"drop it, or write a `cost_model` that does: {others}")
+
+
+def _strange_levels(form: BandwidthForm, spans: Mapping[str, Span], key: str, cluster: Cluster | None) -> Iterator[Finding]:
+    """A bandwidth of nothing, or of a level that no node names."""
+    for level in BandwidthForm.model_fields:
+        span = spans.get(f"bandwidth.{level}")
+        if span is None:
             continue
-        strange = [name for name in tasks if name not in names]
-        findings += [unknown(f"{key}.workflow", name, names, place) for name in dict.fromkeys(strange)]
-        if not strange:
-            yield from (After(one, other, arrow == WHOLE, place) for one, arrow, other in zip(tasks, arrows, tasks[1:]))
+        if not getattr(form, level):
+            message = f"`{key}.bandwidth.{level}` is nothing, so that traffic at this level takes no time"
+            yield warning("PW121", "", message, span, label="not used", help="write an amount such as `50GiB`, or drop it")
+        elif cluster is not None and not named(cluster, level):
+            message = f"no node names its {level}: nothing crosses it, so that `{key}.bandwidth.{level}` changes nothing"
+            yield warning(
+                UNNAMED,
+                "",
+                message,
+                span,
+                label="not named by any node",
+                help=f"give the nodes of the cluster `topology: {{{level}: {level[0]}1}}`",
+            )
 
 
 def _strange_phases(timed: Mapping[str, Timed], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:

@@ -6,10 +6,11 @@ from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from ..component import Parallel
 from ..planning.measured import SECOND, Measured
-from ..text.values import MAX_DIGITS, MAX_TEXT, NAME_PATTERN, Count, Name, Word, shown, whole_schema
+from ..text.values import INSIDE, MAX_DIGITS, MAX_TEXT, NAME_PATTERN, Count, Name, Word, shown, whole_schema
 
 MAX_MEASURED = 4096
 _OF_NUMBERS = frozenset("-+.0123456789")
@@ -26,7 +27,7 @@ def duration(value: object) -> int:
     except InvalidOperation:
         raise ValueError(f"{shown(value)} is no number of seconds") from None
     if not (seconds.is_finite() and 0 < seconds <= LONGEST):
-        raise ValueError(f"{shown(value)} is no number of seconds from 0 to {LONGEST:,}")
+        raise ValueError(f"{shown(value)} seconds are no time: more than 0 are meant, and at most {LONGEST:,}")
     return max(1, int((seconds * SECOND).to_integral_value()))
 
 
@@ -35,20 +36,25 @@ Duration = Annotated[int, BeforeValidator(duration), WithJsonSchema(_NUMBER)]
 """Nanoseconds of a number of seconds such as ``59.9``."""
 
 
+_SECONDS, _DEGREE = "a number such as `59.9`", "a whole number such as `2`"
+
+
 class MeasuredForm(BaseModel):
     """One measurement: on so many accelerators an iteration took so many seconds, with nothing else on them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    seconds: Duration = Field(description="a number such as `59.9`")
-    accelerators: Count | None = Field(default=None, description="on how many, such as `8`; as many as the component asks for")
-    phase: Word = Field(default="", description="the phase whose work it was, such as `train`", title="all that the component does")
-    accelerator: Name | None = Field(default=None, description="the model of the accelerators, such as `H100`", title="any model")
-    tp: Count | None = Field(default=None, description="the tensor parallel size that it ran with", title="any degrees")
-    pp: Count | None = Field(default=None, description="the pipeline parallel size that it ran with")
-    cp: Count | None = Field(default=None, description="the context parallel size that it ran with")
-    ep: Count | None = Field(default=None, description="the expert parallel size that it ran with")
-    dp: Count | None = Field(default=None, description="data parallel ranks inside one replica that it ran with")
+    seconds: Duration = Field(description=_SECONDS)
+    accelerators: Count | None = Field(
+        default=None, title="on how many; as many as the component asks for", description="a whole number such as `8`"
+    )
+    phase: Word = Field(default="", title="the phase whose work it was; all that the component does", description="a name such as `train`")
+    accelerator: Name | None = Field(default=None, title="the model of the accelerators; any", description="a name such as `H100`")
+    tp: Count | None = Field(default=None, title="the tensor parallel size that it ran with; any degrees", description=_DEGREE)
+    pp: Count | None = Field(default=None, title="the pipeline parallel size that it ran with", description=_DEGREE)
+    cp: Count | None = Field(default=None, title="the context parallel size that it ran with", description=_DEGREE)
+    ep: Count | None = Field(default=None, title="the expert parallel size that it ran with", description=_DEGREE)
+    dp: Count | None = Field(default=None, title="data parallel ranks inside one replica that it ran with", description=_DEGREE)
 
     def measured(self, amount: int) -> Measured:
         """What it says; `amount` is how many accelerators the component asks for."""
@@ -58,28 +64,61 @@ class MeasuredForm(BaseModel):
 
 
 def _rows(value: object) -> object:
-    """The rows of the short forms: a number, a map from counts to seconds, a map from phases to either."""
+    """The rows of the short forms: a number, a map from counts to seconds, a map from phases to either. A fault of these names its place."""
     if isinstance(value, dict):
-        counts = [_is_count(str(key)) for key in value]
-        if any(counts) and not all(counts):
-            raise ValueError("counts of accelerators stand beside phases, whose own counts stand below them")
-        return [row for key, inner in value.items() for row in _under(str(key), inner)]
-    return value if isinstance(value, (list, tuple)) else [{"seconds": value}]
+        return _of_map(value)
+    if isinstance(value, (list, tuple)):
+        if not value:
+            raise ValueError(_NOTHING)
+        return value
+    return [_row(value, ())]
+
+
+_NOTHING = "nothing was measured"
+
+
+def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
+    counts = [_is_count(str(key)) for key in value]
+    if any(counts) and not all(counts):
+        raise ValueError("counts of accelerators stand beside phases, whose own counts stand below them")
+    if all(counts):
+        return _by_count(value, ())
+    return [{**row, "phase": str(key)} for key, inner in value.items() for row in _of_phase(str(key), inner)]
+
+
+def _of_phase(key: str, value: object) -> list[dict[str, object]]:
+    if not set(key) - _OF_NUMBERS:
+        raise ValueError(f"`{key[:40]}` is neither a count of accelerators nor a phase")
+    if isinstance(value, dict) and not all(_is_count(str(count)) for count in value):
+        raise ValueError(f"below `{key[:40]}` stand counts of accelerators, such as `{{8: 120}}`")
+    return _by_count(value, (key,)) if isinstance(value, dict) else [_row(value, (key,))]
+
+
+def _by_count(value: dict[object, object], place: tuple[str, ...]) -> list[dict[str, object]]:
+    """The rows of a map from counts to seconds."""
+    if not value:
+        raise _fault(_NOTHING, place)
+    if none := next((str(key) for key in value if not int(str(key))), ""):
+        raise _fault(f"nothing is measured on {none} accelerators", (*place, none))
+    return [{"accelerators": str(key), **_row(each, (*place, str(key)))} for key, each in value.items()]
+
+
+def _row(value: object, place: tuple[str, ...]) -> dict[str, object]:
+    """The row of a number of seconds at a place of the short form."""
+    try:
+        duration(value)
+    except ValueError as wrong:
+        raise _fault(str(wrong), place) from None
+    return {"seconds": value}
+
+
+def _fault(message: str, place: tuple[str, ...]) -> PydanticCustomError:
+    """A fault of what stands at a place inside the value."""
+    return PydanticCustomError(INSIDE, "{message}", {"message": message, "place": place, "takes": _SECONDS if place else ""})
 
 
 def _is_count(key: str) -> bool:
     return key.isascii() and key.isdigit() and len(key) <= MAX_DIGITS
-
-
-def _under(key: str, value: object) -> list[dict[str, object]]:
-    if _is_count(key):
-        return [{"accelerators": key, "seconds": value}]
-    if not set(key) - _OF_NUMBERS:
-        raise ValueError(f"`{key[:40]}` is neither a count of accelerators nor a phase")
-    rows = _rows(value)
-    if isinstance(value, dict) and not all(str(count).isdigit() for count in value):
-        raise ValueError(f"below `{key[:40]}` stand counts of accelerators, such as `{{8: 120}}`")
-    return [{**row, "phase": key} for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 _BY_COUNT: dict[str, Any] = {

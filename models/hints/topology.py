@@ -18,10 +18,10 @@ UNNAMED = "PW127"
 def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
     """What is wrong with the demands of one component about the topology."""
     for keep in component.keep:
-        if keep.domains == 1 and not _named(cluster, keep.level):
+        if keep.domains == 1 and not named(cluster, keep.level):
             yield _unnamed(component.name, keep.level, f"`keep` of {keep.what} holds by itself", keep.span)
     for spread in component.spread:
-        if not _named(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
+        if not named(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
             yield _unnamed(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
         for keep in component.keep:
             if keep.what == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
@@ -75,14 +75,14 @@ def without_meaning(component: Component) -> Iterator[tuple[str, Span | None]]:
 
 def levels_of(relation: Relation, cluster: Cluster) -> Iterator[Finding]:
     """A relation between domains of a level that nobody names."""
-    if relation.kind in BETWEEN_DOMAINS and not _named(cluster, relation.level):
+    if relation.kind in BETWEEN_DOMAINS and not named(cluster, relation.level):
         apart = relation.kind == APART
         said = f"`{relation.components[0]}` and `{relation.components[1]}` " + ("cannot be apart" if apart else "are near by themselves")
         severity = Severity.ERROR if apart else Severity.WARNING
         yield _unnamed(relation.components[0], relation.level, said, relation.span, severity)
 
 
-def _named(cluster: Cluster, level: str) -> bool:
+def named(cluster: Cluster, level: str) -> bool:
     """Does any node say which domain of the level it is in?"""
     if level == NUMA:
         return any(its.node.numa_domains > 1 for its in cluster.alike)

@@ -10,6 +10,9 @@ from .measured import POWER, Measured
 
 STAGES, STREAM, STEADY, RLINF, RLINF_EMBODIED = MODELS = ("stages", "stream", "steady", "rlinf", "rlinf-embodied")
 """The cost models that a user may name (see solver/planning/costs)."""
+_FLOW = ("workflow", "batches")
+LOOKED_AT = {STREAM: _FLOW, STAGES: ("phases",), STEADY: (), RLINF: _FLOW, RLINF_EMBODIED: _FLOW}
+"""Cost model -> what it looks at, of what is said of how an iteration goes on."""
 SECONDS, ACCELERATORS = AIMS = ("seconds", "accelerators")
 PHASES = ("generate", "infer", "train")
 """The usual order of phases: HybridFlow, section 6 (generation, preparation, training)."""
@@ -70,6 +73,7 @@ class Workload:
     phases : the order of the phases (cost model `stages`).
     aim : what is as small as possible, time or accelerators; the other one comes second.
     budget : what an answer may take at most.
+    span, spans : where the plan is written, and the values of its keys, such as ``budget.seconds``.
     heeds_estimates : does an option need the memory that is estimated where none is declared?
     bandwidth : level of the topology -> MiB a second that cross it; with it, traffic counts as time.
     """
@@ -84,3 +88,13 @@ class Workload:
     bandwidth: Mapping[str, int] = field(default_factory=dict)
     heeds_estimates: bool = True
     span: Span | None = field(default=None, compare=False)
+    spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
+
+    @property
+    def handed_on(self) -> int:
+        """In how many batches an iteration is handed on by the cost model."""
+        return self.batches if "batches" in LOOKED_AT.get(self.model, _FLOW) else 1
+
+    def place(self, key: str) -> Span | None:
+        """Where the value of a key stands; the whole plan where it is not written."""
+        return self.spans.get(key, self.span)

@@ -10,7 +10,7 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from .nearest import nearest
 from .tree import Mapping, Scalar, Value, find, plain
-from .values import TAGS, TEXT, UNKNOWN_WORD, WORD, shown
+from .values import INSIDE, TAGS, TEXT, UNKNOWN_WORD, WORD, shown
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -40,6 +40,10 @@ def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
 def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, code: str) -> Finding:
     place, kind = tuple(part for part in details["loc"] if part not in TAGS), details["type"]
     place = _written(value, place)
+    takes = _described(form, place)
+    if kind == INSIDE:
+        place = (*place, *details["ctx"]["place"])
+        takes = f"write {details['ctx']['takes']}" if details["ctx"]["takes"] else takes
     path = ".".join(map(str, place[:-1] if _alone(value, place) else place))
     if kind == "extra_forbidden":
         span, known = _key(value, place), _known(form, place)
@@ -55,7 +59,7 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
     if kind == UNKNOWN_WORD and (close := nearest(str(details["input"]), details["ctx"]["words"])):
         span = _deepest(value, place)
         return error(code or "PW105", subject, message, span, label="not known", help=f"write `{close}`", edit=Edit(span, close))
-    return error(code or "PW105", subject, message, _deepest(value, place), help=_described(form, place))
+    return error(code or "PW105", subject, message, _deepest(value, place), help=takes)
 
 
 _OTHER_WORDS = dict.fromkeys(("gpus", "gpu", "num_gpus", "n_gpus", "devices"), "accelerators")
@@ -64,8 +68,7 @@ _OTHER_WORDS = dict.fromkeys(("gpus", "gpu", "num_gpus", "n_gpus", "devices"), "
 _REASONS = {
     "string_type": "{value} is no text", "tuple_type": "{value} is no list", "list_type": "{value} is no list", "model_type": "{value} is no map",
     "model_attributes_type": "{value} is no map", "dict_type": "{value} is no map", "bool_type": "{value} is neither true nor false",
-    "greater_than_equal": "{value} is less than {ge}", "less_than_equal": "{value} is more than {le:,}", "too_short": "the list has fewer than {min_length}",
-    "too_long": "the list has more than {max_length}", "string_too_long": "the text is longer than {max_length} characters",
+    "greater_than_equal": "{value} is less than {ge}", "less_than_equal": "{value} is more than {le:,}", "too_long": "the list has more than {max_length}", "string_too_long": "the text is longer than {max_length} characters",
     "string_pattern_mismatch": "{value} is no name of at most 64 letters, digits and `_ . : -`",
 }  # fmt: skip
 """What pydantic found wrong, in the words of this house."""
@@ -77,6 +80,9 @@ def _reason(details: ErrorDetails) -> str:
         said = "{value} is neither a text nor a list"
     elif details["type"] == "string_type" and details["loc"][-1:] == (WORD,):
         said = "{value} is neither a word nor a map"
+    elif details["type"] == "too_short":
+        least = details["ctx"]["min_length"]
+        said = "the list is empty" if least == 1 else "the list has fewer than {min_length}"
     return said.format(value=shown(details["input"]), **details.get("ctx", {})) if said else details["msg"].removeprefix("Value error, ")
 
 
@@ -139,7 +145,8 @@ def _form_in(annotation: object) -> type[BaseModel] | None:
 
 def _described(form: type[BaseModel], place: Sequence[int | str]) -> str:
     """What the innermost described field at a place takes."""
-    current, said = form, "write a value of the right kind"
+    current: type[BaseModel] = form
+    said = "write a value of the right kind" if place else f"write a map; its keys are {', '.join(_known(form, ('',)))}"
     for name in place:
         field = current.model_fields.get(str(name))
         if field is not None and field.description:

@@ -14,7 +14,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range
 
 __all__ = [
-    "ALONE", "LIST", "MAP", "TEXT", "UNKNOWN_WORD", "WORD", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers",
+    "ALONE", "INSIDE", "LIST", "MAP", "TEXT", "UNKNOWN_WORD", "WORD", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers",
     "OneOf", "Percent", "RankText", "RankTexts", "StrictBool", "Word", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
 ]  # fmt: skip
 
@@ -22,6 +22,8 @@ TEXT, LIST, MAP, WORD = TAGS = "(text)", "(list)", "(map)", "(word)"
 """The tags of the forms of a value that is a text or a list, or a map or a word: no keys of a file."""
 UNKNOWN_WORD = "unknown_word"
 """The type of pydantic's error where a value is none of a few words; its context holds these."""
+INSIDE = "inside"
+"""The type of pydantic's error of what stands inside a value that is read as a whole; its context holds the place there and what it takes."""
 MAX_TEXT, MAX_DIGITS, LARGEST = 256, 9, 10**9 - 1
 MAX_DEGREES = 8
 

@@ -70,7 +70,7 @@ def _row(measured: Measured) -> str:
 
 
 def _chosen_by(workload: Workload) -> Iterator[str]:
-    batches = f", handed on in {workload.batches} batches" if workload.batches > 1 else ""
+    batches = f", handed on in {workload.handed_on} batches" if workload.handed_on > 1 else ""
     aim = "the shortest iteration" if workload.aim == SECONDS else "the fewest accelerators"
     budget = workload.budget
     most = [f"at most {budget.accelerators} accelerators"] if budget.accelerators is not None else []

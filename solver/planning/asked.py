@@ -25,7 +25,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
     parts = [_counted(problem, each) for each in problem.components if each not in given]
     space = room(problem, given)
     tasks, edges = ordered(parts, workload)
-    ways = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.batches, barred) for each in parts}
+    ways = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on, barred) for each in parts}
     said = related(problem, parts)
     arranged = (way.among(frozenset(each.name for each in parts if hold(problem, each.name))) for way in problem.job.ways)
     return Question(
@@ -47,7 +47,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         ways=tuple(arranged),
         nested=bool(said.within) or workload.nested,
         phases=workload.phases,
-        batches=workload.batches,
+        batches=workload.handed_on,
         aim=workload.aim,
         budget=workload.budget,
         areas=areas(problem, parts, ways, space),

@@ -21,7 +21,7 @@ def hints(
 ) -> tuple[dict[str, Component], tuple[Relation, ...], dict[str, tuple[Parallel, ...]], list[Finding]]:
     """Components by name, relations, choices and findings of the text `components: {...}` without its first key."""
     findings: list[Finding] = []
-    components, relations, choices = add_hints(Source("job.yaml", text).root, MACHINES, known, findings)
+    components, relations, choices, _ = add_hints(Source("job.yaml", text).root, MACHINES, known, findings)
     return {component.name: component for component in components}, relations, dict(choices), findings
 
 

@@ -59,7 +59,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     further = tuple(read_relations(values.get("relations"), every, findings))
     links = tuple(read_links(values.get("links"), every, findings))
     work = tuple(read_work(values.get("work"), every, level, findings))
-    components, relations, choices = add_hints(written, cluster, (), findings, further)
+    components, relations, choices, faulty = add_hints(written, cluster, (), findings, further)
     kept = []
     for component in components:
         found: Component | None = component
@@ -80,7 +80,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     links = tuple(link for link in links if {link.source, link.target} <= there)
     preference = read_preference(values.get("objective"), findings)
     allowed = read_allowed(values.get("allow"), findings)
-    workload = read_plan(values.get("plan"), kept, findings)
+    workload = read_plan(values.get("plan"), kept, findings, faulty=faulty | (set(every) - there), cluster=cluster)
     return Problem(cluster, Job(tuple(kept), relations, allowed, open_, shares, links=links, preference=preference, workload=workload))
 
 

@@ -72,7 +72,7 @@ def _of_model(workload: Workload, question: Question, model: CostModel, seed: in
     """Another cost model, where this one knows some arrangements only."""
     if model.name in (RLINF, RLINF_EMBODIED) and search(question, cost_model(STREAM), EACH, seed).best is not None:
         told = f"the cost model `{model.name}` has a time for none of the arrangements that keep to everything that is asked"
-        yield Change(told, f"take `cost_model: {STREAM}`", span=workload.span)
+        yield Change(told, f"take `cost_model: {STREAM}`", span=workload.place("cost_model"))
 
 
 Ask = Callable[[Question], Searched]
@@ -87,7 +87,7 @@ def _seconds(question: Question, workload: Workload, searched: Ask) -> Change | 
         return None
     need = best.price[0]
     told = f"an iteration takes at least {_text(need)} seconds, {_text(most)} are allowed"
-    return Change(told, f"allow `seconds: {_text(need)}`", (need, most), workload.span)
+    return Change(told, f"allow `seconds: {_text(need)}`", (need, most), workload.place("budget.seconds"))
 
 
 def _accelerators(question: Question, workload: Workload, searched: Ask) -> Change | None:
@@ -100,7 +100,10 @@ def _accelerators(question: Question, workload: Workload, searched: Ask) -> Chan
     need = best.price[0]
     within = " for that time" if question.budget.nanoseconds is not None else ""
     return Change(
-        f"at least {need} accelerators are needed{within}, {most} may be used", f"allow `accelerators: {need}`", (need, most), workload.span
+        f"at least {need} accelerators are needed{within}, {most} may be used",
+        f"allow `accelerators: {need}`",
+        (need, most),
+        workload.place("budget.accelerators"),
     )
 
 

@@ -14,6 +14,14 @@ WRONG = {
     "{8: 5, train: 3}": "`seconds` of the hints of `a`: counts of accelerators stand beside phases, whose own counts stand below them",
     "{8.5: 3}": "`seconds` of the hints of `a`: `8.5` is neither a count of accelerators nor a phase",
     "{-8: 3}": "`seconds` of the hints of `a`: `-8` is neither a count of accelerators nor a phase",
+    "{}": "`seconds` of the hints of `a`: nothing was measured",
+    "[]": "`seconds` of the hints of `a`: nothing was measured",
+    "{train: {}}": "`seconds.train` of the hints of `a`: nothing was measured",
+    "0": "`seconds` of the hints of `a`: 0 seconds are no time: more than 0 are meant, and at most 10,000,000",
+    "{8: abc}": "`seconds.8` of the hints of `a`: `abc` is no number of seconds",
+    "{train: {8: -1}}": "`seconds.train.8` of the hints of `a`: -1 seconds are no time: more than 0 are meant, and at most 10,000,000",
+    "{8: 3, 0: 4}": "`seconds.0` of the hints of `a`: nothing is measured on 0 accelerators",
+    "{train: {infer: 3}}": "`seconds` of the hints of `a`: below `train` stand counts of accelerators, such as `{8: 120}`",
 }
 RIGHT = [
     "[{seconds: 3, accelerators: 8}, {seconds: 3, accelerators: 8}]",
@@ -37,3 +45,13 @@ def test_times_that_cannot_be_meant_are_said(seconds: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("seconds", RIGHT)
 def test_these_can(seconds: str, tmp_path: Path) -> None:
     assert not verified(tmp_path, seconds)
+
+
+@pytest.mark.parametrize(("seconds", "at"), [("{8: 3, 16: abc}", "abc"), ("{train: {8: 3}, infer: {8: 0}}", "0"), ("{train: x}", "x")])
+def test_a_time_that_is_none_is_pointed_at(seconds: str, at: str, tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    text = f"cluster: 2x8xH100\ncomponents:\n  a: {{accelerators: 8, seconds: {seconds}}}\n"
+    file.write_text(text, encoding="utf-8")
+    (finding,) = [each for each in pw.verify(file).findings if each.severity.value == "error"]
+    assert finding.span is not None and text[finding.span.start : finding.span.end] == at
+    assert finding.help == "write a number such as `59.9`"

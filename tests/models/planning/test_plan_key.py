@@ -1,0 +1,94 @@
+"""What is said of a `plan` that cannot be meant: each fault once, at the word that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.models.findings.finding import Finding
+
+TIMED = "  rollout: {seconds: {8: 90, 16: 50}, phase: generate}\n  actor: {seconds: {8: 70, 16: 40}, phase: train}\n"
+NONE = "nobody says how long `reward` takes"
+
+
+def told(folder: Path, plan: str, components: str = TIMED, cluster: str = "2x8xH100") -> list[tuple[Finding, str]]:
+    """What is said of a file, each with the text that it points at."""
+    file, text = folder / "job.yaml", f"cluster: {cluster}\ncomponents:\n{components}plan: {plan}\n"
+    file.write_text(text, encoding="utf-8")
+    found = [each for each in pw.verify(file).findings if each.code not in ("PW801", "PW601")]
+    return [(each, text[each.span.start : each.span.end] if each.span else "") for each in found]
+
+
+@pytest.mark.parametrize(
+    ("chain", "message", "at"),
+    [
+        ("rollout -> rollout", "`plan.workflow` has `rollout` work on what it makes itself", "rollout"),
+        ("rollout.generate -> rollout", "`plan.workflow` has `rollout.generate` work on what it makes itself", "rollout"),
+        ("rollout -> nobody", "`plan.workflow` names `nobody`, which is no component", "nobody"),
+        ("'rollout=>nobody'", "`plan.workflow` names `nobody`, which is no component", "nobody"),
+        ("[rollout -> actor, actr -> rollout]", "`plan.workflow` names `actr`, which is no component", "actr"),
+        ("rollout -> actor.infer", "`plan.workflow` names `actor.infer`, and no time of `actor` is of a phase `infer`", "actor.infer"),
+        ("rollout -> reward -> actor", f"`plan.workflow` names `reward`, and {NONE}", "reward"),
+        ("rollout", "`rollout` is no chain of components", "rollout"),
+    ],
+)
+def test_a_chain_that_cannot_be_meant(chain: str, message: str, at: str, tmp_path: Path) -> None:
+    ((finding, text),) = told(tmp_path, f"{{workflow: {chain}}}", TIMED + "  reward: {accelerators: 8}\n")
+    assert (finding.severity.value, finding.message, text) == ("error", message, at)
+
+
+def test_the_nearest_name_is_an_edit_of_that_word(tmp_path: Path) -> None:
+    ((finding, _),) = told(tmp_path, "{workflow: rollout -> actr}")
+    assert finding.edit is not None and finding.edit.text == "actor" and finding.edit.span == finding.span
+
+
+@pytest.mark.parametrize("chain", ["rollout -> actor -> rollout", "rollout -> actor.train", "[rollout => actor]", "actor=>rollout"])
+def test_these_are_chains(chain: str, tmp_path: Path) -> None:
+    assert not told(tmp_path, f"{{workflow: {chain}}}")
+
+
+@pytest.mark.parametrize("fault", ["seconds: 0", "seconds: {8: abc}", "seconds: {8: 5}, memory: much", "sconds: {8: 5}"])
+def test_of_a_component_with_a_fault_nothing_else_is_said(fault: str, tmp_path: Path) -> None:
+    """Not that it is no component, not that those that go along with it say no size."""
+    components = f"  rollout: {{{fault}}}\n  judge: {{colocate_with: rollout}}\n  actor: {{seconds: {{8: 70}}}}\n"
+    assert len(told(tmp_path, "{workflow: rollout => actor}", components)) == 1
+
+
+@pytest.mark.parametrize(
+    ("plan", "cluster", "code", "severity", "message", "at"),
+    [
+        ("{phases: [a, b]}", "2x8", "PW121", "info", "`plan.phases` changes nothing: the cost model `stream` does not look at it", "[a, b]"),
+        ("{phases: []}", "2x8", "PW105", "error", "`phases` of `plan`: the list is empty", "[]"),
+        (
+            "{cost_model: steady, batches: 32}", "2x8", "PW121", "info",
+            "`plan.batches` changes nothing: the cost model `steady` does not look at it", "32",
+        ),
+        (
+            "{bandwidth: {rack: 5GiB}}", "2x8", "PW127", "warning",
+            "no node names its rack: nothing crosses it, so that `plan.bandwidth.rack` changes nothing", "5GiB",
+        ),
+        ("{bandwidth: {node: 0}}", "2x8", "PW121", "warning", "`plan.bandwidth.node` is nothing, so that traffic at this level takes no time", "0"),
+    ],
+)  # fmt: skip
+def test_what_a_plan_says_for_nothing(plan: str, cluster: str, code: str, severity: str, message: str, at: str, tmp_path: Path) -> None:
+    ((finding, text),) = told(tmp_path, plan, cluster=cluster)
+    assert (finding.code, finding.severity.value, finding.message, text) == (code, severity, message, at)
+
+
+def test_a_stage_that_a_time_lacks_points_at_the_stages(tmp_path: Path) -> None:
+    assert {at for _, at in told(tmp_path, "{cost_model: stages, phases: [infer]}")} == {"[infer]"}
+
+
+def test_what_is_no_plan_is_told_its_keys(tmp_path: Path) -> None:
+    ((finding, _),) = told(tmp_path, "5")
+    assert finding.help.startswith("write a map; its keys are workflow, cost_model")
+
+
+@pytest.mark.parametrize(("budget", "at"), [("{accelerators: 2}", "2"), ("{seconds: 60}", "60")])
+def test_a_budget_that_is_too_small_is_pointed_at(budget: str, at: str, tmp_path: Path) -> None:
+    parallel = TIMED.replace("{seconds", "{parallel: {tp: 4}, memory: 60GiB, disjoint_from: [], seconds")
+    told(tmp_path, f"{{workflow: rollout => actor, budget: {budget}}}", parallel)
+    file = tmp_path / "job.yaml"
+    (finding,) = pw.solve(file).findings
+    assert finding.span is not None and file.read_text(encoding="utf-8")[finding.span.start : finding.span.end] == at
