@@ -126,10 +126,14 @@ def account(
     from .solver.planning.after.given import given
 
     question = question_of(file, cluster, dialect, **options)
-    told = answer or question.told(searching(limit, seed, sandbox)(question.problem))
+    search = searching(limit, seed, sandbox)
+    told = answer or question.told(search(question.problem))
     if told.plan is None:
         raise UnusableInput(told.findings)
-    its = given(question.problem, limit, seed) if told.planned is None else found(question.problem, told.planned, seed, searches, limit)
+    if told.planned is None:
+        its = given(question.problem, limit, seed)
+    else:
+        its = found(question.problem, told.planned, seed, searches, limit, search)
     if its is None:
         raise ValueError("no time of an iteration is known: components say no `seconds`, or not of these ranks")
     return its

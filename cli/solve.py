@@ -106,7 +106,7 @@ def solve(
     placed = decided(question, answer)
     moves = previous.moves(placed, answer.plan, again)
     blocks, data = further.asked(placed, answer.plan, again)
-    planned, its = account_of(question, answer, limit, seed)
+    planned, its = account_of(question, answer, limit, seed, again)
     data |= its
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     edits, unwritable = previous.writable(edits, unwritable)

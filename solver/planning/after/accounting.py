@@ -9,17 +9,24 @@ from ....models.planning.question import Question, Task
 from ....models.problem import Problem
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
+from ..laying import Solve, laid_out
 from ..memory.bill import bill
 from .account import Account, Other
 from .basis import bases
 from .own_ranks import own
+from .placeable import Placeable
 from .sensitivity import SEARCHES, SPENT, sensitivity
 from .shares import shares
 from .usage import usages
 
 
-def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = SEARCHES, limit: float = SPENT) -> Account:
+def account(
+    problem: Problem, planned: Planned, seed: int = 1, searches: int = SEARCHES, limit: float = SPENT, solve: Solve | None = None
+) -> Account:
     """The account of what planning found for a problem.
+
+    `solve` answers a problem as the plan itself was found: by it, what has no placement is no other plan, and it is said what the ranks
+    cost that the file fixes. Without it neither is asked.
 
     At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in at most `limit`
     deterministic seconds: the same input and seed give the same account.
@@ -28,7 +35,8 @@ def account(problem: Problem, planned: Planned, seed: int = 1, searches: int = S
     if not searches:
         return found
     workload = problem.job.workload
-    flips = sensitivity(planned, seed, searches, min(limit, SPENT))
+    placeable = Placeable(problem, planned.question, laid_out(solve)) if solve is not None else None
+    flips = sensitivity(planned, seed, searches, min(limit, SPENT), placeable)
     return replace(found, sensitivity=replace(flips, traffic_left_out=workload is not None and bool(workload.bandwidth)))
 
 

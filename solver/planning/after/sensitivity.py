@@ -7,7 +7,7 @@ from typing import Mapping
 
 from ....models.planning.design import Design
 from ....models.planning.planned import Planned, Priced
-from ....models.planning.question import Option
+from ....models.planning.question import Option, Question
 from ....models.planning.workload import SECONDS
 from ..check import price
 from ..costs import cost_model
@@ -16,6 +16,7 @@ from ..search import Searched, Skip, search
 from ..structures.structure import Structure
 from .flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip, Sensitivity
 from .floors import floors
+from .placeable import Placeable
 from .shares import shares
 
 SEARCHES = 200
@@ -24,14 +25,18 @@ SPENT = 0.5
 """Deterministic seconds that these may take together."""
 
 
-def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT) -> Sensitivity:
-    """How the plan fares where one component is slower or quicker, each by further searches over designs; nothing is placed.
+def sensitivity(
+    planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT, placeable: Placeable | None = None
+) -> Sensitivity:
+    """How the plan fares where one component is slower or quicker, each by further searches over designs.
+
+    What `placeable` knows to have no placement is no other plan; without it nothing is placed.
 
     A flip is exact: at `flips` a better design is known, at the percent before it a search found none. Whether the plan flips and
     flips back still nearer to what was said is not searched. The plan takes what its placement does for traffic too; of others that
     is not known, and they are taken to need none. All searches together take at most `limit`, in deterministic seconds.
     """
-    run = _Run(planned, seed, most, limit)
+    run = _Run(planned, seed, most, limit, placeable)
     found: list[Flip] = []
     left: list[tuple[str, int]] = []
     adds = shares(planned.question, run.model, planned.best.design)
@@ -56,12 +61,13 @@ def sensitivity(planned: Planned, seed: int = 1, most: int = SEARCHES, limit: fl
 class _Run:
     """The further searches about one plan."""
 
-    def __init__(self, planned: Planned, seed: int, most: int, limit: float) -> None:
+    def __init__(self, planned: Planned, seed: int, most: int, limit: float, placeable: Placeable | None = None) -> None:
         self.planned, self.model, self.seed, self.most = planned, cost_model(planned.model), seed, most
         self.searches, self.spent, self.limit = 0, 0.0, limit
         self._shapes: dict[tuple[frozenset[frozenset[str]], tuple[int, ...]], bool] = {}
         self.floors: Mapping[Structure, int | None] | None = None
-        self.known = [each.design for each in planned.others]
+        self.placeable = placeable
+        self.known = [each.design for each in planned.others if placeable is None or placeable.fits(each.design)]
         """Designs that may be better somewhere: each narrows what is to be searched."""
 
     def may_be_beaten(self, component: str) -> bool:
@@ -127,11 +133,21 @@ class _Run:
         return not self._shapes[shape]
 
     def _search(self, scaled: _Scaled, skip: Skip) -> Searched | None:
-        """The best that is better than the plan there; None if no search is left."""
-        if self.searches >= self.most or self.spent >= self.limit:
-            return None
-        searched = scaled.search(self.limit - self.spent, self.seed, skip)
-        self.searches, self.spent = self.searches + 1, self.spent + searched.spent
+        """The best that is better than the plan there, and has a placement; None if no search is left, or nothing is placed any more."""
+        while True:
+            if self.searches >= self.most or self.spent >= self.limit:
+                return None
+            searched = scaled.search(self.limit - self.spent, self.seed, skip)
+            self.searches, self.spent = self.searches + 1, self.spent + searched.spent
+            if self.placeable is None or searched.best is None:
+                break
+            design = scaled.as_it_was(searched.best.design)
+            if self.placeable.fits(design):
+                break
+            if self.placeable.used_up:
+                return None
+            self.planned = replace(self.planned, question=self.placeable.without(design))
+            scaled.ask(self.planned.question)
         if searched.best is not None:
             self.known.append(scaled.as_it_was(searched.best.design))
             self._shapes[frozenset(map(frozenset, searched.best.structure.users)), searched.best.structure.segments] = True
@@ -179,15 +195,17 @@ class _Scaled:
     """The question in which one component takes another time."""
 
     def __init__(self, planned: Planned, model: CostModel, component: str, percent: int) -> None:
-        question = planned.question
         self.model, self.component, self.percent = model, component, percent
-        batches = question.batches
-        self._options = {option: self._scale(option, batches) for option in question.options[component]}
-        self.question = replace(question, options={**question.options, component: tuple(self._options.values())})
+        self.ask(planned.question)
         self.plan = self._of(planned.best.design)
         self.takes = iteration(model, self.question, self.plan) + planned.best.traffic
         self._known = (self.plan,) if planned.best.traffic else ()
         """What traffic it takes is known of the plan alone: without it, it is no other plan."""
+
+    def ask(self, question: Question) -> None:
+        """Puts this question, in which the component takes another time."""
+        self._options = {option: self._scale(option, question.batches) for option in question.options[self.component]}
+        self.question = replace(question, options={**question.options, self.component: tuple(self._options.values())})
 
     def _scale(self, option: Option, batches: int) -> Option:
         times = (-(-time * self.percent // (HUNDRED * batches)) * batches for time in option.nanoseconds)
@@ -195,7 +213,7 @@ class _Scaled:
 
     def _of(self, design: Design) -> Design:
         """A design of the question as it was, with the times of this one."""
-        own = self._options[design.options[self.component]]
+        own = self._scale(design.options[self.component], self.question.batches)
         return replace(design, options={**design.options, self.component: own})
 
     def as_it_was(self, design: Design) -> Design:
