@@ -10,6 +10,7 @@ from ...models.planning.question import Question
 from ...models.planning.way import Way
 from ...models.planning.workload import SECONDS
 from .checking.limited import limited
+from .checking.rounds import in_rounds
 from .costs.cost_model import CostModel, iteration
 
 
@@ -93,7 +94,12 @@ def _relations(question: Question, design: Design) -> Iterator[str]:
         if not uses[one] <= uses[other]:
             yield f"`{one}` is not within `{other}`"
     if question.ways and not any(_is_arranged(way, uses) for way in question.ways):
-        yield f"it is none of the arrangements {', '.join(way.name for way in question.ways)}"
+        names = [f"`{way.name}`" for way in question.ways]
+        yield (
+            f"it is not {names[0]}, the only arrangement that is looked at"
+            if len(names) == 1
+            else f"it is none of the arrangements {', '.join(names)}"
+        )
     for one, other in combinations(question.components, 2):
         if uses[one] & uses[other] and not (uses[one] <= uses[other] or uses[other] <= uses[one]):
             yield f"`{one}` and `{other}` share some accelerators, and neither lies inside the other"
@@ -128,5 +134,6 @@ def _segments(question: Question, model: CostModel, design: Design) -> Iterator[
             first, second = question.tasks[one].component, question.tasks[other].component
             if segments[one] == segments[other] and (first == second or set(design.blocks_of(first)) & set(design.blocks_of(second))):
                 yield f"{question.tasks[one]} and {question.tasks[other]} run at the same time on the same accelerators"
+        yield from in_rounds(question, design)
     if fault := model.refuses(question, [block.components for block in design.blocks], segments):
         yield fault

@@ -22,6 +22,7 @@ from ..loop.traffic import Traffic
 from ..structures.every import segmentations
 from .basis import bases
 from .own import Own
+from .refused import refused
 
 Seat = tuple[int, int]
 """(node rank, local index) of an accelerator."""
@@ -44,8 +45,26 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
         return Own(None, str(reason))
     times = tuple(segment_times(model, question, design))
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
-    forbidden = tuple(faults(_with_beaten(problem, question, design), model, design))
+    reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
+    forbidden = (*reasons, *faults(replace(known, together=_demanded(problem, known)), model, design))
     return Own(priced, forbidden=forbidden, bases=bases(problem, question, design))
+
+
+def _refusals(problem: Problem, question: Question, design: Design) -> tuple[list[str], Question]:
+    """Why counts of a design are not among the options, as far as that is known; the question that has them."""
+    options, reasons = dict(question.options), []
+    for name, mine in design.options.items():
+        if mine not in options[name] and (reason := refused(problem, problem[name], mine.amount)):
+            reasons.append(reason)
+            options[name] = (*options[name], mine)
+    return reasons, replace(question, options=options)
+
+
+def _demanded(problem: Problem, question: Question) -> frozenset[tuple[str, str]]:
+    """Who must share accelerators, without what only tells a plan where to leave those that have no times."""
+    free = {name for name in problem.job.own if problem[name].timed is None}
+    led = {each.components for each in problem.job.relations if each.span is None and not free.isdisjoint(each.components)}
+    return frozenset(pair for pair in question.together if pair not in led)
 
 
 def _with_beaten(problem: Problem, question: Question, design: Design) -> Question:
@@ -138,17 +157,18 @@ def _option(problem: Problem, question: Question, component: Component, seats: f
     degrees = list(dict.fromkeys((component.parallel, *problem.job.choices.get(component.name, ()))))
     its = [each for each in options if (each.kind, each.amount) == (kind, amount)]
     found = [each for parallel in degrees[:1] for each in its if each.parallel == parallel]
-    return found[0] if found else _beside(question, component, kind, amount, degrees[0])
+    return found[0] if found else _beside(problem, question, component, kind, amount, degrees[0])
 
 
-def _beside(question: Question, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
+def _beside(problem: Problem, question: Question, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
     """An option that the question has not: of a count or of degrees that the hints do not offer. Raises _NoPrice."""
     model = question.kinds[kind].model if kind != NO_KIND else ""
     times = []
     for task in question.tasks_of[component.name]:
         time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
         if time is None:
-            raise _NoPrice(f"nothing says how long `{component.name}` takes on {amount}")
+            reason = refused(problem, component, amount)
+            raise _NoPrice(f"nothing says how long `{component.name}` takes on {amount}" + (f": {reason}" if reason else ""))
         times.append(time)
     rounded = tuple(-(-time.nanoseconds // question.batches) * question.batches for time in times)
     outside = any(time.extrapolated for time in times)
@@ -159,4 +179,4 @@ def _bare(problem: Problem, question: Question, component: Component) -> Option:
     """The option of a component on other resources than accelerators, whose processes are given."""
     amount = Assignment({component.name: component.runs or ()}).world_size(component.name)
     its = [each for each in question.options[component.name] if each.amount == amount]
-    return its[0] if its else _beside(question, component, NO_KIND, amount, component.parallel)
+    return its[0] if its else _beside(problem, question, component, NO_KIND, amount, component.parallel)

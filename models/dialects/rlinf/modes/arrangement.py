@@ -12,6 +12,7 @@ from ....placements.assignment import Assignment
 from .degrees import Degrees
 from .inference import lacking
 from .parts import Parts
+from .pipeline import refused
 from .room import can_be_equal, room_apart, sizes, together
 
 
@@ -55,7 +56,7 @@ def _wished(parts: Parts, actor: Degrees, rollout: Degrees) -> Arrangement:
     whole = parts.settings.word("actor.training_backend", "PW208") == "megatron"
     if SUBSET not in said and not can_be_equal(parts, sizes(actor, rollout, whole, apart=False)):
         return Arrangement.DISAGGREGATED
-    if SUBSET in said or lacking(parts) or not room_apart(parts, sizes(actor, rollout, whole, apart=True)):
+    if SUBSET in said or lacking(parts) or refused(parts) or not room_apart(parts, sizes(actor, rollout, whole, apart=True)):
         return Arrangement.COLLOCATED
     return Arrangement.EITHER if _indifferent(actor, rollout) and not parts.has("critic") else Arrangement.DISAGGREGATED
 
@@ -78,7 +79,7 @@ def relate(parts: Parts, found: Arrangement) -> None:
         parts.relate(DISJOINT, "actor", "rollout")
     elif found is not Arrangement.AUTO:
         apart = parts.task == "coding_online_rl" or inference or critic_inference
-        choice = DISJOINT if apart else COLOCATED if lacking(parts) else ""
+        choice = DISJOINT if apart else COLOCATED if lacking(parts) or refused(parts) else ""
         parts.relate(COLOCATED_OR_DISJOINT, "actor", "rollout", choice=choice)
     if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO):
         return

@@ -31,6 +31,7 @@ def apply(parts: Parts) -> None:
         parts.ways += ways(parts, actor, rollout)
     presence.inference(parts, found)
     presence.critic(parts, found)
+    presence.pipeline(parts, found)
     presence.engine_within_actor(parts, found, actor.tp, rollout.tp, _count(parts, "rollout"))
     backend = parts.settings.word("actor.training_backend", CODE)
     _actor(parts, actor, backend)

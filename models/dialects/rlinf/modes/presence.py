@@ -11,10 +11,12 @@ from ....configuration.settings import Amount
 from ....text.tree import Mapping
 from .arrangement import Arrangement
 from .fitting_tp import fitting_tp
-from .inference import lacking
+from .inference import lacking, unset
 from .parts import Parts
+from .pipeline import refused
 
 CODE = "PW123"
+LATE = "RLinf notices this only after workers have started"
 
 
 def needed(parts: Parts, *names: str) -> None:
@@ -90,10 +92,28 @@ def inference(parts: Parts, found: Arrangement) -> None:
         notes.error(CODE, its, message, parts.place(its), "turned off", f"drop `{its}`, or set `algorithm.recompute_logprobs: true`")
     why = lacking(parts, found is Arrangement.AUTO)
     if why and not {"actor", "rollout"} <= parts.planned:  # what is planned is not apart where that is so
-        message = f"`inference` is not placed, but {why}; RLinf notices this only after workers have started"
+        message = f"`inference` is not placed, but {why}; {LATE}"
         help = "place `inference` on accelerators of its own, or give `actor` and `rollout` the same ranks"
         report = notes.error if found is Arrangement.DISAGGREGATED else notes.warn
         report(CODE, "inference", message, parts.owner, "no `inference`", help)
+
+
+def pipeline(parts: Parts, found: Arrangement) -> None:
+    """Where actor and rollout are apart, what trains takes batches as they come, and the inference components have settings."""
+    if found not in (Arrangement.DISAGGREGATED, Arrangement.AUTO) or {"actor", "rollout"} <= parts.planned:  # see ways.py
+        return
+    for path in refused(parts, found is Arrangement.AUTO):
+        owner, edit = path.split(".", 1)[0], parts.settings.becomes(path, "false")
+        message = f"`{path}` is true, but what trains refuses it where actor and rollout are apart; {LATE}"
+        place = parts.settings.at(path)
+        help = f"write `{path}: false`, or give `actor` and `rollout` the same ranks"
+        parts.notes.error(CODE, owner if owner != "runner" else "actor", message, place or parts.owner, "", help, edit)
+    if missing := unset(parts):
+        listed = " and ".join(f"`{each}`" for each in missing)
+        name = parts.first_of("inference", "actor_inference", "critic_inference") or "inference"
+        message = f"the file has no {listed}, which RLinf's programs read where `{name}` is started by itself; {LATE}"
+        help = f"add {listed} with the settings of the job, or give `actor` and `rollout` the same ranks and drop `{name}`"
+        parts.notes.error("PW101", name, message, parts.place(name), "", help)
 
 
 def engine_within_actor(parts: Parts, found: Arrangement, actor: Amount | None, rollout: Amount | None, count: int | None) -> None:

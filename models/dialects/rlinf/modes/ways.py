@@ -10,24 +10,33 @@ from typing import Iterator
 
 from ....component import Parallel
 from ....planning.way import Shape, Way
+from ..planning.profiled import KEY
 from .degrees import Degrees, sections_of_inference
-from .inference import CODE, lacking
+from .inference import CODE, lacking, unset
 from .parts import Parts
+from .pipeline import refused
 
 COLLOCATED, DISAGGREGATED = "collocated", "disaggregated"
+PLANS = "PW604"
 
 
 def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
     """Those that RLinf would start, of components whose ranks are all to be found."""
     inference, critics = parts.first_of("inference", "actor_inference"), parts.first_of("critic_inference")
     critic = parts.first_of("critic")
-    shape = _collocated(actor, rollout)
-    if shape is not None and parts.task != "coding_online_rl":
+    shape = _collocated(actor, rollout) if parts.task != "coding_online_rl" else None
+    if shape is not None:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         together = frozenset((one, other) for one, other in pairs if other)
         yield Way(COLLOCATED, together, shapes={"rollout": shape}, without=frozenset(filter(None, (inference, critics))))
-    lacks_values = critic is not None and critics is None and parts.settings.flag("critic.use_critic_model", CODE)
-    if not lacking(parts) and not lacks_values and all(parts.settings.at(path) is not None for path in sections_of_inference(parts)):
+    why, help = _not_apart(parts)
+    if why and shape is None:
+        message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
+        parts.notes.error("PW601", "rollout", message, parts.owner, "", help)
+    elif why:
+        message = f"{why}: only plans are looked at in which actor and rollout share their accelerators"
+        parts.notes.info(PLANS, "rollout", message, parts.owner, "", help)
+    else:
         pairs = [
             *product(("actor", "rollout"), (inference, critic)),
             ("actor", "rollout"),
@@ -35,6 +44,21 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
             ("rollout", critics),
         ]
         yield Way(DISAGGREGATED, apart=frozenset((one, other) for one, other in pairs if other and one != other))
+
+
+def _not_apart(parts: Parts) -> tuple[str, str]:
+    """(why a plan in which they are apart would not be started, what helps); empty if it would."""
+    if lacking(parts):
+        return "nobody says how long `inference` takes", f"add `inference_cost` to `{KEY}`"
+    if parts.has("critic") and not parts.has("critic_inference") and parts.settings.flag("critic.use_critic_model", CODE):
+        return "nobody says how long `critic_inference` takes", f"add `critic_inference_cost` to `{KEY}`"
+    if missing := unset(parts) or [path for path in sections_of_inference(parts) if parts.settings.at(path) is None]:
+        listed = " and ".join(f"`{path}`" for path in missing)
+        return f"the file has no {listed}, which RLinf reads where rollout is apart", f"add {listed} with the settings of the job"
+    if wrong := refused(parts):
+        listed = " and ".join(f"`{path}: true`" for path in wrong)
+        return f"what trains refuses {listed} where rollout is apart", f"drop {listed}"
+    return "", ""
 
 
 def _collocated(actor: Degrees, rollout: Degrees) -> Shape | None:

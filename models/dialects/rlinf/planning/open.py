@@ -15,17 +15,17 @@ from ....placements.assignment import Assignment
 from ....planning.workload import Timed
 from ....text.tree import Value
 from ..modes.task import Placer, placer_of
+from .along import Lost, along
 from .embodied import embodied
 from .opened import Opened
 from .profile import Profile, read_profile
 from .profiled import KEY, hinted_seconds
-from .reasoning import INFERENCE, ROLES, infers, measured_on, reasoning
+from .reasoning import INFERENCE, ROLES, batch_of, infers, measured_on, reasoning
+from .remarks import of_environments, of_rows, of_updates
 
 CODE = "PW604"
 NEEDED = {"reasoning": ("rollout", "actor"), "coding_online_rl": ("rollout", "actor"), "embodied": ("env", "rollout", "actor")}
 """Task -> the components whose times a plan is chosen by; the others of a file have one, or go along, or stay."""
-LEADERS = ("rollout", "actor", "env")
-"""With which of the planned ones a component goes along that has no time and lies on the accelerators of several."""
 
 
 def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None) -> Opened:
@@ -47,9 +47,12 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
         message = f"the times of the file choose no ranks: settings that they depend on are not known here{unknown}"
         notes.warn(CODE, KEY, message, settings.top, "", "write them into this file, or name the folder of its `defaults`")
         return Opened(components)
-    if task != "embodied" and infers(settings) and not {*times, *hinted} & set(INFERENCE):
-        message = "nobody says how long `inference` takes: only plans are looked at in which actor and rollout share their accelerators"
-        notes.info(CODE, "inference", message, next(iter(profile.costs.values())).span, "", f"add `inference_cost` to `{KEY}`")
+    if task == "embodied":
+        if profile.shares:
+            of_environments(notes, settings)
+        of_rows(notes, settings, cluster, placed, profile, times, hinted)
+    elif profile.costs:
+        of_updates(notes, settings)
     if task != "embodied" and profile.costs and (taken := measured_on(cluster, placed)[1]):
         notes.info(
             CODE,
@@ -72,11 +75,27 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
             role = ROLES[name]
             own[name] = own[role]
             found.append(_open(replace(placed[role], name=name, spans=_spans(profile, name)), times[name]))
-    along = dict(_along(placed, planned))
-    own |= {name: its for name in along if (its := placed[name].runs)}
-    found = [_open(each, None) if each.name in along else each for each in found]
-    relations = tuple(Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`") for name, leader in along.items())
+    followers = dict(along(placed, planned, {} if task == "embodied" else _lost(settings, cluster, planned, times)))
+    own |= {name: its for name in followers if (its := placed[name].runs)}
+    found = [_open(each, None) if each.name in followers else each for each in found]
+    relations = tuple(
+        Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`") for name, leader in followers.items()
+    )
     return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
+
+
+def _lost(settings: Settings, cluster: Cluster, planned: MappingType[str, Component], times: MappingType[str, Timed]) -> dict[str, Lost]:
+    """Of `reward`, whose processes the prompts of a step divide among: how many counts of a planned component do not suit it."""
+    batch = batch_of(settings)
+    if batch is None:
+        return {}
+
+    def lost(name: str) -> int:
+        total = cluster.numbering(planned[name].node_groups).size
+        counts = {each.accelerators for each in times[name].measured} if name in times else range(1, total + 1)
+        return sum(batch.prompts % count > 0 for count in counts)
+
+    return {"reward": lost}
 
 
 def _world_size(component: Component) -> int:
@@ -113,21 +132,6 @@ def _open(component: Component, timed: Timed | None) -> Component:
     """The component without its ranks: as many accelerators as are found best."""
     spans = {name: span for name, span in component.spans.items() if name != "placement"}
     return replace(component, least=component.per_process, most=UNBOUNDED, runs=None, fixes={}, spans=spans, timed=timed)
-
-
-def _along(placed: MappingType[str, Component], planned: MappingType[str, Component]) -> list[tuple[str, str]]:
-    """(component, the planned one that it goes along with), for those without times on accelerators of planned ones."""
-    held = Assignment({name: its.runs or () for name, its in placed.items()})
-    order = [name for name in LEADERS if name in planned] + [name for name in planned if name not in LEADERS]
-    found = []
-    for name in placed:
-        if name in planned:
-            continue
-        mine = held.masks(name)
-        equal = [each for each in order if held.masks(each) == mine]
-        met = [each for each in order if any(mask & held.masks(each).get(key, 0) for key, mask in mine.items())]
-        found += [(name, leader) for leader in (*equal, *met)[:1]]
-    return found
 
 
 def _spans(profile: Profile, name: str) -> dict[str, Span]:

@@ -58,11 +58,25 @@ def _reasoning(work: Work, backend: str | None) -> None:
         message = f"{samples} samples ({name}) do not divide into {parts.said}: {samples % parts.value} are left over"
         work.notes.warn(DEMANDS, "actor", message, parts.span or prompts.span or work.top, "", _nearest(prompts, group.value, parts.value))
     batch = prompted(work, prompts, group, parts)
+    if work.mode.task == "reasoning":
+        _rewarded(work, prompts)
     if backend == "fsdp":
         on_processes(work, batch, micro)
         _fsdp(work, Amount(samples // parts.value, f"{name} // {parts.name}" if parts.value > 1 else name, prompts.scalar), micro)
     elif backend == "megatron":
         _megatron(work, prompts, group, batch, micro)
+
+
+def _rewarded(work: Work, prompts: Amount) -> None:
+    """What comes to a process of `reward` are whole groups, and it stops when it has more of them than its share of all samples.
+
+    Some programs with agent loops never start it. Source: RLinf, rlinf/workers/reward/reward_worker.py, RewardWorker.compute_rewards.
+    """
+    settings = work.settings
+    proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not work.notes.partial
+    work.share(
+        "reward", prompts, 1, "", "prompts", "RLinf notices it in the first step, when the reward workers count what they got", proved
+    )
 
 
 def _megatron(work: Work, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:

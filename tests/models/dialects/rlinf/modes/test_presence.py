@@ -72,3 +72,48 @@ def test_a_critic_model_that_is_not_placed_is_warned_of(job: Job) -> None:
 
 def test_nothing_of_it_concerns_embodied_jobs(job: Job) -> None:
     assert codes(job({"actor": "0,2", "rollout": "1-5", "env": "all"}, runner__task_type="embodied")) == set()
+
+
+SECTION = {
+    "inference__group_name": "I", "inference__load_from_actor": True, "inference__model__tensor_model_parallel_size": 1,
+    "inference__model__pipeline_model_parallel_size": 1, "inference__model__sequence_parallel": False,
+}  # fmt: skip
+WHOLE = {"algorithm__recompute_logprobs": True, "actor__training_backend": "megatron", "rollout__group_name": "R"}
+
+
+def test_inference_that_is_started_by_itself_has_a_section_of_settings(job: Job) -> None:
+    placed = {**APART, "inference": "6-7"}
+    assert codes(job(placed, **WHOLE, **SECTION)) == set()
+    (missing,) = found(job(placed, **WHOLE))
+    assert (missing.code, missing.subject) == ("PW101", "inference") and "the file has no `inference`," in missing.message
+    without = {path: value for path, value in SECTION.items() if path != "inference__load_from_actor"}
+    (missing,) = found(job(placed, **WHOLE, **without))
+    assert "the file has no `inference.load_from_actor`," in missing.message
+    fsdp = {**WHOLE, "actor__training_backend": "fsdp"}
+    assert codes(job(placed, **fsdp, inference={"group_name": "I", "model": {}})) == set()
+    critics = {"actor": 0, "rollout,reward": 1, "inference": 2, "critic_inference": 3, "critic": 4}
+    (missing,) = found(
+        job(critics, **WHOLE, **SECTION, critic__model={}, critic__use_critic_model=True, critic__training_backend="megatron")
+    )
+    assert "`critic_inference`" in missing.message and missing.code == "PW101"
+
+
+def test_a_file_that_starts_nothing_needs_no_section(job: Job) -> None:
+    snippet = {path: value for path, value in WHOLE.items() if path != "rollout__group_name"}
+    assert codes(job({**APART, "inference": "6-7"}, **snippet)) == set()
+
+
+@pytest.mark.parametrize("path", ["runner__enable_dynamic_batch_size", "actor__enable_dp_load_balance"])
+def test_what_trains_apart_takes_batches_as_they_come(job: Job, path: str) -> None:
+    settings = {"algorithm__recompute_logprobs": False, "rollout__return_logprobs": True, "actor__training_backend": "megatron", path: True}
+    (finding,) = found(job(APART, **settings))
+    assert finding.code == "PW123" and f"`{path.replace('__', '.')}` is true" in finding.message and finding.edit is not None
+    assert codes(job(TOGETHER, **settings)) == set()
+    assert codes(job(APART, **{**settings, path: False})) == set()
+
+
+def test_the_critic_has_a_balance_of_its_own(job: Job) -> None:
+    settings = {"algorithm__recompute_logprobs": False, "rollout__return_logprobs": True, "actor__training_backend": "megatron"}
+    critic = {"critic__use_critic_model": True, "critic__training_backend": "megatron", "critic__enable_dp_load_balance": True}
+    reading = job({**APART, "critic": 6, "critic_inference": 7}, **settings, **critic, critic__model={})
+    assert any("`critic.enable_dp_load_balance` is true" in finding.message for finding in found(reading))

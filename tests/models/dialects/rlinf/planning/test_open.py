@@ -6,7 +6,7 @@ from typing import Callable
 
 import pytest
 from placewright.models.findings.finding import Severity
-from placewright.models.planning.workload import After
+from placewright.models.planning.workload import After, Timed
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 
@@ -94,7 +94,7 @@ def test_without_the_cost_of_inference_only_shared_accelerators_are_looked_at(re
 
 def test_what_has_no_time_goes_along_or_stays(read: Read) -> None:
     anew = problem(read(text()).to_solve)
-    assert [relation.components for relation in anew.job.relations if "reward" in relation.components] == [("rollout", "reward")]
+    assert [relation.components for relation in anew.job.relations if "reward" in relation.components] == [("actor", "reward")]
     other = problem(read(text('{"actor,rollout": 0-7, reward: 8-15}')).to_solve)
     assert other["reward"].runs is not None and other["actor"].runs is None
 
@@ -250,3 +250,60 @@ def test_hints_limit_the_counts(read: Read) -> None:
     anew = problem(read(text() + "placewright: {components: {actor: {accelerators: 4-8, memory: 20GiB}}}\n").to_solve)
     assert (anew["actor"].least, anew["actor"].most, anew["actor"].memory) == (4, 8, 20480)
     assert anew["actor"].timed is not None and anew["rollout"].most > 16
+
+
+def test_reward_goes_along_where_the_prompts_divide_among_its_processes(read: Read) -> None:
+    anew = problem(read(text()).to_solve)
+    (share,) = (each for each in anew.shares if each.component == "reward")
+    assert (share.amount, share.multiple) == (64, 1)
+    assert all(64 % each.accelerators == 0 for each in (anew["actor"].timed or Timed(())).measured)
+    always = text().replace("tensor_parallel_size: 2", "tensor_parallel_size: 8", 1)  # rollout on 8 or 16
+    assert [each.components for each in problem(read(always).to_solve).job.relations if "reward" in each.components] == [
+        ("rollout", "reward")
+    ]
+
+
+def test_apart_is_left_out_where_the_file_has_no_settings_for_it(read: Read) -> None:
+    whole = text().replace("rollout: {", "rollout: {group_name: R, ")
+    reading = read(whole).to_solve
+    assert [way.name for way in problem(reading).job.ways] == ["collocated"]
+    assert any("the file has no `inference`" in message and "only plans are looked at" in message for message in said(reading))
+    section = "inference: {group_name: I, load_from_actor: true, model: {tensor_model_parallel_size: 4, pipeline_model_parallel_size: 1, sequence_parallel: true}}\n"
+    assert len(problem(read(whole + section).to_solve).job.ways) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("task_type: reasoning", "task_type: reasoning, enable_dynamic_batch_size: true"),
+        ("actor: {", "actor: {enable_dp_load_balance: true, "),
+    ],
+)
+def test_apart_is_left_out_where_what_trains_refuses_it(read: Read, old: str, new: str) -> None:
+    reading = read(text().replace(old, new)).to_solve
+    assert [way.name for way in problem(reading).job.ways] == ["collocated"]
+    assert any("what trains refuses" in message for message in said(reading))
+
+
+def test_a_job_that_has_no_way_left_is_impossible(read: Read) -> None:
+    coding = text(APART).replace("task_type: reasoning", "task_type: coding_online_rl, enable_dynamic_batch_size: true")
+    (finding,) = (each for each in read(coding).to_solve.findings if each.code == "PW601")
+    assert finding.severity is Severity.ERROR and "neither share their accelerators nor be apart" in finding.message
+
+
+@pytest.mark.parametrize("rows", ["{1: 1, 2: 2, 4: 4}", "{16: 2}"])
+def test_a_simulator_that_no_count_has_a_time_for_is_never_free(read: Read, rows: str) -> None:
+    reading = read(EMBODIED.replace("{8: 1.2, 16: 2.4, 32: 4.6}", rows).replace("total_num_envs: 64", "total_num_envs: 72")).to_solve
+    (finding,) = (each for each in reading.findings if each.code == "PW601")
+    assert finding.severity is Severity.ERROR and finding.subject == "env" and "`env_profile_data`" in finding.message
+    hints = "placewright: {components: {env: {seconds: {8: 3}}}}\n"
+    assert not any(each.code == "PW601" for each in read(EMBODIED.replace("{8: 1.2, 16: 2.4, 32: 4.6}", rows) + hints).to_solve.findings)
+
+
+def test_numbers_that_contradict_each_other_are_warned_of(read: Read) -> None:
+    assert any("its workers start 64" in message for message in said(read(EMBODIED + "data: {env_num: 32}\n").to_solve))
+    assert said(read(EMBODIED + "data: {env_num: 64}\n").to_solve) == []
+    assert any(
+        "do not divide into `algorithm.n_minibatches: 5`" in each
+        for each in said(read(text().replace("n_minibatches: 1", "n_minibatches: 5")).to_solve)
+    )

@@ -36,6 +36,8 @@ def judged(level: str, task: str, settings: dict[str, Any]) -> set[tuple[str, st
 
 FSDP = {"actor.training_backend": "fsdp", "actor.micro_batch_size": 4}
 REASONING = {"algorithm.recompute_logprobs": False, "rollout.return_logprobs": True, "data.rollout_batch_size": 16}
+REWARDED = {"data.rollout_batch_size": 12, "algorithm.group_size": 8, "actor.training_backend": "megatron"}
+"""Whole groups come to the 8 processes of `reward`, one and a half to each; the 96 samples divide."""
 STEPS = {"env.train": {"total_num_envs": 64, "max_steps_per_rollout_epoch": 80}, "actor.model.num_action_chunks": 8}
 ROLLOUT = {"rollout.pipeline_stage_num": 1, "runner.use_training_pipeline": False, "algorithm.loss_type": "actor"}
 
@@ -49,7 +51,9 @@ ROLLOUT = {"rollout.pipeline_stage_num": 1, "runner.use_training_pipeline": Fals
         ("reasoning", {**REASONING, "actor.training_backend": "fsdp", "algorithm.group_size": 8}, set()),
         ("reasoning", {**REASONING, "actor.training_backend": "fsdp", "algorithm.group_size": 9, "algorithm.n_minibatches": 4}, {("error", "PW401")}),
         ("reasoning", {**REASONING, "actor.training_backend": "megatron", "algorithm.group_size": 8}, set()),
-        ("reasoning", {**REASONING, "data.rollout_batch_size": 9, "actor.training_backend": "megatron", "algorithm.group_size": 4}, {("error", "PW403")}),
+        ("reasoning", {**REASONING, "data.rollout_batch_size": 9, "actor.training_backend": "megatron", "algorithm.group_size": 4}, {("error", "PW403"), ("error", "PW401")}),
+        ("reasoning", {**REASONING, **REWARDED}, {("error", "PW401")}),
+        ("reasoning", {**REASONING, **REWARDED, "agentloop.group_name": "A"}, {("warning", "PW401")}),
         ("reasoning", {**REASONING, "algorithm.group_size": 8, "algorithm.n_minibatches": 7}, {("warning", "PW403")}),
         ("embodied", {**STEPS}, set()),
         ("embodied", {**STEPS, "actor.model.num_action_chunks": 7}, {("error", "PW403")}),

@@ -1,0 +1,25 @@
+"""Why the file's own count of a component is none that may be planned."""
+
+from __future__ import annotations
+
+from ....models.component import UNBOUNDED, Component
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+from ...rules.amounts.even_shares import EvenShares
+
+
+def refused(problem: Problem, component: Component, amount: int) -> str:
+    """The first of what speaks against so many accelerators of a component, as a sentence; "" if that is not known."""
+    for share in problem.shares:
+        if share.component == component.name and not share.divides(amount // component.per_process):
+            own = Assignment({component.name: problem.job.own.get(component.name) or component.runs or ()})
+            for finding in EvenShares().check(problem, share, own):
+                return finding.message
+    if not component.least <= amount <= component.most:
+        most = "or more" if component.most >= UNBOUNDED else f"to {component.most}"
+        return f"`{component.name}` is to have {component.least} {most} accelerators, not {amount}"
+    timed = component.timed
+    replicas = amount // component.parallel.replica
+    if timed and timed.samples and (not replicas or timed.samples % replicas):
+        return f"{timed.samples} samples do not divide among the {replicas} replicas of `{component.name}`"
+    return ""
