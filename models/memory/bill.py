@@ -35,10 +35,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One part of the iteration: parts 0, 1, ... run one after the other. Where components take turns in it, the turn that needs most."""
+    """One part of the iteration: parts 0, 1, ... run one after the other. Where components take turns in it, the turn that needs most.
 
-    segment: int
+    `segment` is None for a turn of components of which nobody says how long they take: all that is known is its `phase`.
+    """
+
+    segment: int | None
     entries: tuple[Entry, ...]
+    phase: str = ""
 
     @property
     def mebibytes(self) -> int:
@@ -62,7 +66,7 @@ class BlockBill:
     @property
     def peak(self) -> Moment:
         """The part in which most is needed, the first of those."""
-        return max(self.moments, key=lambda moment: (moment.mebibytes, -moment.segment))
+        return max(self.moments, key=lambda moment: moment.mebibytes)
 
     @property
     def exceeds(self) -> bool:

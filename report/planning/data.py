@@ -37,7 +37,11 @@ def to_data(account: Account) -> Data:
         "memory": [_bill(question, each) for each in account.bills],
         "rests_on": [_basis(each) for each in account.bases],
         "others": [
-            {**_priced(question, each.priced), "adds_more": {str(task): time / SECOND for task, time in each.adds}}
+            {
+                **_priced(question, each.priced),
+                "placed": not account.given and each.priced not in planned.not_placed,
+                "adds_more": {str(task): time / SECOND for task, time in each.adds},
+            }
             for each in account.others
         ],
         "not_placeable": [_priced(question, each.priced) for each in planned.unplaceable],
@@ -46,6 +50,9 @@ def to_data(account: Account) -> Data:
         found["without_estimates"] = _priced(question, planned.without_estimates)
     if account.own is not None:
         found["yours"] = _own(planned, account.own)
+    if (freed := account.without_ranks) is not None:
+        its = freed.planned
+        found["without_ranks"] = {"components": list(freed.names), "proved": its.proved, **_priced(its.question, its.best)}
     if account.sensitivity is not None:
         found["sensitivity"] = _sensitivity(question, account.sensitivity)
     return found
@@ -85,9 +92,12 @@ def _block(question: Question, block: Block) -> Data:
 
 
 def _usage(question: Question, usage: Usage) -> Data:
-    works = [_turn(question, turn) for turn in usage.turns]
+    """How long a place is idle is left out where somebody is there of whom nobody says how long it works."""
     return {
-        "block": usage.block, "part": usage.segment, "seconds": usage.nanoseconds / SECOND, "idle": usage.idle / SECOND, "works": works,
+        **({"block": usage.block} if usage.block is not None else {"component": usage.components[0]}),
+        "part": usage.segment, "seconds": usage.nanoseconds / SECOND,
+        **({"without_seconds": list(usage.untimed)} if usage.untimed else {"idle": usage.idle / SECOND}),
+        "works": [_turn(question, turn) for turn in usage.turns],
     }  # fmt: skip
 
 
@@ -100,6 +110,7 @@ def _bill(question: Question, bill: BlockBill) -> Data:
     parts = [
         {
             "part": moment.segment,
+            **({"phase": moment.phase} if moment.segment is None else {}),
             "mebibytes": moment.mebibytes,
             "components": [
                 {"component": its.component, "mebibytes": its.mebibytes, "state": its.state, "origin": its.origin} for its in moment.entries

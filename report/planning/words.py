@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ...models.machines.node_group import NODE
 from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
 from ...models.planning.planned import Planned, Priced
-from ...models.planning.question import Question, Task
-from ...solver.wording import listed
+from ...models.planning.question import Option, Question, Task
+from ...solver.wording import listed, plural
 
 
 def seconds(nanoseconds: int) -> str:
@@ -59,6 +60,11 @@ def amount(question: Question, kind: int, count: int) -> str:
     """`108`; with the model where there are several: `108 H100`."""
     model = question.kinds[kind].model if len(question.kinds) > 1 and kind >= 0 else ""
     return f"{count} {model}" if model else str(count)
+
+
+def resources(kind: str, option: Option) -> str:
+    """What a component holds that needs no accelerators: `16 processes`, `2 Franka`."""
+    return f"{option.processes} {plural('process', option.processes)}" if kind == NODE else f"{option.amount} {kind}"
 
 
 def design_in_words(question: Question, planned: Planned, design: Design, beside: Design | None = None) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Mapping
 
 from ....models.memory.bill import BlockBill
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Task
 from .basis import Basis
+from .fixed import WithoutRanks
 from .flip import Sensitivity
 from .own import Own
 from .usage import Usage
@@ -29,12 +30,14 @@ class Account:
     Attributes
     ----------
     shares : for each task the ns that it adds to an iteration.
-    usages : what works on each block in each part of the iteration; none where the cost model's units are not those of a clock.
+    usages : what works where in each part of the iteration; none where the cost model's units are not those of a clock.
     bills : the memory of each block.
     bases : what the time of each task rests on.
     others : the best designs of other structures, and what makes them slower.
     own : the file's own placement under the same cost model; None where it has none.
     sensitivity : what becomes of the plan where a hint is wrong; None where that was not asked.
+    resources : of each component that needs no accelerators the kind of what it needs, such as that of its robots.
+    without_ranks : the plan without ranks that the file fixes for some of what has times; None where it fixes none, or that was not asked.
     given : are the ranks those of the file, beside which the others were found?
     """
 
@@ -47,4 +50,6 @@ class Account:
     others: tuple[Other, ...]
     own: Own | None = None
     sensitivity: Sensitivity | None = None
+    resources: Mapping[str, str] = field(default_factory=dict)
     given: bool = False
+    without_ranks: WithoutRanks | None = None

@@ -52,6 +52,7 @@ def account_of(problem: Problem, planned: Planned) -> Account:
         bases(problem, question, best),
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
         own(problem, planned),
+        resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Sequence
 
 from ....models.planning.design import Design
 from ....models.planning.question import Question
@@ -32,40 +33,67 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The accelerators of one block in one part of the iteration: how long the part takes, and what works on them in it."""
+    """One place in one part of the iteration: how long the part takes, and what works there in it.
 
-    block: int
+    Attributes
+    ----------
+    block : the accelerators of a block; None for the robots or processes of a component that needs no accelerators.
+    components : who is there.
+    untimed : those of them of which nobody says how long they work.
+    """
+
+    block: int | None
+    components: tuple[str, ...]
     segment: int
     nanoseconds: int
     turns: tuple[Turn, ...]
+    untimed: tuple[str, ...] = ()
 
     @property
     def works(self) -> int:
-        """How long something works on them."""
+        """How long something works there, as far as its time is known."""
         return sum(turn.works for turn in self.turns)
 
     @property
     def idle(self) -> int:
-        """How long nothing does."""
+        """How long nothing does whose time is known."""
         return self.nanoseconds - self.works
+
+    @property
+    def known(self) -> bool:
+        """Has anybody there a time?"""
+        return len(self.untimed) < len(self.components)
 
 
 def usages(question: Question, model: CostModel, design: Design) -> tuple[Usage, ...]:
-    """For each part of the iteration each block, in order. None at all where the model's units are not those of a clock."""
+    """For each part of the iteration each block, in order, then each component that needs no accelerators.
+
+    None at all where the model's units are not those of a clock.
+    """
+    places: list[tuple[int | None, tuple[str, ...]]] = [(number, block.components) for number, block in enumerate(design.blocks)]
+    places += [(None, (name,)) for name in question.components if not design.blocks_of(name)]
     found: list[Usage] = []
     for segment, length in enumerate(segment_times(model, question, design)):
         tasks = [task for task, its in enumerate(design.segments) if its == segment]
         turns = _in_turns(question, design, tasks) if model.turns else _batch_by_batch(question, design, tasks)
-        for block, its in enumerate(design.blocks):
-            here = tuple(turn for turn in turns if question.tasks[turn.task].component in its.components)
-            found.append(Usage(block, segment, length, here))
+        for block, names in places:
+            here = tuple(turn for turn in turns if question.tasks[turn.task].component in names)
+            untimed = tuple(name for name in names if not question.tasks_of[name])
+            found.append(Usage(block, names, segment, length, here, untimed))
     return () if any(usage.idle < 0 for usage in found) else tuple(found)
 
 
-def busy(usages: tuple[Usage, ...], block: int) -> tuple[int, int]:
-    """(how long something works on the accelerators of a block in an iteration, how long that takes), in ns."""
-    its = [usage for usage in usages if usage.block == block]
-    return sum(usage.works for usage in its), sum(usage.nanoseconds for usage in its)
+def by_place(usages: Sequence[Usage]) -> list[list[Usage]]:
+    """The parts of the iteration of each place, in order."""
+    found: dict[tuple[int | None, tuple[str, ...]], list[Usage]] = {}
+    for usage in usages:
+        found.setdefault((usage.block, usage.components), []).append(usage)
+    return list(found.values())
+
+
+def busy(place: Sequence[Usage]) -> tuple[int, int]:
+    """(how long something works there in an iteration, how long that takes), in ns."""
+    return sum(usage.works for usage in place), sum(usage.nanoseconds for usage in place)
 
 
 def _in_turns(question: Question, design: Design, tasks: list[int]) -> list[Turn]:

@@ -5,45 +5,68 @@ from __future__ import annotations
 from ....models.component import Component
 from ....models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, Entry, Moment
 from ....models.planning.design import Block, Design
-from ....models.planning.question import Question, Task
+from ....models.planning.question import Question
 from ....models.problem import Problem
 from .need import estimate
+
+Turn = tuple[str, str]
+"""A turn in which some components need all their memory, as `Question.turns_of` names them: (phase, "") or ("", component)."""
 
 
 def bill(problem: Problem, question: Question, design: Design) -> tuple[BlockBill, ...]:
     """For each block what its components need in each part of the iteration, term by term where it is estimated.
 
+    A phase in which nothing runs whose time is known comes after the parts: it is somewhere beside them, in a turn of its own.
     `problem` is the one that was asked about, with its estimates, whether the design was chosen by them or not.
     """
     return tuple(_of(problem, question, design, block) for block in design.blocks)
 
 
 def _of(problem: Problem, question: Question, design: Design, block: Block) -> BlockBill:
-    capacity = question.kinds[block.kind].memory
-    parts = sorted(set(design.segments)) or [0]
-    return BlockBill(block, capacity, tuple(_moment(problem, question, design, block, part) for part in parts))
+    def moment(part: int | None, turn: Turn) -> Moment:
+        return Moment(
+            part, tuple(_entry(problem, question, design, block, name, turn) for name in block.components), turn[0] if part is None else ""
+        )
+
+    moments = []
+    for part in sorted(set(design.segments)) or [0]:
+        each = (moment(part, turn) for turn in _turns(question, design, block, part))
+        moments.append(max(each, key=lambda its: its.demanded))  # where components take turns in a part, the worst of these
+    timed = {phase for task in range(len(question.tasks)) for phase in _phases(question, task)}
+    moments += [moment(None, (phase, "")) for phase in _open(question, block) if phase not in timed]
+    return BlockBill(block, question.kinds[block.kind].memory, tuple(moments))
 
 
-def _moment(problem: Problem, question: Question, design: Design, block: Block, part: int) -> Moment:
-    """What is there in one part; where components take turns in it, in the turn in which most is needed."""
-    running = [question.tasks[task] for task, segment in enumerate(design.segments) if segment == part]
-    turns: dict[tuple[str, str], list[Task]] = {}
+def _turns(question: Question, design: Design, block: Block, part: int) -> list[Turn]:
+    """The turns that the components of a block take in a part; one of nobody where all of them wait."""
+    running = [task for task, segment in enumerate(design.segments) if segment == part]
+    found: dict[Turn, None] = {}
     for task in running:
-        if task.component in block.components:
-            turns.setdefault(_turn(question, task), []).append(task)
-    each = list(turns.values()) if len(turns) > 1 else [running]
-    moments = (Moment(part, tuple(_entry(problem, question, design, block, name, its) for name in block.components)) for its in each)
-    return max(moments, key=lambda moment: moment.demanded)
+        if (name := question.tasks[task].component) in block.components:
+            found.update(dict.fromkeys([(phase, "") for phase in _phases(question, task)] or [("", name)]))
+    phases = {phase for task in running for phase in _phases(question, task)}
+    found.update(((phase, ""), None) for phase in _open(question, block) if phase in phases)
+    return list(found) or [("", "")]
 
 
-def _turn(question: Question, task: Task) -> tuple[str, str]:
-    """The turn of a task, as `Question.turns_of` names them."""
-    return (task.phase, "") if task.phase in question.turns.get(task.component, ()) else ("", task.component)
+def _phases(question: Question, task: int) -> tuple[str, ...]:
+    """The phases in which a task runs: all those of its component where nobody says more; none where that has none."""
+    its, phases = question.tasks[task], question.turns.get(question.tasks[task].component, ())
+    return (its.phase,) if its.phase in phases else phases
 
 
-def _entry(problem: Problem, question: Question, design: Design, block: Block, name: str, running: list[Task]) -> Entry:
+def _open(question: Question, block: Block) -> list[str]:
+    """The phases of its components in which these work for a time that nobody says."""
+    found: dict[str, None] = {}
+    for name in block.components:
+        timed = {phase for task in question.tasks_of[name] for phase in _phases(question, task)}
+        found.update((phase, None) for phase in question.turns.get(name, ()) if phase not in timed)
+    return list(found)
+
+
+def _entry(problem: Problem, question: Question, design: Design, block: Block, name: str, turn: Turn) -> Entry:
     component, capacity = problem[name], question.kinds[block.kind].memory
-    state = _state(question, design, component, running)
+    state = _state(question, component, turn)
     if component.memory or component.offloaded:
         amount = component.offloaded if state == KEPT else component.memory
         return Entry(name, amount, state, DECLARED)
@@ -56,14 +79,12 @@ def _entry(problem: Problem, question: Question, design: Design, block: Block, n
     return Entry(name, found.mebibytes, state, ESTIMATED, found.terms)
 
 
-def _state(question: Question, design: Design, component: Component, running: list[Task]) -> str:
-    """What a component does while these tasks run."""
-    tasks, phases = question.tasks_of[component.name], question.turns.get(component.name, ())
-    here = {name for block in design.blocks if component.name in block.components for name in block.components}
-    if any(task.component == component.name or (task.component in here and task.phase in phases) for task in running):
+def _state(question: Question, component: Component, turn: Turn) -> str:
+    """What a component does in a turn."""
+    if turn == ("", component.name) or turn[0] in question.turns.get(component.name, ()):
         return WORKS
     # With an estimate it is known what stays, of a component that works in some part.
     takes_turns = component.name not in question.resident or (
-        tasks and component.estimate and not (component.memory or component.offloaded)
+        question.tasks_of[component.name] and component.estimate and not (component.memory or component.offloaded)
     )
     return KEPT if takes_turns else RESIDENT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import placewright as pw
@@ -41,7 +42,10 @@ def test_it_says_what_was_chosen_and_what_is_proved_of_it(data: dict[str, Any]) 
 
 
 def test_it_says_who_works_when(data: dict[str, Any]) -> None:
-    rollout, actor = data["usage"]
+    rollout, actor, simulator = data["usage"]
+    assert [each.get("block") for each in data["usage"]] == [0, 1, None]
+    assert (simulator["component"], simulator["works"][0]["seconds"]) == ("simulator", 20.0)
+    assert simulator["idle"] + 20 == pytest.approx(data["seconds"])
     assert rollout["works"][0] == {"task": "rollout", "seconds": 55.0, "begins": 1.25, "ends": 56.25}
     assert rollout["idle"] + 55 == actor["idle"] + 60 == data["seconds"]
 
@@ -62,3 +66,19 @@ def test_it_says_what_its_times_rest_on_and_where_it_flips(data: dict[str, Any])
     assert set(flips) == {("rollout", True), ("rollout", False), ("actor", True), ("actor", False)}
     assert all(each["to"]["seconds"] * 1.05 <= each["takes"] and each["proved"] for each in flips.values())
     assert "yours" not in data
+
+
+def test_what_nobody_says_the_time_of_is_in_a_part_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "train.yaml"
+    path.write_text(
+        FILE.replace(
+            "memory: 70GiB}", "memory: 60GiB, offloaded: 4GiB, phase: train}\n  judge: {colocate_with: actor, memory: 70GiB, phase: infer}"
+        )
+    )
+    data: Any = to_data(pw.account(path, sandbox=False, searches=0))
+    its = next(each for each in data["memory"] if "judge" in each["components"])
+    assert its["peak"] == (70 + 4) * 1024
+    assert [(part["part"], part.get("phase")) for part in its["parts"]] == [(0, None), (None, "infer")]
+    assert {each["component"]: each["state"] for each in its["parts"][1]["components"]} == {"actor": "kept", "judge": "works"}
+    usage = next(each for each in data["usage"] if "without_seconds" in each)
+    assert usage["without_seconds"] == ["judge"] and "idle" not in usage

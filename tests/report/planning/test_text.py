@@ -23,6 +23,45 @@ def test_two_turns_of_a_component_in_one_part_are_told_apart(tmp_path: Path) -> 
     assert "rollout 60 %, actor.infer 10 %, actor.train 30 %" in "\n".join(render(account))
 
 
+UNTIMED = """
+cluster: 4x8xH100
+components:
+  rollout: {accelerators: 16, parallel: {tp: 2}, seconds: {16: 50}, phase: generate, memory: 60GiB, offloaded: 2GiB}
+  actor: {accelerators: 12, parallel: {tp: 4}, seconds: {12: 40}, phase: train, memory: 60GiB, offloaded: 4GiB, disjoint_from: rollout}
+  judge: {colocate_with: actor, memory: 70GiB, phase: infer}
+  scorer: {accelerators: 2, memory: 30GiB}
+  tools: {node_group: node, processes: 8}
+  simulator: {node_group: node, processes: 1, seconds: 5}
+plan: {workflow: simulator -> rollout => actor, batches: 5}
+"""
+
+
+def test_who_has_no_seconds_is_not_idle_and_its_memory_counts(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(UNTIMED)
+    said = "\n".join(render(pw.account(tmp_path / "job.yaml", searches=0)))
+    rows = {line.split("  ")[0]: line.split() for line in said.splitlines()}
+    assert "not known: no seconds of judge  actor 100 %" in said
+    assert "scorer (2)             not known: no seconds           not known: no seconds  not known\n" in said
+    assert "tools (8 processes)    not known: no seconds " in said
+    assert "actor, judge (12) idle 51 seconds, unless judge works: 51 in part 1, in which others work" in said
+    assert "scorer (2) idle" not in said and "tools (8 processes) idle" not in said
+    # (16 x 50 + 12 x 40) / (28 x 91), without the two of the scorer
+    assert (
+        "the 28 accelerators work 50 % of the time, not counting judge, which has no seconds; "
+        "nobody says how much the 2 of scorer, which has no seconds, work; 2 of 32 are not used"
+    ) in said
+    assert "infer: no seconds" in said and "judge 70; kept: actor 4  74    80" in said
+    assert rows["scorer (2)"][-2:] == ["30", "80"]
+
+
+def test_processes_are_idle_as_accelerators_are(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(UNTIMED)
+    said = "\n".join(render(pw.account(tmp_path / "job.yaml", searches=0)))
+    assert "simulator (1 process) idle 86 seconds: 46 after its last in part 1; 40 in part 2, in which others work" in said
+    rows = [line.split()[:3] for line in said.splitlines()]
+    assert ["simulator", "1", "process"] in rows and ["tools", "8", "processes"] in rows
+
+
 def test_one_accelerator_is_named_as_one(tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text("cluster: 1x1xH100\ncomponents:\n  actor: {seconds: {1: 9}}\n")
     account = pw.account(tmp_path / "job.yaml")

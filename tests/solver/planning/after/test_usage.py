@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.planning.planned import Planned
-from placewright.solver.planning.after.usage import Turn, busy, usages
+from placewright.solver.planning.after.usage import Turn, busy, by_place, usages
 from placewright.solver.planning.costs import cost_model
 
 from .designs import each_planned
@@ -44,10 +44,14 @@ def test_every_task_works_once_on_every_block_of_its_component(name: str) -> Non
     for planned in each_planned(name, range(60)):
         question, design = planned.question, planned.best.design
         found = usages(question, cost_model(name), design)
-        for number, block in enumerate(design.blocks):
-            worked = sorted(turn.task for usage in found if usage.block == number for turn in usage.turns)
-            assert worked == [task for task, its in enumerate(question.tasks) if its.component in block.components]
-            works, length = busy(found, number)
+        places = by_place(found)
+        without = [name for name in question.components if not design.blocks_of(name)]
+        assert [its[0].components for its in places] == [*(block.components for block in design.blocks), *((name,) for name in without)]
+        assert [its[0].block for its in places] == [*range(len(design.blocks)), *(None for _ in without)]
+        for place in places:
+            worked = sorted(turn.task for usage in place for turn in usage.turns)
+            assert worked == [task for task, its in enumerate(question.tasks) if its.component in place[0].components]
+            works, length = busy(place)
             assert length == planned.best.nanoseconds
             assert works == sum(design.nanoseconds(question, task) for task in worked)
 

@@ -1,0 +1,48 @@
+"""The bill of memory as a table: a set of accelerators a row, a part of the iteration a column."""
+
+from __future__ import annotations
+
+from ...models.memory.bill import ESTIMATED, KEPT, SILENT, Entry
+from ...solver.planning.after.account import Account
+from ...solver.wording import listed
+from ..table import table
+from ..terminal import escape
+from .words import block_name, parts
+
+
+def memory(account: Account) -> str:
+    """One row a block, one column a part: what each of its accelerators holds, and of how much."""
+    planned, question, design = account.planned, account.planned.question, account.planned.best.design
+    if not any(moment.mebibytes for each in account.bills for moment in each.moments):
+        return ""
+    names = parts(question, planned, design)
+    columns = list(dict.fromkeys((moment.segment, moment.phase) for each in account.bills for moment in each.moments))
+    columns.sort(key=lambda column: column[0] is None)
+    heads = (names[place] if place is not None else f"{phase}: no seconds" for place, phase in columns)
+    rows = [["GiB on each", *heads, "peak", "of"]]
+    silent: list[str] = []
+    for each in account.bills:
+        cells = []
+        for column in columns:
+            entries = next((its.entries for its in each.moments if (its.segment, its.phase) == column), None)
+            if entries is None:  # in none of its turns, but in the parts that lie around it
+                cells.append("as in its part")
+                continue
+            said = [f"{its.component} {_amount(its)}" for its in entries if its.mebibytes and its.state != KEPT]
+            kept = [f"{its.component} {_amount(its)}" for its in entries if its.mebibytes and its.state == KEPT]
+            cells.append("; ".join([*([", ".join(said)] if said else []), *([f"kept: {', '.join(kept)}"] if kept else [])]) or "-")
+            silent += [its.component for its in entries if its.origin == SILENT]
+        capacity = _gibibytes(each.capacity) if each.capacity is not None else "not known"
+        rows.append([block_name(question, each.block), *cells, _gibibytes(each.peak.mebibytes), capacity])
+    unsaid = f"\nnobody says the memory of {escape(listed(list(dict.fromkeys(silent))))}" if silent else ""
+    estimated = any(its.origin == ESTIMATED for each in account.bills for moment in each.moments for its in moment.entries)
+    return table(rows) + ("\n~ is an estimate" if estimated else "") + unsaid
+
+
+def _amount(entry: Entry) -> str:
+    return ("~" if entry.origin == ESTIMATED else "") + _gibibytes(entry.mebibytes)
+
+
+def _gibibytes(mebibytes: int) -> str:
+    """Up to a tenth, rounded up."""
+    return f"{-(-mebibytes * 10 // 1024) / 10:g}"

@@ -1,0 +1,118 @@
+"""Who works when: a table of places and parts of the iteration, who waits in them and for what."""
+
+from __future__ import annotations
+
+from ...models.planning.question import Question
+from ...solver.planning.after.account import Account
+from ...solver.planning.after.usage import Usage, busy, by_place
+from ...solver.wording import listed
+from ..table import table
+from ..terminal import escape
+from .words import block_name, parts, percent, resources, seconds, task_name
+
+NOT_KNOWN = "not known: no seconds"
+"""What is said of the work of components of which nobody says how long they take."""
+
+
+def works(account: Account) -> str:
+    """One row a place, one column a part of the iteration: who works in it, and for how much of it; then the whole iteration."""
+    planned, question, design = account.planned, account.planned.question, account.planned.best.design
+    if not account.usages:
+        return ""
+    names, places = parts(question, planned, design), by_place(account.usages)
+    shown = [usage.segment for usage in places[0] if usage.nanoseconds]
+    lengths = (seconds(usage.nanoseconds) for usage in places[0] if usage.nanoseconds)
+    rows = [["works", *(f"{names[place]}: {length}" for place, length in zip(shown, lengths)), *(["iteration"] if len(shown) > 1 else [])]]
+    for its in places:
+        cells = [_worked(question, usage) for usage in its if usage.segment in shown]
+        rows.append([_place(account, its[0]), *cells, *([_share(its)] if len(shown) > 1 else [])])
+    return "\n".join([table(rows), *_idle(account), *_whole(account)])
+
+
+def _place(account: Account, usage: Usage) -> str:
+    """`rollout, actor (108)`; `reward (16 processes)`."""
+    design = account.planned.best.design
+    if usage.block is not None:
+        return block_name(account.planned.question, design.blocks[usage.block])
+    (name,) = usage.components
+    return f"{name} ({resources(account.resources[name], design.options[name])})"
+
+
+def _worked(question: Question, usage: Usage) -> str:
+    """Who works in one part, and for how much of it."""
+    if not usage.turns and usage.untimed:
+        return NOT_KNOWN + (f" of {listed(usage.untimed)}" if usage.known else "")
+    return ", ".join(f"{_worker(question, usage, turn.task)} {percent(turn.works, usage.nanoseconds)}" for turn in usage.turns) or "idle"
+
+
+def _share(place: list[Usage]) -> str:
+    return percent(*busy(place)) if place[0].known else "not known"
+
+
+def _whole(account: Account) -> list[str]:
+    """A line on how much of the time the accelerators work of which that is known, and which these are not; none where there are none."""
+    question, design = account.planned.question, account.planned.best.design
+    done = total = counted = 0
+    left, beside, others = 0, list[str](), list[str]()
+    for its in by_place(account.usages):
+        usage = its[0]
+        if usage.block is None:
+            continue
+        held = design.blocks[usage.block].accelerators
+        if not usage.known:
+            left, others = left + held, [*others, *usage.untimed]
+            continue
+        works, length = busy(its)
+        done, total, counted = done + works * held, total + length * held, counted + held
+        beside += usage.untimed
+    there, said = sum(kind.accelerators for kind in question.kinds), []
+    if counted:
+        subject = f"the {counted} accelerators work" if counted != 1 else "the accelerator works"
+        said.append(f"{subject} {percent(done, total)} of the time" + (f", not counting {_without_seconds(beside)}" if beside else ""))
+    if left:
+        said.append(f"nobody says how much the {left} of {_without_seconds(others)}, work")
+    if design.accelerators < there:
+        said.append(f"{there - design.accelerators} of {there} are not used")
+    return [escape("; ".join(said))] if said else []
+
+
+def _without_seconds(names: list[str]) -> str:
+    """`judge, which has no seconds`."""
+    its = list(dict.fromkeys(names))
+    return f"{listed(its)}, which {'has' if len(its) == 1 else 'have'} no seconds"
+
+
+def _worker(question: Question, usage: Usage, number: int) -> str:
+    """Who works: the component, with the phase where it has another turn in the same part."""
+    task = question.tasks[number]
+    several = sum(question.tasks[turn.task].component == task.component for turn in usage.turns) > 1
+    return task_name(question, task) if several else task.component
+
+
+def _idle(account: Account) -> list[str]:
+    """For each place that waits: how long, and for what."""
+    planned, question, design = account.planned, account.planned.question, account.planned.best.design
+    names, found = parts(question, planned, design), []
+    for place in by_place(account.usages):
+        its = [usage for usage in place if usage.idle and usage.known]
+        why = []
+        for usage in its:
+            where = f" in {names[usage.segment]}" if len(names) > 1 else ""
+            if not usage.turns:
+                why.append(f"{seconds(usage.idle)}{where}, in which others work")
+                continue
+            turn = usage.turns[0]
+            if turn.begins is None or turn.ends is None or len(usage.turns) > 1:
+                why.append(f"{seconds(usage.idle)}{where}, until others are done")
+                continue
+            waits = {
+                "before its first batch": turn.begins,
+                "between batches": turn.starves,
+                "after its last": usage.nanoseconds - turn.ends,
+            }
+            why.append(", ".join(f"{seconds(time)} {when}" for when, time in waits.items() if time) + where)
+        if why:
+            idle = sum(usage.idle for usage in its)
+            unless = f", unless {listed(its[0].untimed)} {'works' if len(its[0].untimed) == 1 else 'work'}" if its[0].untimed else ""
+            found.append(escape(f"{_place(account, its[0])} idle {seconds(idle)} seconds{unless}: {'; '.join(why)}"))
+    return found
