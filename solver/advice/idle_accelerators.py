@@ -9,19 +9,23 @@ from ...models.findings.finding import Finding, Severity
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.assignment import Assignment
 from ...models.placements.ranks import merge, write_ranks
+from ...models.planning.workload import ACCELERATORS, Workload
 from ...models.problem import Problem
 from ..stretches import stretches
 from ..wording import plural
 
 SHOWN = 6
 """How many lines of nodes are shown."""
+COMPARED = "by the times of its components a job may be best so: `solve` compares these ranks with the best plan"
+"""What becomes of accelerators that a plan leaves idle is not known without a search."""
 
 
 class IdleAccelerators:
     """Accelerators that no component holds and no other job has taken, where some are held and nothing is left to solve.
 
-    A warning where fewer are idle than held: what fills most of a cluster is likely meant to fill it. A small job on a
-    large cluster is only told so, unless the framework reserves whole nodes: then nobody else gets them.
+    A warning where fewer are idle than held: what fills most of a cluster is likely meant to fill it. Only told is a small job on a
+    large cluster, and one whose components say how long they take: its counts are chosen by time or by a budget, not to fill
+    anything. Where the framework reserves whole nodes nobody else gets what is idle: always a warning.
     """
 
     code: ClassVar[str] = "PW801"
@@ -41,11 +45,24 @@ class IdleAccelerators:
                 idle.append((nodes, rest))
         count = sum(rest.bit_count() * len(nodes) for nodes, rest in idle)
         if used and count:
-            reserved = problem.job.capabilities.reserves_nodes
-            verb, severity = "is" if count == 1 else "are", Severity.WARNING if count < used or reserved else Severity.INFO
-            message = f"{count} of {total} accelerators {verb} held by no component"
+            reserved, workload = problem.job.capabilities.reserves_nodes, problem.job.workload
+            warns = reserved or (count < used and workload is None)
+            message = f"{count} of {total} accelerators {'is' if count == 1 else 'are'} held by no component"
             message += ", on nodes that are reserved whole" if reserved else ""
-            yield Finding(self.code, severity, "", message, notes=tuple(_lines(idle)), witnesses=(idle[0][0].start,), amount=count)
+            asked = _asked(workload, used, total) if workload else ""
+            yield Finding(
+                self.code, Severity.WARNING if warns else Severity.INFO, "", message + (f": {asked}" if asked else ""),
+                help=COMPARED if workload and not asked else "",
+                notes=tuple(_lines(idle)), witnesses=(idle[0][0].start,), amount=count,
+            )  # fmt: skip
+
+
+def _asked(workload: Workload, used: int, total: int) -> str:
+    """Where the file asks for idle accelerators; "" where it does not."""
+    limit = workload.budget.accelerators
+    if limit is not None and used <= limit < total:
+        return f"`budget` allows {limit}"
+    return "`minimise: accelerators` asks for as few as can be" if workload.aim == ACCELERATORS else ""
 
 
 def _lines(idle: list[tuple[range, int]]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from placewright.models.findings.finding import Finding, Severity
 from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Run
+from placewright.models.planning.workload import ACCELERATORS, Budget, Workload
 from placewright.models.problem import Problem
 from placewright.solver.advice import ADVICE
 from placewright.solver.stretches import stretches
@@ -37,6 +38,39 @@ def test_few_idle_accelerators_are_a_warning_many_are_not() -> None:
     assert said(problem(EIGHT, ranks("actor", 0, 4))) == [("PW801", Severity.WARNING, "3 of 8 accelerators are held by no component")]
     assert said(problem(EIGHT, ranks("actor", 0, 6))) == [("PW801", Severity.WARNING, "1 of 8 accelerators is held by no component")]
     assert said(problem(EIGHT, ranks("actor", 0, 1))) == [("PW801", Severity.INFO, "6 of 8 accelerators are held by no component")]
+
+
+def timed(question: Problem, workload: Workload, reserves: bool = False) -> Problem:
+    """The same job, of whose components it is known how long they take."""
+    capabilities = replace(question.job.capabilities, reserves_nodes=reserves)
+    return replace(question, job=replace(question.job, workload=workload, capabilities=capabilities))
+
+
+IDLE = "3 of 8 accelerators are held by no component"
+
+
+@pytest.mark.parametrize(
+    ("workload", "message", "compared"),
+    [
+        (Workload(budget=Budget(accelerators=5)), f"{IDLE}: `budget` allows 5", False),
+        (Workload(budget=Budget(accelerators=6)), f"{IDLE}: `budget` allows 6", False),
+        (Workload(budget=Budget(accelerators=4)), IDLE, True),
+        (Workload(budget=Budget(accelerators=8)), IDLE, True),
+        (Workload(budget=Budget(nanoseconds=9)), IDLE, True),
+        (Workload(aim=ACCELERATORS), f"{IDLE}: `minimise: accelerators` asks for as few as can be", False),
+        (Workload(), IDLE, True),
+    ],
+    ids=["budget", "less than the budget", "beyond the budget", "a budget of all", "a budget of time", "fewest", "by time"],
+)
+def test_what_is_idle_where_counts_are_chosen_by_time_is_no_warning(workload: Workload, message: str, compared: bool) -> None:
+    (finding,) = advise(timed(problem(EIGHT, ranks("actor", 0, 4)), workload))
+    assert (finding.code, finding.severity, finding.message) == ("PW801", Severity.INFO, message)
+    assert ("`solve` compares these ranks" in finding.help) is compared
+
+
+def test_what_nobody_else_gets_is_a_warning_whatever_was_asked_for() -> None:
+    (finding,) = advise(timed(problem(EIGHT, ranks("actor", 0, 4)), Workload(budget=Budget(accelerators=5)), reserves=True))
+    assert (finding.severity, finding.message) == (Severity.WARNING, f"{IDLE}, on nodes that are reserved whole: `budget` allows 5")
 
 
 def test_idle_accelerators_are_named_by_stretches_of_nodes() -> None:
