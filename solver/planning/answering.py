@@ -25,6 +25,7 @@ def answering(
         workload = problem.job.workload
         if workload is None or all(each.runs is not None for each in problem.components if each.timed):
             return place(problem) if workload is None or not workload.bandwidth else _with_traffic(problem, workload, place)
+        from .dividing import dividing
         from .laying import laid_out
         from .memory.preferring import preferring
         from .plan import plan
@@ -32,7 +33,7 @@ def answering(
         def planned(asked: Problem) -> Answer:
             return plan(asked, workload, laid_out(place), limit, seed, settle, answer_interrupted, counting)
 
-        found = preferring(problem, planned, limit, seed)
+        found = preferring(problem, dividing(planned), limit, seed)
         return _with_degrees(found, problem)
 
     return answer

@@ -13,6 +13,7 @@ from ..asked import asked
 from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
+from ..dividing import as_planned
 from ..search import search
 from .bill import bill
 from .told import decides, none_fits
@@ -67,7 +68,7 @@ def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: in
     if workload.bandwidth:
         other = plan(open_).planned
         return other.best if other is not None and _price(other) < _price(planned) else None
-    question, model = asked(open_, workload, planned.question.barred), cost_model(workload.model)
+    question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
     found = search(question, model, limit, seed).best
     if found is None or found.price >= price(planned.question, model, planned.best.design):
         return None

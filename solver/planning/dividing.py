@@ -1,0 +1,104 @@
+"""Plans whose degrees divide all that is known of the models, where there are such: what does not is run by some programs, and not by others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Iterator
+
+from ...models.answer import IMPOSSIBLE, Answer
+from ...models.component import Component, Parallel
+from ...models.findings.finding import Finding, Severity, warning
+from ...models.model_cards.card import ModelCard
+from ...models.model_cards.use import WORDS, Split
+from ...models.planning.planned import Planned
+from ...models.problem import Problem
+
+CODE = "PW404"
+Plan = Callable[[Problem], Answer]
+
+
+def dividing(plan: Plan) -> Plan:
+    """How problems are planned: with degrees of which nothing would be warned, and with all of them where these allow no plan."""
+
+    def planned(problem: Problem) -> Answer:
+        even = evenly(problem)
+        answer = plan(even or problem)
+        if even is not None and answer.verdict == IMPOSSIBLE:
+            even, answer = None, plan(problem)
+        if answer.planned is None:
+            return answer
+        told = (*_torn(problem, answer.planned), *(_left_out(problem, even) if even else ()))
+        return replace(answer, findings=(*answer.findings, *told))
+
+    return planned
+
+
+def evenly(problem: Problem) -> Problem | None:
+    """The problem without the open degrees among which something of a model does not divide; None where that changes nothing.
+
+    Components of which no degrees would be left keep theirs, and those that run now the degrees that they run with.
+    """
+    found = {}
+    for component in problem.components:
+        its = problem.job.choices.get(component.name, ())
+        runs = component.name in problem.job.own
+        kept = tuple(each for each in its if (runs and each == component.parallel) or not any(_uneven(problem, component, each)))
+        if kept and component.timed and len(kept) < len(its):
+            found[component.name] = kept
+    return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **found})) if found else None
+
+
+def as_planned(problem: Problem, planned: Planned) -> Problem:
+    """The problem with the degrees that a plan of it was chosen from."""
+    even = evenly(problem)
+    options = planned.question.options
+    if even is None or any(each.parallel not in its for name, its in even.job.choices.items() for each in options.get(name, ())):
+        return problem
+    return even
+
+
+def _card(problem: Problem, name: str) -> ModelCard | None:
+    """What is known of the model of a component."""
+    use = problem.job.models.get(name)
+    return use.card if use else None
+
+
+def _uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterator[Split]:
+    """What of its model does not divide by degrees of its own."""
+    card = _card(problem, component.name)
+    for split in problem.job.models[component.name].splits if card is not None else ():
+        amount = getattr(card, split.what)
+        if split.size is None and amount and not split.fits(amount, split.of(parallel)):
+            yield split
+
+
+def _torn(problem: Problem, planned: Planned) -> Iterator[Finding]:
+    """What does not divide by the degrees that were chosen, of components that had others to choose from."""
+    for name, option in planned.best.design.options.items():
+        component, card = problem[name], _card(problem, name)
+        if name in problem.job.choices and not (name in problem.job.own and option.parallel == component.parallel):
+            for split in _uneven(problem, component, option.parallel):
+                what = f"{getattr(card, split.what)} {WORDS[split.what]}"
+                message = f"the plan has {split.degree} {split.of(option.parallel)} for `{name}`, among which its {what} do not divide"
+                advice = f"leave a {split.degree} open that divides them, if what runs it takes no others"
+                yield warning(CODE, name, message, component.span("parallel"), help=advice)
+
+
+def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
+    """What was not planned, though only a warning would be said of it."""
+    for name, kept in even.job.choices.items():
+        component, card = problem[name], _card(problem, name)
+        dropped = (each for each in problem.job.choices[name] if each not in kept)
+        torn: dict[Split, dict[int, None]] = {}
+        for parallel in dropped:
+            splits = list(_uneven(problem, component, parallel))
+            if card is not None and (card.assumed or not any(split.proved for split in splits)):
+                for split in splits:
+                    torn.setdefault(split, {})[split.of(parallel)] = None
+        for split, sizes in torn.items():
+            degrees = " or ".join(f"{split.degree} {size}" for size in sorted(sizes))
+            message = (
+                f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.what)} {WORDS[split.what]} do not divide so"
+            )
+            advice = "leave only such degrees open, if what runs it takes them"
+            yield Finding(CODE, Severity.INFO, name, message, component.span("parallel"), help=advice)

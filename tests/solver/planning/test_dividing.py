@@ -1,0 +1,67 @@
+"""Open degrees among which something of a model does not divide: they are planned where nothing else is, and that is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import placewright as pw
+from placewright.models.answer import Answer
+from placewright.models.findings.finding import Severity
+from placewright.models.model_cards.of_file import read_model_config
+from placewright.models.model_cards.resolve import with_models
+
+ROWS = "{accelerators: 8, pp: 1, seconds: 100}, {accelerators: 8, pp: 2, seconds: 60}, {accelerators: 8, pp: 4, seconds: 20}"
+LAYERS = 30
+
+
+def solved(folder: Path, pp: str, more: str = "") -> Answer:
+    """One trained component on 8 accelerators of a model with 30 layers."""
+    config = folder / "config.json"
+    config.write_text(json.dumps({"model_type": "qwen2", "num_hidden_layers": LAYERS, "num_attention_heads": 30, "hidden_size": 3840}))
+    file = folder / "job.yaml"
+    file.write_text(
+        f"cluster: 1x8xH100\ncomponents:\n  actor: {{accelerators: 8, parallel: {{pp: {pp}}}, seconds: [{ROWS}], scaling: table,"
+        f" memory: 40GiB, estimate: {{model: my/model}}{more}}}\n"
+    )
+    return pw.solve(with_models(pw.load(file), read_model_config(str(config))), sandbox=False)
+
+
+def pp_of(answer: Answer) -> int:
+    assert answer.planned is not None
+    return answer.planned.best.design.options["actor"].parallel.pp
+
+
+def told(answer: Answer) -> list[tuple[Severity, str]]:
+    return [(each.severity, each.message) for each in answer.findings if each.code == "PW404"]
+
+
+def test_layers_that_do_not_divide_are_planned_only_where_nothing_else_is(tmp_path: Path) -> None:
+    answer = solved(tmp_path, "[1, 2, 4]")
+    assert pp_of(answer) == 2
+    assert told(answer) == [(Severity.INFO, "no plan with pp 4 of `actor` was looked at: its 30 layers do not divide so")]
+
+
+def test_where_only_such_degrees_are_open_they_are_planned_with_a_warning(tmp_path: Path) -> None:
+    answer = solved(tmp_path, "[4, 8]")
+    assert pp_of(answer) == 4
+    assert told(answer) == [(Severity.WARNING, "the plan has pp 4 for `actor`, among which its 30 layers do not divide")]
+
+
+def test_where_no_other_degrees_have_a_plan_such_are_planned_with_a_warning(tmp_path: Path) -> None:
+    answer = solved(tmp_path, "[3, 4]")  # 8 accelerators are no replicas of 3
+    assert pp_of(answer) == 4
+    assert [severity for severity, _ in told(answer)] == [Severity.WARNING]
+
+
+def test_one_component_may_have_only_such_degrees_and_another_not(tmp_path: Path) -> None:
+    other = "}\n  rollout: {accelerators: 8, colocate_with: actor, parallel: {tp: [1, 2, 4]}, seconds: {8: 9}, memory: 9GiB, estimate: {model: my/model}"
+    answer = solved(tmp_path, "[4, 8]", other)
+    assert pp_of(answer) == 4
+    assert told(answer) == [(Severity.WARNING, "the plan has pp 4 for `actor`, among which its 30 layers do not divide")]
+
+
+def test_degrees_that_all_divide_are_chosen_without_a_word(tmp_path: Path) -> None:
+    answer = solved(tmp_path, "[1, 2]")
+    assert pp_of(answer) == 2
+    assert told(answer) == []
