@@ -37,7 +37,11 @@ def to_data(account: Account) -> Data:
         "memory": [_bill(question, each) for each in account.bills],
         "rests_on": [_basis(each) for each in account.bases],
         "others": [
-            {**_priced(question, each.priced), "adds_more": {str(task): time / SECOND for task, time in each.adds}}
+            {
+                **_priced(question, each.priced),
+                "placed": not account.given and each.priced not in planned.not_placed,
+                "adds_more": {str(task): time / SECOND for task, time in each.adds},
+            }
             for each in account.others
         ],
         "not_placeable": [_priced(question, each.priced) for each in planned.unplaceable],
@@ -46,6 +50,9 @@ def to_data(account: Account) -> Data:
         found["without_estimates"] = _priced(question, planned.without_estimates)
     if account.own is not None:
         found["yours"] = _own(planned, account.own)
+    if (freed := account.without_ranks) is not None:
+        its = freed.planned
+        found["without_ranks"] = {"components": list(freed.names), "proved": its.proved, **_priced(its.question, its.best)}
     if account.sensitivity is not None:
         found["sensitivity"] = _sensitivity(question, account.sensitivity)
     return found

@@ -28,12 +28,14 @@ def _headline(account: Account) -> str:
     figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{used} {plural('accelerator', used)}"]
     value = total(best) if question.aim == SECONDS else used
     distance = max(0.0, 100 * (value - planned.bound) / max(planned.bound, 1))
-    proof = "proved the best" if planned.proved else f"within {distance:.1f} % of the best possible"
+    shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
+    proof = "proved the best" if planned.proved else f"within {shown} of the best possible"
     if account.given:
-        proof = f"{distance:.1f} % from the bound" + (": keep it" if distance <= KEEP else "")
+        proof = f"{shown} from the bound" + (": keep it" if distance <= KEEP else "")
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures
-    tried = f"{every} {plural('arrangement', every)}, {f'{searched} searched' if searched else 'decided by bounds'}"
+    how = f"{searched} searched" if searched else "decided by bounds" if planned.proved else "none searched"
+    tried = f"{every} {plural('arrangement', every)}, {how}"
     said = figures if question.aim == SECONDS else figures[::-1]
     return f"{'these ranks' if account.given else 'plan'}: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
 

@@ -21,6 +21,7 @@ from .asking.related import overlaps
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times
 from .counting import OnCounting, silent
+from .loop.at_stake import at_stake
 from .loop.barring import ruled_out, this_alone
 from .loop.beside import ALTERNATIVES, Beside
 from .loop.fitting import as_written, fitting
@@ -134,7 +135,7 @@ class _Loop:
         known = [] if self.closed or self.searched.bound is None else [self.searched.bound]
         bound = min([best.price[0], *known, *self.unsure])
         structures, stopped = self.searched.structures, self.searched.stopped
-        beside = Beside(best.priced.design, self._fits, self._priced_by, self._bar, self._again)
+        beside = Beside(best.priced.design, self._is_sure, self._fits, self._priced_by, self._bar, self._again)
         others = beside.look(((each.price, each.priced) for each in self.placed), self.searched.found)
         planned = Planned(
             question, self.model.name, best.priced, bound, bound == best.price[0], others, tuple(self.unplaceable), structures,
@@ -152,6 +153,10 @@ class _Loop:
             return best
         own = replace(self._as_placed(its.priced, answer, answer.plan), is_own=True)
         return best if own.price > best.price or (own.price == best.price and _is_better(best, own)) else own
+
+    def _is_sure(self, found: Found) -> bool:
+        """Has a design a placement, whatever that is like, as a sum shows?"""
+        return not self.traffic.costs and not at_stake(self.problem, self.question, found.design)
 
     def _fits(self, found: Found) -> Answer:
         """A placement of a design, as good as can be where traffic counts as time; else any that holds."""

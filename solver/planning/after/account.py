@@ -9,6 +9,7 @@ from ....models.memory.bill import BlockBill
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Task
 from .basis import Basis
+from .fixed import WithoutRanks
 from .flip import Sensitivity
 from .own import Own
 from .usage import Usage
@@ -36,6 +37,7 @@ class Account:
     own : the file's own placement under the same cost model; None where it has none.
     sensitivity : what becomes of the plan where a hint is wrong; None where that was not asked.
     resources : of each component that needs no accelerators the kind of what it needs, such as that of its robots.
+    without_ranks : the plan without ranks that the file fixes for some of what has times; None where it fixes none, or that was not asked.
     given : are the ranks those of the file, beside which the others were found?
     """
 
@@ -50,3 +52,4 @@ class Account:
     sensitivity: Sensitivity | None = None
     resources: Mapping[str, str] = field(default_factory=dict)
     given: bool = False
+    without_ranks: WithoutRanks | None = None

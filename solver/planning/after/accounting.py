@@ -13,6 +13,7 @@ from ..laying import Solve, laid_out
 from ..memory.bill import bill
 from .account import Account, Other
 from .basis import bases
+from .fixed import without_ranks
 from .own_ranks import own
 from .placeable import Placeable
 from .sensitivity import SEARCHES, SPENT, sensitivity
@@ -37,6 +38,8 @@ def account(
     workload = problem.job.workload
     placeable = Placeable(problem, planned.question, laid_out(solve)) if solve is not None else None
     flips = sensitivity(planned, seed, searches, min(limit, SPENT), placeable)
+    freed = without_ranks(problem, solve) if solve is not None else None
+    found = replace(found, without_ranks=freed)
     return replace(found, sensitivity=replace(flips, traffic_left_out=workload is not None and bool(workload.bandwidth)))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....models.component import UNBOUNDED, Component
 from ....models.planning.planned import Planned, Priced
-from ....models.problem import AMOUNT, Problem
+from ....models.problem import Problem
 from ..asked import asked
 from ..check import price
 from ..costs import cost_model
@@ -14,6 +13,7 @@ from ..costs.cost_model import iteration, segment_times
 from ..search import search
 from .account import Account
 from .accounting import account_of
+from .fixed import left_open
 from .own_ranks import own_of
 
 OTHERS = 3
@@ -30,7 +30,7 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     if workload is None or any(each.runs is None for each in timed):
         return None
     own = {each.name: each.runs for each in timed if each.runs is not None}
-    parts = tuple(_open(each) if each.timed else each for each in problem.components)
+    parts = tuple(left_open(each) if each.timed else each for each in problem.components)
     opened = replace(problem, job=replace(problem.job, components=parts, own=own))
     question, model = asked(opened, workload), cost_model(workload.model)
     priced = own_of(opened, question, model).priced
@@ -43,13 +43,6 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     )
     value = price(question, model, priced.design)[0]
     bound = value if searched.bound is None else searched.bound
-    proved = searched.proved and value <= bound
+    proved = value <= bound
     planned = Planned(question, model.name, priced, bound, proved, others, (), searched.structures)
     return replace(account_of(opened, planned), given=True)
-
-
-def _open(component: Component) -> Component:
-    """The component without its ranks; any count is possible where only these say how many."""
-    if AMOUNT in component.spans:
-        return replace(component, runs=None)
-    return replace(component, runs=None, least=1, most=UNBOUNDED)

@@ -23,6 +23,7 @@ class Beside:
 
     Attributes
     ----------
+    sure : has a design a placement, as a sum shows? Then it is not placed.
     place : places a design, in any way that holds.
     priced : what a design costs, with its placement where it has one.
     rule_out : is told of a design that no placement has, and why.
@@ -30,6 +31,7 @@ class Beside:
     """
 
     best: Design
+    sure: Callable[[Found], bool]
     place: Callable[[Found], Answer]
     priced: Callable[[Found, Answer | None], tuple[Price, Priced]]
     rule_out: Callable[[Found, Answer], None]
@@ -55,6 +57,9 @@ class Beside:
         for each in found:
             best = self._best()
             if self._is_seen(each.design) or (len(best) == ALTERNATIVES and each.price >= best[-1][0]):
+                continue
+            if self.sure(each):
+                self._known.append(self.priced(each, None))
                 continue
             answer = self.place(each) if self.tries > 0 else None
             self.tries -= 1

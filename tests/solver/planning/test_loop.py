@@ -329,14 +329,16 @@ def test_what_no_placement_has_is_no_other_arrangement_and_what_its_structure_ha
 
 
 def test_what_could_not_be_placed_in_time_is_said_to_be_not_placed() -> None:
-    _, before = planned(PAIR)
+    kept = replace(timed("actor", 1, 16, 30), keep=(Keep(WHOLE, "rack"),))
+    asked_for = problem(RACKS, timed("rollout", 1, 16), kept)
+    _, before = planned(asked_for)
     best = before.best.design
 
     def place(asked_for: Problem) -> Answer:
         is_best = all(best.options[each.name].amount == each.least for each in asked_for.components)
         return solve(asked_for) if is_best else Answer(UNDECIDED, how="search")
 
-    _, found = planned(PAIR, place=place)
+    _, found = planned(asked_for, place=place)
     assert found.best == before.best
     assert found.others
     assert found.not_placed == found.others
