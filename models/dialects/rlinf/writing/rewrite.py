@@ -43,7 +43,7 @@ def rewrite_lines(source: Source, lines: MappingType[str, Line | None], stays: C
     changes = [_change(entry, lines) for entry in placed if not there.isdisjoint(lines) and not lines.keys().isdisjoint(_names(entry))]
     new = _joined([line for name, line in lines.items() if line is not None and name not in there])
     if not changes:
-        return insert_lines(source, list(new))
+        return insert_lines(source, list(new)) if new else []
     changes[-1] = replace(changes[-1], after=(*changes[-1].after, *new))
     edits: list[Edit] = []
     for change in changes:

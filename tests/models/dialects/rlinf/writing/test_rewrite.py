@@ -50,6 +50,8 @@ def test_components_that_come_and_go() -> None:
     everything = {name: Line(name, "all", "") for name in ("actor", "rollout")}
     assert rewritten(text, {**everything, "inference": None}) == head + "    rollout: all\n    actor: all\n"
     assert rewritten(head + "    actor,rollout: all\n", {**everything, "inference": None}) == head + "    actor,rollout: all\n"
+    flow = "cluster: {num_nodes: 1, component_placement: {actor: all, rollout: all}}\n"
+    assert rewritten(flow, {**everything, "inference": None}, list(everything)) == flow
     new = {**SPLIT, "inference": Line("inference", "8-9", "")}
     assert rewritten(head + "    actor,rollout: all\n", new) == head + "    actor: 6-7\n    rollout: 0-5\n    inference: 8-9\n"
 
