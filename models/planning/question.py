@@ -86,6 +86,8 @@ class Question:
     tasks : no task comes before one that it works on; those of one component are in the order of its options' times.
     options : component -> the ways to run it. A component without tasks has options too: it takes accelerators and no time.
     edges : what works on what.
+    rounds : tasks that wait for each other in a circle, so that a batch goes round: they run at the same time, or, where some of them
+        share accelerators, one after the other.
     resident : components that hold their memory all the time, whatever else runs.
     turns : of the other components, the phases in which each needs all its memory; one that is not named has a turn of its own.
     together, apart, within : pairs of components on exactly the same accelerators, on none in common, the first inside the second.
@@ -105,6 +107,7 @@ class Question:
     tasks: tuple[Task, ...]
     options: Mapping[str, tuple[Option, ...]]
     edges: tuple[Edge, ...] = ()
+    rounds: tuple[frozenset[int], ...] = ()
     resident: frozenset[str] = frozenset()
     turns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     together: frozenset[tuple[str, str]] = frozenset()

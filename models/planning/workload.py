@@ -95,6 +95,11 @@ class Workload:
         """In how many batches an iteration is handed on by the cost model."""
         return self.batches if "batches" in LOOKED_AT.get(self.model, _FLOW) else 1
 
+    @property
+    def flows(self) -> bool:
+        """Does the cost model look at what works on what?"""
+        return "workflow" in LOOKED_AT.get(self.model, _FLOW)
+
     def place(self, key: str) -> Span | None:
         """Where the value of a key stands; the whole plan where it is not written."""
         return self.spans.get(key, self.span)

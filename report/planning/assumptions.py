@@ -25,6 +25,7 @@ def assumptions(account: Account) -> str:
     if account.own is not None:
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
     lines.append(f"an iteration: {account.source}")
+    lines += [_round(question, its) for its in question.rounds]
     way = account.planned.best.design.way(question)
     if way is not None and way.without:  # RLinf's actor computes probabilities by itself there
         its = listed(sorted(way.without))
@@ -33,6 +34,12 @@ def assumptions(account: Account) -> str:
     if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
         lines.append(f"{listed(estimated)}: memory by an estimate, which nobody measured")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
+
+
+def _round(question: Question, its: frozenset[int]) -> str:
+    """How tasks are taken to run that wait for each other in a circle."""
+    names = listed([task_name(question, question.tasks[task]) for task in sorted(its)])
+    return f"{names}: wait for each other; a batch is taken to go through them once, in this order, in turn where some share accelerators"
 
 
 def _time(question: Question, basis: Basis) -> str:

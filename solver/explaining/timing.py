@@ -24,7 +24,7 @@ def timed_of(problem: Problem) -> tuple[Demanded, ...]:
     if workload is None:
         return ()
     found = [each for component in problem.components for each in _times(component)]
-    return (*found, *(Demanded((), text, workload.span) for text in _chosen_by(workload)))
+    return (*found, *(Demanded((), text, workload.span) for text in (*_chosen_by(workload), *_rounds(problem, workload))))
 
 
 def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
@@ -79,6 +79,18 @@ def _chosen_by(workload: Workload) -> Iterator[str]:
     yield f"{aim} by the cost model {workload.model}{batches}{limits}"
     for after in workload.after:
         yield f"{after.later} works on what {after.earlier} makes" + (", when all of it is there" if after.whole else "")
+
+
+def _rounds(problem: Problem, workload: Workload) -> Iterator[str]:
+    """Which tasks wait for each other in a circle, and what is made of that."""
+    if not (workload.after and workload.flows):
+        return
+    from ..planning.asking.ordered import ordered
+
+    tasks, _, rounds = ordered(problem.components, workload)
+    for its in rounds:
+        names = listed([str(tasks[task]) for task in sorted(its)])
+        yield f"{names} wait for each other: a batch goes through them in this order, and what comes after waits for the last"
 
 
 def _seconds(nanoseconds: int) -> str:

@@ -24,7 +24,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
     given = [each for each in problem.components if each.runs is not None and not _related(problem, each)]
     parts = [_counted(problem, each) for each in problem.components if each not in given]
     space = room(problem, given)
-    tasks, edges = ordered(parts, workload)
+    tasks, edges, rounds = ordered(parts, workload)
     ways = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on, barred) for each in parts}
     said = related(problem, parts)
     arranged = (way.among(frozenset(each.name for each in parts if hold(problem, each.name))) for way in problem.job.ways)
@@ -33,6 +33,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         tasks,
         ways,
         edges,
+        rounds if workload.flows else (),
         resident=frozenset(each.name for each in parts if _is_resident(each)),
         turns={each.name: each.phases for each in parts if each.phases},
         together=said.together,

@@ -29,6 +29,7 @@ def question(seed: int, stages: bool) -> Question:
         tasks,
         options,
         edges,
+        () if stages else _rounds(seed, len(tasks)),
         resident=frozenset(name for name in names if random.random() < 0.2 or not any(task.component == name for task in tasks)),
         turns={name: random.choice((("p",), ("q",), ("p", "q"))) for name in names if random.random() < 0.6},
         together=frozenset(pair for pair, kind in relations.items() if kind == "together"),
@@ -77,6 +78,12 @@ def _edges(random: Random, tasks: int) -> tuple[Edge, ...]:
     return tuple(
         Edge(one, other, random.random() < 0.25) for one in range(tasks) for other in range(one + 1, tasks) if random.random() < density
     )
+
+
+def _rounds(seed: int, tasks: int) -> tuple[frozenset[int], ...]:
+    """Mostly none; else two or three tasks that wait for each other."""
+    random = Random(f"round {seed}")
+    return (frozenset(random.sample(range(tasks), random.choice((2, 2, 3)))),) if tasks > 2 and random.random() < 0.15 else ()
 
 
 def _options(random: Random, kinds: tuple[Kind, ...], tasks: int, batches: int, size: int) -> tuple[Option, ...]:

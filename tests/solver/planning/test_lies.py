@@ -90,6 +90,7 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "half a hull": (raising, "hull", changed(lambda line: line[::2])),
     "half a curve": (curves, "hull", changed(lambda line: line[:1])),
     "at the same time": (every, "_conflicts", instead(set())),
+    "a circle is cut": (every, "_parts", lambda original: lambda *arguments: original(*arguments[:-1], ())),
     "everybody shares": (every, "_may_share", instead(True)),
     "all at once": (every, "_obeys", instead(True)),
     "nobody nests": (every, "_nestings", lambda original: lambda asked, sets: [(-1,) * len(sets)]),

@@ -130,7 +130,15 @@ def _may_run(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
         same = first.component == second.component or uses[first.component] & uses[second.component]
         if segments[one] == segments[other] and same:
             return False
-    return True
+    return all(_goes_round(question, uses, segments, its) for its in question.rounds)
+
+
+def _goes_round(question: Question, uses: Uses, segments: Sequence[int], its: frozenset[int]) -> bool:
+    """All at once; each by itself where two of them share accelerators, or one waits for all of another."""
+    pairs = [(question.tasks[one].component, question.tasks[other].component) for one, other in combinations(its, 2)]
+    alone = any(one == other or uses[one] & uses[other] for one, other in pairs)
+    alone = alone or any(edge.whole and {edge.earlier, edge.later} <= its for edge in question.edges)
+    return len({segments[task] for task in its}) == (len(its) if alone else 1)
 
 
 def _held(question: Question, options: Options, block: Block) -> bool:
