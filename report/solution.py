@@ -89,7 +89,8 @@ def _of_counts(planned: Planned, plan: Plan, how: str, colour: bool) -> tuple[st
     if not planned.proved:
         return paint(FEASIBLE, "yellow", colour), "the counts are not proved the best"
     if plan.status == VERIFIED:
-        return paint(OPTIMAL, "green", colour), "counts proved the best, ranks follow from them"
+        ranks = "the ranks are the file's own" if planned.is_own else "ranks follow from them"
+        return paint(OPTIMAL, "green", colour), f"counts proved the best, {ranks}"
     return paint(plan.status, "green" if plan.status == OPTIMAL else "yellow", colour), f"counts proved the best, {how}"
 
 

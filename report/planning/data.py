@@ -52,7 +52,7 @@ def to_data(account: Account) -> Data:
         found["yours"] = _own(planned, account.own)
     if (freed := account.without_ranks) is not None:
         its = freed.planned
-        found["without_ranks"] = {"components": list(freed.names), "proved": its.proved, **_priced(its.question, its.best)}
+        found["without_ranks"] = {"ranks_of": list(freed.names), "proved": its.proved, **_priced(its.question, its.best)}
     if account.sensitivity is not None:
         found["sensitivity"] = _sensitivity(question, account.sensitivity)
     return found

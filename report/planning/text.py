@@ -34,7 +34,7 @@ def _headline(account: Account) -> str:
         proof = f"{shown} from the bound" + (": keep it" if distance <= KEEP else "")
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures
-    how = f"{searched} searched" if searched else "decided by bounds" if planned.proved else "none searched"
+    how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"
     tried = f"{every} {plural('arrangement', every)}, {how}"
     said = figures if question.aim == SECONDS else figures[::-1]
     return f"{'these ranks' if account.given else 'plan'}: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Callable
+from typing import Callable, Mapping, Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ...models.placements.assignment import Run, seats
 from ...models.placements.plan import OPTIMAL, Plan
 from ...models.planning.design import Design
 from ...models.planning.limits import Barred
@@ -148,6 +149,8 @@ class _Loop:
         its = own_of(self.problem, question, self.model) if self.problem.job.own else None
         if its is None or its.priced is None or its.forbidden or self._price(its.priced) > best.price:
             return best
+        if _is_where(best, self.problem.job.own):
+            return replace(best, is_own=True)
         answer = self.solve(self.traffic.asked(as_written(self.problem, question, its.priced.design)))
         if answer.plan is None:
             return best
@@ -256,6 +259,12 @@ class _Loop:
         """A design with the placement that was found for it."""
         its = replace(priced, traffic=self.traffic.nanoseconds(plan))
         return _Placed(its, replace(answer, plan=self.traffic.answered(plan)), self._price(its))
+
+
+def _is_where(placed: _Placed, own: Mapping[str, Sequence[Run]]) -> bool:
+    """Is all of it where the file itself has it?"""
+    plan = placed.answer.plan
+    return plan is not None and all(list(seats(plan.assignment.of(name))) == list(seats(runs)) for name, runs in own.items())
 
 
 def _is_better(one: _Placed, other: _Placed) -> bool:

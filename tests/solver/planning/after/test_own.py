@@ -8,7 +8,7 @@ from typing import Mapping, Sequence
 
 import placewright as pw
 import pytest
-from placewright.models.placements.assignment import compress
+from placewright.models.placements.assignment import compress, seats
 from placewright.models.planning.design import Design
 from placewright.models.planning.planned import Planned
 from placewright.models.problem import Problem
@@ -140,3 +140,42 @@ def test_where_there_is_no_price_it_says_why(tmp_path: Path, text: str, places: 
     assert found.priced is None
     assert found.why_not == why
     assert found.over(planned(problem(tmp_path)).best) is None
+
+
+TIED = """
+cluster: 1x8xH100
+components:
+  env: {accelerators: 2, seconds: {2: 30}}
+  rollout: {accelerators: 2, seconds: {2: 30}}
+  actor: {accelerators: 8, seconds: {8: 60}}
+plan: {workflow: env => rollout => actor, nested: true}
+"""
+
+
+@pytest.mark.parametrize(
+    "places", [{"env": (2, 3), "rollout": (0, 1)}, {"env": (6, 7), "rollout": (6, 7)}, {"env": (1, 5), "rollout": (0, 3)}]
+)
+def test_where_the_files_own_is_as_good_it_is_the_plan(tmp_path: Path, places: dict[str, Sequence[int]]) -> None:
+    asked_for = on(problem(tmp_path, TIED), {**places, "actor": range(8)})
+    answer = pw.solve(asked_for, sandbox=False)
+    assert answer.plan is not None and answer.planned is not None
+    assert answer.planned.is_own and answer.planned.proved
+    for name, runs in asked_for.job.own.items():
+        assert list(seats(answer.plan.assignment.of(name))) == list(seats(runs))
+    mine = own(asked_for, answer.planned)
+    assert mine is not None and mine.priced == answer.planned.best
+    assert answer.planned.best.design.structure() not in {each.design.structure() for each in answer.planned.others}
+
+
+def test_the_files_own_is_not_the_plan_where_it_is_slower_or_refused(tmp_path: Path) -> None:
+    places = {"env": range(2), "rollout": range(2), "actor": range(8)}
+    slower = pw.solve(
+        on(problem(tmp_path, TIED.replace("8, seconds: {8: 60}", "1-8, seconds: {4: 90, 8: 60}")), {**places, "actor": range(4)}),
+        sandbox=False,
+    )
+    assert slower.planned is not None and not slower.planned.is_own
+    apart = pw.solve(
+        on(problem(tmp_path, TIED.replace("seconds: {2: 30}}\n  rollout", "seconds: {2: 30}, disjoint_from: rollout}\n  rollout")), places),
+        sandbox=False,
+    )
+    assert apart.planned is not None and not apart.planned.is_own

@@ -1,0 +1,120 @@
+"""The plan against what else there is, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.report.planning.against import alternatives, own_placement, sensitivities
+from placewright.report.planning.data import to_data
+from placewright.report.planning.text import render
+from placewright.solver.planning.after.account import Account
+from placewright.solver.planning.after.flip import QUICKEST, SLOWEST, Flip, Sensitivity
+from placewright.solver.planning.after.own import Own
+
+BY_HAND = """
+cluster: 2x8xH100
+components:
+  rollout: {parallel: {tp: 2}, seconds: {8: 90, 16: 50}, phase: generate, memory: 60GiB, offloaded: 2GiB}
+  reward: {seconds: {4: 20}, phase: infer, memory: 30GiB, placement: 12-15}
+  actor: {parallel: {tp: 4}, seconds: {8: 70, 16: 40}, phase: train, memory: 60GiB, offloaded: 4GiB}
+plan: {workflow: rollout -> reward => actor, batches: 5}
+"""
+CROSSING = """
+cluster: 2x8xH100
+components:
+  rollout: {parallel: {tp: 2}, seconds: {4: 150, 8: 90, 16: 50}, phase: generate, memory: 60GiB, offloaded: 2GiB}
+  actor: {parallel: {tp: 4}, seconds: {4: 110, 8: 60, 16: 40}, phase: train, memory: 60GiB, offloaded: 4GiB, traffic: 100GiB}
+links: [{from: actor, to: rollout, weights: 14GiB}]
+plan: {workflow: rollout -> actor, batches: 8, bandwidth: {node: 10GiB}}
+"""
+
+
+def account(tmp_path: Path, text: str, searches: int = 40) -> Account:
+    (tmp_path / "job.yaml").write_text(text)
+    return pw.account(tmp_path / "job.yaml", sandbox=False, searches=searches)
+
+
+def test_ranks_that_the_file_fixes_are_compared_with_none(tmp_path: Path) -> None:
+    found = account(tmp_path, BY_HAND)
+    open_ = account(tmp_path, BY_HAND.replace(", placement: 12-15", ""))
+    assert found.without_ranks is not None
+    assert open_.without_ranks is None
+    assert found.without_ranks.planned.best == open_.planned.best
+    said = "without the ranks of reward: 95 seconds (19.7 % less): rollout (tp 2), reward and actor (tp 4) on 16; "
+    assert own_placement(found).startswith(said)
+    assert said in "\n".join(render(found))
+    data = to_data(found)["without_ranks"]
+    assert isinstance(data, dict)
+    assert (data["ranks_of"], data["seconds"], data["proved"]) == (["reward"], 95.0, True)
+
+
+def test_ranks_that_cost_nothing(tmp_path: Path) -> None:
+    text = """
+cluster: 1x8xH100
+components:
+  rollout: {seconds: {4: 10}, scaling: table, placement: 0-3}
+  actor: {seconds: {4: 10}, scaling: table}
+plan: {workflow: rollout -> actor}
+"""
+    assert own_placement(account(tmp_path, text)) == "without the ranks of rollout: nothing better"
+
+
+def test_further_ranks_are_not_asked_for_without_further_searches(tmp_path: Path) -> None:
+    assert account(tmp_path, BY_HAND, 0).without_ranks is None
+
+
+def test_traffic_is_named_where_it_makes_the_difference(tmp_path: Path) -> None:
+    found = account(tmp_path, CROSSING, 0)
+    (other,) = found.others
+    assert other.priced.traffic > found.planned.best.traffic
+    assert "actor adds 32.5 more and traffic adds 8.6 more; rollout adds 40 less" in alternatives(found)
+    more = sum(time for _, time in other.adds) + other.priced.traffic - found.planned.best.traffic
+    assert more == other.priced.nanoseconds + other.priced.traffic - found.planned.best.nanoseconds - found.planned.best.traffic
+
+
+def test_what_was_not_placed_is_said(tmp_path: Path) -> None:
+    found = account(tmp_path, CROSSING, 0)
+    assert "not placed" not in alternatives(found)
+    unsure = replace(found, planned=replace(found.planned, not_placed=(found.others[0].priced,)))
+    assert alternatives(unsure).splitlines()[1].endswith(", not placed")
+    assert [each["placed"] for each in to_data(unsure)["others"]] == [False]  # type: ignore[attr-defined]
+
+
+def test_each_side_is_said_to_be_one_thing(tmp_path: Path) -> None:
+    flips = (
+        Flip("rollout", SLOWEST), Flip("rollout", QUICKEST, sure=False),
+        Flip("reward", SLOWEST), Flip("reward", QUICKEST),
+        Flip("actor", SLOWEST, sure=False),
+    )  # fmt: skip
+    found = replace(account(tmp_path, BY_HAND, 0), sensitivity=Sensitivity(flips, (("actor", QUICKEST),)))
+    assert sensitivities(found).splitlines()[1:] == [
+        "  stays whatever reward takes",
+        "  stays with rollout slower",
+        "  stays as far as was searched, which is no proof: rollout quicker and actor slower",
+        "  not searched: actor quicker",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [(1, "within less than 0.1 % of"), (30_000_000, "within less than 0.1 % of"), (10**9, "within 0.9 % of")]
+)
+def test_a_distance_is_never_rounded_to_none(tmp_path: Path, more: int, said: str) -> None:
+    found = account(tmp_path, BY_HAND, 0)
+    planned = replace(found.planned, proved=False, bound=found.planned.bound - more, structures=(2, 0))
+    headline = render(replace(found, planned=planned))[0].splitlines()[0]
+    assert said in headline
+    assert "2 arrangements, none searched" in headline
+
+
+def test_yours_is_to_be_kept_only_where_it_is_the_plan(tmp_path: Path) -> None:
+    found = account(tmp_path, BY_HAND, 0)
+    found = replace(found, own=Own(found.planned.best))
+    assert "as long as the plan, and not placed as well\n" in own_placement(found)
+    same = replace(found, planned=replace(found.planned, is_own=True))
+    assert "as good as the plan: keep it\n" in own_placement(same)
+    best = found.planned.best
+    fewer = replace(best, design=replace(best.design, blocks=best.design.blocks[:1]))
+    assert "as long as the plan, on 4 accelerators more\n" in own_placement(replace(found, planned=replace(found.planned, best=fewer)))
