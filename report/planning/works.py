@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...models.planning.question import Question
+from ...models.planning.design import Block
+from ...models.planning.question import NO_KIND, Question
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.usage import Usage, busy, by_place
 from ...solver.wording import listed
@@ -26,7 +27,14 @@ def works(account: Account) -> str:
     for its in places:
         cells = [_worked(question, usage) for usage in its if usage.segment in shown]
         rows.append([_place(account, its[0]), *cells, *([_share(its)] if len(shown) > 1 else [])])
+    for block in _beside(account):
+        rows.append([block_name(question, block), *(NOT_KNOWN for _ in shown), *(["not known"] if len(shown) > 1 else [])])
     return "\n".join([table(rows), *_idle(account), *_whole(account)])
+
+
+def _beside(account: Account) -> list[Block]:
+    """Accelerators whose components are not planned."""
+    return [its.block for its in account.bills if its.block.kind == NO_KIND]
 
 
 def _place(account: Account, usage: Usage) -> str:
@@ -65,6 +73,8 @@ def _whole(account: Account) -> list[str]:
         works, length = busy(its)
         done, total, counted = done + works * held, total + length * held, counted + held
         beside += usage.untimed
+    for block in _beside(account):
+        left, others = left + block.accelerators, [*others, *block.components]
     there, said = sum(kind.accelerators for kind in question.kinds), []
     if counted:
         subject = f"the {counted} accelerators work" if counted != 1 else "the accelerator works"

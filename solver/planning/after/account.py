@@ -31,7 +31,7 @@ class Account:
     ----------
     shares : for each task the ns that it adds to an iteration.
     usages : what works where in each part of the iteration; none where the cost model's units are not those of a clock.
-    bills : the memory of each block.
+    bills : the memory of each block, then that of accelerators whose components have given ranks and are not planned.
     bases : what the time of each task rests on.
     others : the best designs of other structures, and what makes them slower.
     own : the file's own placement under the same cost model; None where it has none.

@@ -10,6 +10,7 @@ from ....models.problem import Problem
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..laying import Solve, laid_out
+from ..memory.beside import beside
 from ..memory.bill import bill
 from .account import Account, Other
 from .basis import bases
@@ -51,7 +52,7 @@ def account_of(problem: Problem, planned: Planned) -> Account:
         model.source,
         {question.tasks[task]: its for task, its in shares(question, model, best).items()},
         usages(question, model, best),
-        bill(problem, question, best),
+        (*bill(problem, question, best), *beside(problem, question, best)),
         bases(problem, question, best),
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
         own(problem, planned),

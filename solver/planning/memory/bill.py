@@ -19,25 +19,26 @@ def bill(problem: Problem, question: Question, design: Design) -> tuple[BlockBil
     A phase in which nothing runs whose time is known comes after the parts: it is somewhere beside them, in a turn of its own.
     `problem` is the one that was asked about, with its estimates, whether the design was chosen by them or not.
     """
-    return tuple(_of(problem, question, design, block) for block in design.blocks)
+    return tuple(bill_of(problem, question, design, block, question.kinds[block.kind].memory) for block in design.blocks)
 
 
-def _of(problem: Problem, question: Question, design: Design, block: Block) -> BlockBill:
+def bill_of(problem: Problem, question: Question, design: Design, block: Block, capacity: int | None) -> BlockBill:
+    """The bill of one block, whose components may be others than those that are planned; each accelerator has `capacity` MiB."""
+
     def moment(part: int | None, turn: Turn) -> Moment:
-        return Moment(
-            part, tuple(_entry(problem, question, design, block, name, turn) for name in block.components), turn[0] if part is None else ""
-        )
+        entries = tuple(_entry(problem, question, design, name, turn, capacity) for name in block.components)
+        return Moment(part, entries, turn[0] if part is None else "")
 
-    moments = []
+    moments, open_ = [], _open(problem, question, block)
     for part in sorted(set(design.segments)) or [0]:
-        each = (moment(part, turn) for turn in _turns(question, design, block, part))
+        each = (moment(part, turn) for turn in _turns(question, design, block, part, open_))
         moments.append(max(each, key=lambda its: its.demanded))  # where components take turns in a part, the worst of these
     timed = {phase for task in range(len(question.tasks)) for phase in _phases(question, task)}
-    moments += [moment(None, (phase, "")) for phase in _open(question, block) if phase not in timed]
-    return BlockBill(block, question.kinds[block.kind].memory, tuple(moments))
+    moments += [moment(None, (phase, "")) for phase in open_ if phase not in timed]
+    return BlockBill(block, capacity, tuple(moments))
 
 
-def _turns(question: Question, design: Design, block: Block, part: int) -> list[Turn]:
+def _turns(question: Question, design: Design, block: Block, part: int, open_: list[str]) -> list[Turn]:
     """The turns that the components of a block take in a part; one of nobody where all of them wait."""
     running = [task for task, segment in enumerate(design.segments) if segment == part]
     found: dict[Turn, None] = {}
@@ -45,7 +46,7 @@ def _turns(question: Question, design: Design, block: Block, part: int) -> list[
         if (name := question.tasks[task].component) in block.components:
             found.update(dict.fromkeys([(phase, "") for phase in _phases(question, task)] or [("", name)]))
     phases = {phase for task in running for phase in _phases(question, task)}
-    found.update(((phase, ""), None) for phase in _open(question, block) if phase in phases)
+    found.update(((phase, ""), None) for phase in open_ if phase in phases)
     return list(found) or [("", "")]
 
 
@@ -55,23 +56,24 @@ def _phases(question: Question, task: int) -> tuple[str, ...]:
     return (its.phase,) if its.phase in phases else phases
 
 
-def _open(question: Question, block: Block) -> list[str]:
+def _open(problem: Problem, question: Question, block: Block) -> list[str]:
     """The phases of its components in which these work for a time that nobody says."""
     found: dict[str, None] = {}
     for name in block.components:
-        timed = {phase for task in question.tasks_of[name] for phase in _phases(question, task)}
-        found.update((phase, None) for phase in question.turns.get(name, ()) if phase not in timed)
+        timed = {phase for task in question.tasks_of.get(name, ()) for phase in _phases(question, task)}
+        found.update((phase, None) for phase in problem[name].phases if phase not in timed)
     return list(found)
 
 
-def _entry(problem: Problem, question: Question, design: Design, block: Block, name: str, turn: Turn) -> Entry:
-    component, capacity = problem[name], question.kinds[block.kind].memory
-    state = _state(question, component, turn)
+def _entry(problem: Problem, question: Question, design: Design, name: str, turn: Turn, capacity: int | None) -> Entry:
+    component = problem[name]
+    state = _state(component, turn, bool(question.tasks_of.get(name)))
     if component.memory or component.offloaded:
         amount = component.offloaded if state == KEPT else component.memory
         return Entry(name, amount, state, DECLARED)
-    option = design.options[name]
-    found = estimate(problem, component, option.parallel, option.amount, capacity)
+    option = design.options.get(name)
+    parallel, amount = (option.parallel, option.amount) if option else (component.parallel, problem.given().amount(name))
+    found = estimate(problem, component, parallel, amount, capacity)
     if found is None:
         return Entry(name, 0, state, SILENT)
     if state == KEPT:
@@ -79,12 +81,10 @@ def _entry(problem: Problem, question: Question, design: Design, block: Block, n
     return Entry(name, found.mebibytes, state, ESTIMATED, found.terms)
 
 
-def _state(question: Question, component: Component, turn: Turn) -> str:
+def _state(component: Component, turn: Turn, timed: bool) -> str:
     """What a component does in a turn."""
-    if turn == ("", component.name) or turn[0] in question.turns.get(component.name, ()):
+    if turn == ("", component.name) or turn[0] in component.phases:
         return WORKS
     # With an estimate it is known what stays, of a component that works in some part.
-    takes_turns = component.name not in question.resident or (
-        question.tasks_of[component.name] and component.estimate and not (component.memory or component.offloaded)
-    )
-    return KEPT if takes_turns else RESIDENT
+    estimated = timed and component.estimate and not (component.memory or component.offloaded)
+    return KEPT if component.phases or estimated else RESIDENT

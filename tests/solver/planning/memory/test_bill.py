@@ -13,6 +13,7 @@ from placewright.models.problem import Problem
 from placewright.solver.planning.asked import asked
 from placewright.solver.planning.check import memory
 from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.memory.beside import beside
 from placewright.solver.planning.memory.bill import bill
 from placewright.solver.planning.search import search
 
@@ -110,3 +111,27 @@ def test_what_nobody_says_is_not_known(tmp_path: Path) -> None:
     problem, question, designs = found(DECLARES.replace("memory: 10GiB", "samples: 4"), tmp_path)
     entries = [entry for its in bill(problem, question, designs[0]) for moment in its.moments for entry in moment.entries]
     assert {entry.origin for entry in entries if entry.component == "reference"} == {SILENT}
+
+
+GIVEN = """
+cluster: {nodes: [{accelerators: {count: 4, model: H100, memory: 80GiB}}, {accelerators: {count: 4, model: L40, memory: 48GiB}}]}
+components:
+  actor: {accelerators: 1-4, seconds: {4: 90}, phase: train, memory: 60GiB, offloaded: 5GiB, accelerator: H100}
+  judge: {placement: 4-6, memory: 20GiB, offloaded: 1GiB, phase: infer}
+  coach: {placement: 6-7, memory: 10GiB, offloaded: 2GiB, phase: train}
+"""
+
+
+def test_what_is_not_planned_is_billed_where_it_is(tmp_path: Path) -> None:
+    problem, question, designs = found(GIVEN, tmp_path)
+    bills = beside(problem, question, designs[0])
+    assert {(its.block.components, its.block.accelerators, its.capacity) for its in bills} == {
+        (("judge",), 2, 48 * 1024), (("judge", "coach"), 1, 48 * 1024), (("coach",), 1, 48 * 1024),
+    }  # fmt: skip
+    judge, both, coach = (
+        next(its for its in bills if its.block.components == names) for names in (("judge",), ("judge", "coach"), ("coach",))
+    )
+    # The coach works where the actor trains; nobody says when anything is inferred.
+    assert [(moment.segment, moment.phase, moment.mebibytes // 1024) for moment in judge.moments] == [(0, "", 1), (None, "infer", 20)]
+    assert [(moment.segment, moment.phase, moment.mebibytes // 1024) for moment in both.moments] == [(0, "", 11), (None, "infer", 22)]
+    assert [(moment.segment, moment.mebibytes // 1024) for moment in coach.moments] == [(0, 10)]

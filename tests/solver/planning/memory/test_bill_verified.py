@@ -12,12 +12,15 @@ from placewright.models.findings.span import apply_edits
 from placewright.solver.planning.after.accounting import account_of
 
 PHASES = ("generate", "infer", "train", "score")
-CLUSTER = "cluster: {{nodes: [{{accelerators: {{count: 4, model: H100, memory: {memory}MiB}}}}]}}\n"
+CLUSTER = "cluster: {{nodes: [{{accelerators: {{count: 5, model: H100, memory: {memory}MiB}}}}]}}\n"
 MUCH = 200_000
 
 
 def job(seed: int) -> str:
-    """Up to four components that hold memory all the time or in phases, with seconds and without, alone or with others."""
+    """Up to four components that hold memory all the time or in phases, with seconds and without, alone or with others.
+
+    Sometimes there is one more whose ranks are given.
+    """
     draw = Random(seed)
     rows, timed, untimed = [], [], []
     for name in "abcd"[: draw.randint(2, 4)]:
@@ -35,6 +38,9 @@ def job(seed: int) -> str:
             said.append(f"colocate_with: {draw.choice(timed)}" if draw.random() < 0.7 else "accelerators: 1")
             untimed.append(name)
         rows.append(f"  {name}: {{{', '.join(said)}}}")
+    if draw.random() < 0.4:
+        phase = f", phase: {draw.choice(PHASES)}" if draw.random() < 0.7 else ""
+        rows.append(f"  given: {{placement: 4, memory: {draw.randint(9_000, 40_000)}MiB{phase}}}")
     model = draw.choice(("stream", "stream", "steady"))
     return "\n".join(["components:", *rows, f"plan: {{cost_model: {model}, nested: {draw.choice(('true', 'false'))}}}", ""])
 
@@ -61,5 +67,6 @@ def test_verify_counts_what_the_bill_says(tmp_path: Path) -> None:
             assert found and set(found) == {"PW501"}, written
             seen["judged"] += 1
             seen["shared"] += any(len(its.block.components) > 1 for its in bills)
+            seen["given"] += max(bills, key=lambda its: its.peak.mebibytes).block.components == ("given",)
             seen["in a phase without seconds"] += any(its.peak.segment is None for its in bills)
-    assert seen["judged"] > 100 and seen["shared"] > 30 and seen["in a phase without seconds"] > 20, seen
+    assert seen["judged"] > 100 and seen["shared"] > 30 and seen["in a phase without seconds"] > 20 < seen["given"], seen
