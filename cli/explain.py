@@ -12,11 +12,12 @@ from ..models.level import TRAINING
 from ..models.report import EXIT_CODES
 from ..report.page import means_code
 from ..report.terminal import wants_colour
-from .asking.options import cluster_option, composing_arguments, dialect_option, level_option
+from .asking.options import cluster_option, composing_arguments, dialect_option, level_option, model_option
 
 if TYPE_CHECKING:
     from ..models.machines.cluster import Cluster
     from ..models.machines.shorthand import AsDeclared
+    from ..models.model_cards import ModelCard
     from ..models.reading import Reading
 
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @dialect_option
 @composing_arguments
 @partial(level_option, default=TRAINING)
+@model_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="For a person or a program.")
 def explain(
     subjects: tuple[str, ...],
@@ -35,6 +37,7 @@ def explain(
     roots: tuple[str, ...],
     allowed: tuple[str, ...],
     level: str,
+    model: ModelCard | None,
     form: str,
 ) -> int:
     """Say what a configuration comes to, or what a code means. Without either, list all codes.
@@ -45,6 +48,7 @@ def explain(
     \b
     placewright explain train.yaml
     placewright explain train.yaml --cluster 2x8xH100 --format json
+    placewright explain train.yaml --model-config config.json
     placewright explain PW102
     """
     codes = [subject for subject in subjects if means_code(subject)]
@@ -54,9 +58,15 @@ def explain(
         return _codes(codes, form)
     from ..models.composition import Composer
     from ..models.dialects.load import load
+    from ..models.model_cards.resolve import with_models
 
     composer = Composer(roots, settings, allowed)
-    return _files(subjects, machines, partial(load, dialect=dialect, level=level, composer=composer), form, level)
+
+    def read(file: str, machines: Cluster | AsDeclared | None) -> Reading:
+        reading = load(file, machines, dialect=dialect, level=level, composer=composer)
+        return with_models(reading, model) if model else reading
+
+    return _files(subjects, machines, read, form, level)
 
 
 def _codes(codes: list[str], form: str) -> int:

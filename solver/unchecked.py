@@ -6,6 +6,9 @@ from typing import Iterator
 
 from ..models.findings.finding import Unchecked
 from ..models.machines.node_group import ACCELERATOR
+from ..models.model_cards.card import ModelCard
+from ..models.model_cards.use import Split
+from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment, met
 from ..models.problem import Problem
 
@@ -56,12 +59,23 @@ def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> It
 
 
 def _models(problem: Problem) -> Iterator[Unchecked]:
-    """Models of which nothing is known, where something is divided."""
+    """Models of which nothing is known, where something is divided; and where experts are, those of which nobody says how many they are."""
     unknown: dict[str, list[str]] = {}
     for component in problem.components:
-        use = problem.job.models.get(component.name)
-        if use is not None and use.card is None and any(split.of(component.parallel) > 1 for split in use.splits):
+        use, parallel = problem.job.models.get(component.name), component.parallel
+        if use is not None and use.card is None and any(split.of(parallel) > 1 for split in use.splits):
             why = f"nothing is known of the model `{use.path}`" if use.path else "the model is not named"
-            unknown.setdefault(why, []).append(component.name)
+            unknown.setdefault(f"{why}; name its `config.json` with `--model-config`", []).append(component.name)
+        elif use is None and parallel.ep > 1:
+            unknown.setdefault("nobody says how many experts there are; write them in its `estimate`, such as `{experts: 128}`", []).append(
+                component.name
+            )
+        elif use is not None and use.card is not None and any(_are_unknown(split, use.card, parallel) for split in use.splits):
+            unknown.setdefault(f"nobody says how many experts `{use.card.name}` has", []).append(component.name)
     for why, names in unknown.items():
-        yield Unchecked("PW404", ", ".join(names), f"{why}; name its `config.json` with `--model-config`")
+        yield Unchecked("PW404", ", ".join(names), why)
+
+
+def _are_unknown(split: Split, card: ModelCard, parallel: Parallel) -> bool:
+    """Are experts divided of which nobody says how many they are?"""
+    return split.what == "experts" and split.of(parallel) > 1 and not card.experts

@@ -120,3 +120,16 @@ def test_nothing_heavy_is_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.split() == []
+
+
+def test_the_model_that_is_named_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config, file = tmp_path / "config.json", tmp_path / "job.yaml"
+    config.write_text('{"model_type": "qwen2", "num_hidden_layers": 30, "num_attention_heads": 30, "hidden_size": 3840}')
+    file.write_text(
+        "cluster: 1x8xH100\ncomponents:\n  actor: {placement: 0-7, memory: 9GiB, parallel: {tp: 4}, estimate: {model: my/model}}\n"
+    )
+    assert run(["explain", str(file)]) == 0
+    assert "name its `config.json` with `--model-config`" in capsys.readouterr().out
+    assert run(["explain", str(file), "--model-config", str(config)]) == 1  # 30 heads among 4
+    assert "verify --level training finds 1 error" in capsys.readouterr().out
+    assert run(["explain", str(file), "--model-config", str(tmp_path / "none.json"), "--format", "json"]) == 2
