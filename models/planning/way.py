@@ -17,6 +17,19 @@ class Shape:
     parallel: Parallel = UNDIVIDED
 
 
+@dataclass(frozen=True, slots=True)
+class Multiple:
+    """Where two components have different numbers of accelerators, `one` has a multiple of `step`, and no more than `other` or whole times as many."""
+
+    one: str
+    other: str
+    step: int = 1
+
+    def holds(self, one: int, other: int) -> bool:
+        """Does it, of so many accelerators?"""
+        return one == other or (one % self.step == 0 and (one <= other or one % other == 0))
+
+
 @dataclass(frozen=True)
 class Way:
     """One of them.
@@ -27,6 +40,7 @@ class Way:
     together, apart : pairs of components on exactly the same accelerators, and on none in common, in this way.
     shapes : components that have another shape in this way than they have by themselves.
     without : components that the framework does not start in this way; those on their accelerators do their work.
+    multiples : numbers of accelerators that go together. They are kept to whatever way a design has.
     """
 
     name: str
@@ -34,9 +48,12 @@ class Way:
     apart: frozenset[tuple[str, str]] = frozenset()
     shapes: Mapping[str, Shape] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
+    multiples: tuple[Multiple, ...] = ()
 
     def among(self, names: frozenset[str]) -> Way:
         """What it says of these components."""
         together = frozenset(pair for pair in self.together if names.issuperset(pair))
         apart = frozenset(pair for pair in self.apart if names.issuperset(pair))
-        return Way(self.name, together, apart, {name: its for name, its in self.shapes.items() if name in names}, self.without & names)
+        shapes = {name: its for name, its in self.shapes.items() if name in names}
+        multiples = tuple(each for each in self.multiples if {each.one, each.other} <= names)
+        return Way(self.name, together, apart, shapes, self.without & names, multiples)

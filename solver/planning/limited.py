@@ -8,6 +8,7 @@ from typing import Callable, Iterator, Sequence
 
 from ...models.planning.limits import Area, Barred
 from ...models.planning.question import Option, Question
+from ...models.planning.way import Multiple
 from .structures.structure import OUTSIDE, Structure
 
 Weigh = Callable[[int, Sequence[Option]], int]
@@ -31,13 +32,16 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
     for names in question.filling:
         sets = tuple(sorted({of[name] for name in names}))
         found.append(Row(sets, -sum(kind.accelerators for kind in question.kinds), _taken_off))
+    for multiple in multiples(question):
+        sets = tuple(sorted({of[multiple.one], of[multiple.other]}))
+        found += [Row(sets, 1, _beside(structure, multiple, amount)) for amount in _amounts(question, multiple.other) if len(sets) > 1]
     found += [row for each in question.barred if (row := _barring(structure, of, each)) is not None]
     return tuple(found)
 
 
 def is_limited(question: Question) -> bool:
     """Are there any rows? Then fewer accelerators are not always as good."""
-    return bool(question.areas or question.not_fewer or question.filling or question.barred)
+    return bool(question.areas or question.not_fewer or question.filling or question.barred or multiples(question))
 
 
 def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
@@ -46,8 +50,34 @@ def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
     found = [int(option.group % size == 0) for size in sizes]
     for one, other in sorted(question.not_fewer):
         found += [-option.processes] if name == one else [option.processes] if name == other else []
+    for multiple in multiples(question):
+        if name in (multiple.one, multiple.other):
+            found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.other)]
     found += [int(each.uses[name].meets(option)) for each in question.barred if name in each.uses]
     return tuple(found)
+
+
+def multiples(question: Question) -> tuple[Multiple, ...]:
+    """The numbers of accelerators that go together, whatever the way."""
+    return tuple(dict.fromkeys(each for way in question.ways for each in way.multiples))
+
+
+def _amounts(question: Question, name: str) -> list[int]:
+    return sorted({option.amount for option in question.options[name]})
+
+
+def _against(multiple: Multiple, amount: int, name: str, option: Option) -> int:
+    """1 for the other component with this amount, and for the one with an amount that does not go with it."""
+    return int(option.amount == amount if name == multiple.other else name == multiple.one and not multiple.holds(option.amount, amount))
+
+
+def _beside(structure: Structure, multiple: Multiple, amount: int) -> Weigh:
+    """One row for each amount of the other: it does not have it, or the one goes with it."""
+
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        return sum(_against(multiple, amount, name, option) for name, option in zip(structure.sets[number], options))
+
+    return weigh
 
 
 def _powers(number: int) -> Iterator[int]:

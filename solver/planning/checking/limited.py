@@ -22,6 +22,11 @@ def limited(question: Question, design: Design) -> Iterator[str]:
         few, many = design.options[one].processes, design.options[other].processes
         if few < many:
             yield f"`{one}` has {few} processes and `{other}` {many}"
+    for multiple in dict.fromkeys(each for way in question.ways for each in way.multiples):
+        mine, its = design.options[multiple.one].amount, design.options[multiple.other].amount
+        if not multiple.holds(mine, its):
+            step = f"a multiple of {multiple.step}, and " if multiple.step > 1 else ""
+            yield f"`{multiple.one}` has {mine} accelerators beside {its} of `{multiple.other}`: it may have {step}no more than these or a multiple of them"
     for names in question.filling:
         used = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
         if used != sum(kind.accelerators for kind in question.kinds):

@@ -10,6 +10,7 @@ import pytest
 from placewright.models.planning.design import Design
 from placewright.models.planning.limits import Area, Barred, Use, inside_of
 from placewright.models.planning.question import NO_KIND, Question
+from placewright.models.planning.way import Multiple, Way
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import search
@@ -47,8 +48,12 @@ def limited(seed: int, stages: bool) -> Question:
         inside_pairs = [pair for pair in pairs if set(pair) <= set(its) and random.random() < 0.3]
         barred.append(Barred(uses, frozenset(inside_pairs)))
     filling = frozenset(random.sample(names, min(2, len(names)))) if random.random() < 0.15 else frozenset()
+    together = (
+        [Multiple(*pair, random.choice((1, 1, 2))) for pair in random.sample(pairs, min(2, len(pairs)))] if random.random() < 0.4 else []
+    )
+    ways = tuple(replace(way, multiples=tuple(together)) for way in asked.ways or (Way("any"),))
     return replace(
-        asked, apart=asked.apart | frozenset(pair for pair in pairs if filling.issuperset(pair)), options=options, areas=tuple(areas), barred=tuple(barred),
+        asked, ways=ways, apart=asked.apart | frozenset(pair for pair in pairs if filling.issuperset(pair)), options=options, areas=tuple(areas), barred=tuple(barred),
         not_fewer=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.3 else frozenset(),
         whole=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.3 else frozenset(),
         filling=(filling,) if filling else (),
@@ -73,6 +78,10 @@ def keeps(asked: Question, design: Design) -> bool:
             return False
     if any(design.options[one].processes < design.options[other].processes for one, other in asked.not_fewer):
         return False
+    for pair in asked.ways[0].multiples:
+        mine, its = design.options[pair.one].amount, design.options[pair.other].amount
+        if mine != its and (mine % pair.step or (mine > its and mine % its)):
+            return False
     for names in asked.filling:
         if sum(block.accelerators for block in design.blocks if names & set(block.components)) < sum(
             its.accelerators for its in asked.kinds

@@ -15,6 +15,7 @@ from .parts import Parts
 from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
 from .solid import Extent
 from .ways import ways
+from .weights import weights
 
 MEGATRON = "megatron"
 
@@ -37,6 +38,7 @@ def apply(parts: Parts) -> None:
     _actor(parts, actor, backend)
     shape = _rollout(parts, found, actor, rollout)
     pack(parts, "rollout", shape, engine(rollout, shape))
+    _weights(parts, found, actor, rollout)
     _inference(parts, found)
     pack(parts, "reward", Shape(), fills=True)
     if parts.has("critic"):
@@ -78,6 +80,12 @@ def _rollout(parts: Parts, found: Arrangement, actor: Degrees, its: Degrees) -> 
         message = f"{its.pp.said} does nothing where actor and rollout share their accelerators: RLinf packs processes by tp alone"
         parts.notes.warn(IGNORED, "rollout", message, its.pp.span or parts.place("rollout"), "ignored", "drop it", None)
     return of_rollout(parts, found, actor, its, count)
+
+
+def _weights(parts: Parts, found: Arrangement, actor: Degrees, its: Degrees) -> None:
+    counts = _count(parts, "rollout"), _count(parts, "actor")
+    if found is Arrangement.DISAGGREGATED and counts[0] and counts[1] and "actor" not in parts.planned:
+        weights(parts, actor, its, (counts[0], counts[1]))
 
 
 def _with_actor(parts: Parts, shape: Shape | None, count: int) -> Shape | None:

@@ -15,6 +15,7 @@ from .degrees import Degrees, sections_of_inference
 from .inference import CODE, lacking, unset
 from .parts import Parts
 from .pipeline import refused
+from .weights import matched
 
 COLLOCATED, DISAGGREGATED = "collocated", "disaggregated"
 PLANS = "PW604"
@@ -43,7 +44,8 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
             (critic or "rollout", critics),
             ("rollout", critics),
         ]
-        yield Way(DISAGGREGATED, apart=frozenset((one, other) for one, other in pairs if other and one != other))
+        found = frozenset((one, other) for one, other in pairs if other and one != other)
+        yield Way(DISAGGREGATED, apart=found, multiples=tuple(filter(None, (matched(parts, actor, rollout),))))
 
 
 def _not_apart(parts: Parts) -> tuple[str, str]:

@@ -117,3 +117,23 @@ def test_the_critic_has_a_balance_of_its_own(job: Job) -> None:
     critic = {"critic__use_critic_model": True, "critic__training_backend": "megatron", "critic__enable_dp_load_balance": True}
     reading = job({**APART, "critic": 6, "critic_inference": 7}, **settings, **critic, critic__model={})
     assert any("`critic.enable_dp_load_balance` is true" in finding.message for finding in found(reading))
+
+
+@pytest.mark.parametrize(
+    ("actor", "rollout", "tp", "right"),
+    [
+        ("0-1", "2-5", 1, True), ("0-1", "2-4", 1, False), ("0-3", "4-6", 1, True), ("0-3", "4-6", 2, False), ("0-3", "4-5", 2, True),
+        ("0-1", "2-7", 2, True), ("0-2", "3-7", 1, False),
+    ],
+)  # fmt: skip
+def test_every_engine_of_rollout_gets_its_weights(job: Job, actor: str, rollout: str, tp: int, right: bool) -> None:
+    settings = {
+        "algorithm__recompute_logprobs": False, "rollout__return_logprobs": True, "rollout__group_name": "R", "rollout__rollout_backend": "sglang",
+        "actor__training_backend": "megatron", "actor__model__tensor_model_parallel_size": tp,
+    }  # fmt: skip
+    reading = job({"actor": actor, "rollout,reward": rollout}, **settings)
+    assert ("PW208" in codes(reading)) != right
+    assert "PW208" not in codes(job({"actor": actor, "rollout,reward": rollout}, **{**settings, "rollout__rollout_backend": "other"}))
+    if tp == 1:
+        stages = {**settings, "rollout__pipeline_parallel_size": 2}
+        assert not any("the weights of" in finding.message for finding in found(job({"actor": actor, "rollout,reward": rollout}, **stages)))

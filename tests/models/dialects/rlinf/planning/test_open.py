@@ -6,6 +6,7 @@ from typing import Callable
 
 import pytest
 from placewright.models.findings.finding import Severity
+from placewright.models.planning.way import Multiple
 from placewright.models.planning.workload import After, Timed
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
@@ -307,3 +308,14 @@ def test_numbers_that_contradict_each_other_are_warned_of(read: Read) -> None:
         "do not divide into `algorithm.n_minibatches: 5`" in each
         for each in said(read(text().replace("n_minibatches: 1", "n_minibatches: 5")).to_solve)
     )
+
+
+def test_counts_apart_leave_no_engine_without_weights(read: Read) -> None:
+    assert all(not way.multiples for way in problem(read(text()).to_solve).job.ways)  # no whole job
+    whole = (
+        text()
+        .replace("recompute_logprobs: true", "recompute_logprobs: false")
+        .replace("rollout: {", "rollout: {group_name: R, rollout_backend: vllm, ")
+    )
+    _, apart = problem(read(whole).to_solve).job.ways
+    assert apart.multiples == (Multiple("rollout", "actor", 4),)
