@@ -29,16 +29,21 @@ def added(source: Source, numbers: MappingType[str, int]) -> list[Edit]:
 
     Raises UnusableInput where a section is none, or has no place for more.
     """
-    tree: Tree = {}
+    return _into(source, source.root, _tree(numbers), "")
+
+
+def _tree(numbers: MappingType[str, int]) -> Tree:
+    """Dotted keys as maps in maps; none of them lies below another."""
+    found: Tree = {}
+    below: dict[str, dict[str, int]] = {}
     for key, value in numbers.items():
-        *path, last = key.split(".")
-        owner = tree
-        for name in path:
-            below = owner.setdefault(name, {})
-            assert isinstance(below, dict), f"`{key}` is a number and a section"
-            owner = below
-        owner[last] = value
-    return _into(source, source.root, tree, "")
+        name, _, rest = key.partition(".")
+        if rest:
+            below.setdefault(name, {})[rest] = value
+            found.setdefault(name, {})
+        else:
+            found[name] = value
+    return {name: _tree(below[name]) if name in below else value for name, value in found.items()}
 
 
 def _into(source: Source, section: Mapping, tree: Tree, path: str) -> list[Edit]:
