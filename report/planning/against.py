@@ -153,7 +153,7 @@ def _flip(account: Account, flip: Flip) -> str:
     at = f"flips if {flip.component} takes {there} {flip.holds / HUNDRED:.2f}x{'' if flip.sure else ', or sooner'}"
     if flip.to is None:
         return f"{at}: nothing keeps to the budget"
-    words = design_in_words(planned.question, planned, flip.to.design, planned.best.design)
+    words = design_in_words(planned.question, planned, flip.to.design, planned.best.design) + ("" if flip.placed else ", not placed")
     if planned.question.aim != SECONDS:
         count = flip.to.design.accelerators
         used = f"{count} {plural('accelerator', count)} instead of {planned.best.design.accelerators}, which take {seconds(flip.takes)} seconds"

@@ -148,5 +148,6 @@ def _sensitivity(question: Question, found: Sensitivity) -> Data:
 def _flip(question: Question, flip: Flip) -> Data:
     found: Data = {"component": flip.component, "holds": flip.holds / HUNDRED, "proved": flip.sure}
     if flip.flips is not None:
-        found |= {"flips": flip.flips / HUNDRED, "takes": flip.takes / SECOND, "to": _priced(question, flip.to) if flip.to else None}
+        to = {**_priced(question, flip.to), "placed": flip.placed} if flip.to else None
+        found |= {"flips": flip.flips / HUNDRED, "takes": flip.takes / SECOND, "to": to}
     return found

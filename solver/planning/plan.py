@@ -91,6 +91,8 @@ class _Loop:
     done: list[Barred] = field(default_factory=list)
     placed: list[_Placed] = field(default_factory=list)
     unplaceable: list[Unplaceable] = field(default_factory=list)
+    structures: tuple[int, int] = (0, 0)
+    """How many there are before any design is ruled out, and of how many the counts were searched."""
     unsure: list[int] = field(default_factory=list)
     """What designs cost at least of which it is not known whether they can be placed, or how well."""
 
@@ -135,11 +137,11 @@ class _Loop:
             return nothing(self.closed and not self.unsure, self.unplaceable) if self.searched.best is None else too_many(self.unplaceable)
         known = [] if self.closed or self.searched.bound is None else [self.searched.bound]
         bound = min([best.price[0], *known, *self.unsure])
-        structures, stopped = self.searched.structures, self.searched.stopped
+        stopped = self.searched.stopped
         beside = Beside(best.priced.design, self._is_sure, self._fits, self._priced_by, self._bar, self._again)
         others = beside.look(((each.price, each.priced) for each in self.placed), self.searched.found)
         planned = Planned(
-            question, self.model.name, best.priced, bound, bound == best.price[0], others, tuple(self.unplaceable), structures,
+            question, self.model.name, best.priced, bound, bound == best.price[0], others, tuple(self.unplaceable), self.structures,
             not_placed=tuple(each for each in others if each in beside.unsure), is_own=best.is_own,
         )  # fmt: skip
         return replace(best.answer, planned=planned, findings=(*best.answer.findings, *([stopped] if stopped is not None else [])))
@@ -205,6 +207,7 @@ class _Loop:
             counting=self.counting,
         )
         self.spent += self.searched.spent
+        self.structures = max(self.structures, self.searched.structures)
 
     def _place(self, found: Found) -> bool:
         """Places a design; whether it has a placement, or might have one."""

@@ -24,6 +24,7 @@ class Flip:
     flips : the next percent, at which it is not; None if it holds as far as was searched.
     to : the best design there; None if nothing keeps to the budget there.
     takes : ns of an iteration of the plan there.
+    placed : is it known that `to` has a placement?
     sure : was it searched, and every search a proof? Else the plan may flip sooner, or to something better still.
     """
 
@@ -33,6 +34,7 @@ class Flip:
     to: Priced | None = None
     takes: int = 0
     sure: bool = True
+    placed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Callable
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ....models.placements.plan import FEASIBLE
 from ....models.planning.design import Design
 from ....models.planning.limits import Barred
 from ....models.planning.question import Question
@@ -33,7 +34,7 @@ class Placeable:
     solve: Solve
     left: int = PLACED
     out: list[Barred] = field(default_factory=list)
-    _fits: dict[object, bool] = field(default_factory=dict)
+    _verdicts: dict[object, str] = field(default_factory=dict)
 
     @property
     def used_up(self) -> bool:
@@ -42,18 +43,24 @@ class Placeable:
 
     def fits(self, design: Design) -> bool:
         """Has a design a placement, as far as is known? False only where it is proved that it has none."""
-        key = frozenset(design.blocks), tuple(sorted(design.options.items(), key=lambda its: its[0])), design.segments
-        if key not in self._fits:
-            self._fits[key] = not at_stake(self.problem, self.question, design) or self._placed(design)
-        return self._fits[key]
+        return self._verdict(design) != IMPOSSIBLE
+
+    def is_placed(self, design: Design) -> bool:
+        """Is it known that it has one? Times make no difference for that."""
+        return self._verdict(design) not in (IMPOSSIBLE, UNDECIDED)
+
+    def _verdict(self, design: Design) -> str:
+        options = tuple((name, replace(option, nanoseconds=())) for name, option in sorted(design.options.items(), key=lambda its: its[0]))
+        key = frozenset(design.blocks), options, design.segments
+        if key not in self._verdicts:
+            at = at_stake(self.problem, self.question, design)
+            self._verdicts[key] = self._solved(fitting(self.problem, self.question, design)).verdict if at else FEASIBLE
+        return self._verdicts[key]
 
     def without(self, design: Design) -> Question:
         """The question without a design that has none, and without all others of which the same proof shows it."""
         self.out.append(ruled_out(self.problem, self.question, design, self._solved, self.left))
         return self._asked()
-
-    def _placed(self, design: Design) -> bool:
-        return self._solved(fitting(self.problem, self.question, design)).verdict != IMPOSSIBLE
 
     def _solved(self, part: Problem) -> Answer:
         self.left -= 1

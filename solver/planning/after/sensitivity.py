@@ -56,6 +56,8 @@ def sensitivity(
     order = planned.question.components
     found.sort(key=lambda flip: order.index(flip.component))
     left.sort(key=lambda way: order.index(way[0]))
+    if placeable is not None:
+        found = [replace(flip, placed=flip.to is None or placeable.is_placed(flip.to.design)) for flip in found]
     return Sensitivity(tuple(found), tuple(left), run.searches)
 
 

@@ -10,6 +10,8 @@ from ....models.planning.design import Design
 from ....models.planning.planned import Priced
 from ..searched import Found, Price
 
+GIVEN = "given"
+"""How it is answered that something is not searched: at once."""
 ALTERNATIVES = 3
 TRIES = 8
 """Designs that are placed for this at most."""
@@ -52,7 +54,7 @@ class Beside:
         return tuple(priced for _, priced in self._best())
 
     def _try(self, found: Sequence[Found]) -> bool:
-        """Places what can be among the best; was any of it ruled out? After one of which nothing is proved no other is placed."""
+        """Places what can be among the best; was any of it ruled out? After one that was searched for in vain no other is placed."""
         ruled_out = False
         for each in found:
             best = self._best()
@@ -70,8 +72,9 @@ class Beside:
             price, priced = self.priced(each, answer)
             self._known.append((price, priced))
             if answer is None or answer.plan is None:
-                self.tries = 0
                 self.unsure.append(priced)
+                if answer is not None and answer.how != GIVEN:
+                    self.tries = 0
         return ruled_out and self.tries > 0
 
     def _is_seen(self, design: Design) -> bool:

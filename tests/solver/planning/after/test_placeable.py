@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import placewright as pw
-from placewright.models.answer import IMPOSSIBLE, Answer
+from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.solver.planning.after.flip import HUNDRED
 from placewright.solver.planning.after.placeable import Placeable
 from placewright.solver.planning.after.sensitivity import sensitivity
@@ -81,3 +81,14 @@ def test_what_is_not_at_stake_has_a_placement() -> None:
                     assert solve(placing(asked_for, its.question, each.design)).plan is not None, seed
                     assert solve(fitting(asked_for, its.question, each.design)).plan is not None, seed
     assert sure > 20
+
+
+def test_of_what_nobody_placed_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(RACKS)
+    problem = pw.load(tmp_path / "train.yaml").problem
+    planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
+    assert problem is not None
+    assert planned is not None
+    found = sensitivity(planned, placeable=Placeable(problem, planned.question, lambda part: Answer(UNDECIDED)))
+    assert {flip.placed for flip in found.flips if flip.flips is not None} == {False}
+    assert all(flip.placed for flip in found.flips if flip.flips is None)
