@@ -47,7 +47,7 @@ def finding_of(conflict: Conflict, choices: int = 1) -> Finding:
         message += f" (with {degrees}; so too with every other choice of parallel degrees)"
     elif choices > 1:
         message += " (whatever the parallel degrees are)"
-    span = subject.span(AMOUNT)
+    span = row.span if row is not None and row.span else subject.span(AMOUNT)
     notes = (*(with_line(clause, span) for clause in conflict.clauses), *conflict.notes)
     advice = "; or ".join(change.text for change in conflict.fixes)
     return error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
@@ -11,15 +12,19 @@ from ....models.planning.planned import Unplaceable
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
-    """The answer where the search has nothing left: the reason of the best design that no placement has comes after it."""
-    reason: tuple[Finding, ...] = unplaceable[0].reason if unplaceable else ()
-    if unplaceable:
-        message = "no counts and degrees that fit together can be placed: of the best of them it is said next why not"
-        advice = "change what the next one names"
-    else:
-        message, advice = "no counts and degrees fit together", "leave more open, or give it longer"
-    found = error("PW601" if proved else "PW602", "", message, help=advice)
-    return Answer(IMPOSSIBLE if proved else UNDECIDED, findings=(found, *reason), how="search")
+    """The answer where the search has nothing left: why the best design of all has no placement, and that no other has one."""
+    reason = unplaceable[0].reason if unplaceable else ()
+    if not reason:
+        code, verdict = ("PW601", IMPOSSIBLE) if proved else ("PW602", UNDECIDED)
+        found = error(code, "", "no counts and degrees fit together", help="leave more open, or give it longer")
+        return Answer(verdict, findings=(found,), how="search")
+    if proved:
+        others = "these counts and degrees are the best by time; none of the others that fit together can be placed either"
+        first, *rest = reason
+        return Answer(IMPOSSIBLE, findings=(replace(first, notes=(*first.notes, others)), *rest), how="search")
+    message = "undecided: of the counts and degrees that fit together none was placed; why the best of them cannot be is told beside this"
+    found = error("PW602", "", message, help="loosen what stands in the way of these, or leave more open")
+    return Answer(UNDECIDED, findings=(found, *reason), how="search")
 
 
 def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:

@@ -16,6 +16,7 @@ from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..search import Searched, search
 from .component import without_options
+from .said import contradicted, most_memory, place_of
 
 EACH = 1.0
 """Deterministic seconds of one search for a change."""
@@ -36,8 +37,10 @@ class Change:
 def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int) -> Answer:
     """The answer to a question for which a search proved that it has no design."""
     reasons = list(without_options(problem, question))
+    if not reasons and (both := contradicted(problem)):
+        reasons = [both]
     if not reasons:
-        changes = list(_changes(workload, question, model, seed)) or list(_of_model(workload, question, model, seed))
+        changes = list(_changes(problem, workload, question, model, seed)) or list(_of_model(workload, question, model, seed))
         reasons = [_told(changes)]
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
 
@@ -54,7 +57,7 @@ def _told(changes: list[Change]) -> Finding:
     )  # fmt: skip
 
 
-def _changes(workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
+def _changes(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
     """One demand or fact at a time, changed so little that there is a design; each was searched."""
 
     def searched(changed: Question) -> Searched:
@@ -62,10 +65,10 @@ def _changes(workload: Workload, question: Question, model: CostModel, seed: int
 
     for change in (_seconds, _accelerators, _more, _memory):
         if found := change(question, workload, searched):
-            yield found
+            yield replace(found, span=most_memory(problem, question)) if change is _memory else found
     for told, help_text, changed in _relations(question):
         if searched(changed).best is not None:
-            yield Change(told, help_text)
+            yield Change(told, help_text, span=place_of(problem, question, changed))
 
 
 def _of_model(workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
@@ -161,6 +164,10 @@ def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
     if question.not_fewer:
         pairs = _pairs(question.not_fewer)
         yield f"of {pairs}, the first cannot have as many processes", "loosen their counts", replace(question, not_fewer=frozenset())
+    if any(way.multiples for way in question.ways):
+        pairs = _pairs(frozenset((each.one, each.other) for way in question.ways for each in way.multiples))
+        ways = tuple(replace(way, multiples=()) for way in question.ways)
+        yield f"no counts fit {pairs}, the first a multiple of the second", "loosen their counts", replace(question, ways=ways)
     if question.alone:
         names = ", ".join(f"`{name}`" for name in sorted(question.alone))
         yield f"{names} shares with nobody", f"say `seconds` of {names}, or whom it may share with", replace(question, alone=frozenset())

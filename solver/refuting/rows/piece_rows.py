@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Iterator, Mapping
 
+from ....models.component import Component
 from ....models.locality import WHOLE, Keep
 from ....models.machines.node_group import ACCELERATOR
 from ....models.machines.topology import LEVELS
@@ -64,7 +65,7 @@ def spread_row(question: Question, bundle: Bundle) -> Row | None:
             name, domains = level_name(spread.level), sum(room > 0 for room in units)
             if domains < spread.domains:
                 sentence = f"{component.name} must be in {spread.domains} {plural(name, spread.domains)}, {domains} may be used"
-                return Row(bundle.components, spread.domains, domains, sentence)
+                return Row(_first(component, bundle), spread.domains, domains, sentence, span=spread.span)
             groups, rooms = component.least // size, [room * bundle.unit // size for room in units]
             # Of another amount another number may be in one domain, and more may fit where less does not; nor are groups counted
             # that may lie in several domains.
@@ -72,7 +73,8 @@ def spread_row(question: Question, bundle: Bundle) -> Row | None:
                 most = -(-groups * spread.percent // 100)
                 if (have := sum(min(most, room) for room in rooms)) < groups:
                     asked = f"{component.name} needs {groups} {plural('group', groups)} of {size}, at most {most} ({spread.percent} %)"
-                    return Row(bundle.components, groups, have, f"{asked} in one {name}: what may be used holds {have}")
+                    sentence = f"{asked} in one {name}: what may be used holds {have}"
+                    return Row(_first(component, bundle), groups, have, sentence, span=spread.span)
     return None
 
 
@@ -86,10 +88,14 @@ def whole_row(question: Question, bundle: Bundle) -> Row | None:
                 where = f"the largest {name} that may be used has"
                 if keep.domains > 1:
                     where = f"the {keep.domains} largest {plural(name, 2)} that may be used have"
-                return Row(
-                    bundle.components, need, have, f"{component.name} needs {need} accelerators in {_count(keep, name)}, {where} {have}"
-                )
+                sentence = f"{component.name} needs {need} accelerators in {_count(keep, name)}, {where} {have}"
+                return Row(_first(component, bundle), need, have, sentence, span=keep.span)
     return None
+
+
+def _first(component: Component, bundle: Bundle) -> tuple[Component, ...]:
+    """The components of a bundle, first the one whose demand it is."""
+    return (component, *(each for each in bundle.components if each is not component))
 
 
 def _count(keep: Keep, name: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ....models.component import Component
+from ....models.findings.span import Span
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Row:
     size : where pieces of accelerators are counted, how many one piece has; else 0.
     unit : what one node holds together of such a piece; the piece itself unless `level` is above the node.
     level : inside one domain of which level a piece lies; "" for one node.
+    span : where it is demanded, if that is elsewhere than the amount of the first component.
     """
 
     components: tuple[Component, ...]
@@ -25,6 +27,7 @@ class Row:
     size: int = 0
     unit: int = 0
     level: str = ""
+    span: Span | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.sentence
