@@ -57,6 +57,7 @@ class Job:
     `own` is where the file itself places the components that are planned: what its answer is compared with, and no demand.
     `accepted` are the counts and degrees of planned components that the dialect takes, where only its own reading can tell; `laying`
     says how it lays out pools whose sizes are chosen, `shapes` what the processes of a component are with each choice of its degrees.
+    `overlaps` holds, of components whose ranks are given, the planned ones that may use accelerators of theirs too.
     """
 
     components: tuple[Component, ...]
@@ -75,3 +76,4 @@ class Job:
     accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
     laying: Laying | None = None
     shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)
+    overlaps: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -28,12 +28,14 @@ def answering(
         from .dividing import dividing
         from .laying import laid_out
         from .memory.preferring import preferring
+        from .nesting import nesting
+        from .overlaid import overlaid
         from .plan import plan
 
         def planned(asked: Problem) -> Answer:
-            return plan(asked, workload, laid_out(place), limit, seed, settle, answer_interrupted, counting)
+            return plan(asked, asked.job.workload or workload, overlaid(laid_out(place)), limit, seed, settle, answer_interrupted, counting)
 
-        found = preferring(problem, dividing(planned), limit, seed)
+        found = preferring(problem, dividing(nesting(planned)), limit, seed)
         return _with_degrees(found, problem)
 
     return answer

@@ -13,7 +13,7 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     """What is asked of where things are, with what was chosen before that; the problem itself where nothing was chosen by time.
 
     So whatever asks about a placement (why there, what moved, what else) asks about this design alone. Where the dialect lays out what
-    was chosen, there is nothing to search: its ranks are given.
+    was chosen, or it may lie over what is given, there is nothing to search: its ranks are given.
     """
     planned, plan = answer.planned, answer.plan
     if planned is None or plan is None:
@@ -24,7 +24,7 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     workload = problem.job.workload
     if workload is not None and workload.bandwidth:  # by which placements are still weighed (see answering.py)
         placed = replace(placed, job=replace(placed.job, workload=Workload(bandwidth=workload.bandwidth)))
-    if placed.job.laying is None:
+    if placed.job.laying is None and not placed.job.overlaps:
         return placed
     components = tuple(replace(each, runs=plan.assignment.of(each.name)) for each in placed.components)
-    return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}))
+    return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}, overlaps={}))

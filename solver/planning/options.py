@@ -45,7 +45,7 @@ def options(
                     takes = need(problem, one, parallel, amount, room.kinds[kind].memory)
                     its = _timed(timed, kind, amount, parallel, room.kinds[kind].model, batches, takes)
                     found += (replace(option, group=size, processes=amount // one.per_process) for option in its)
-    split = {option.group for option in found if any(free % option.group for free in room.free.values())}
+    split = {option.group for option in found if room.splits(option.group)}
     return tuple(_undominated(found, sorted(split), [each.uses[component.name] for each in barred if component.name in each.uses]))
 
 

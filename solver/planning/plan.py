@@ -128,7 +128,7 @@ class _Loop:
     def answer(self) -> Answer:
         """The best, with what is proved of it; why there is none."""
         question = asked(self.problem, self.workload, self.out) if self.done else self.question
-        best = self._or_own(self.best, question) if self.best is not None else None
+        best = self._or_own(self.best, question)
         if best is None and self.searched.stopped is not None:
             return Answer(UNDECIDED, findings=(self.searched.stopped,), how="search")
         if best is None and self.searched.best is None and self.closed and not self.unplaceable:
@@ -146,17 +146,20 @@ class _Loop:
         )  # fmt: skip
         return replace(best.answer, planned=planned, findings=(*best.answer.findings, *([stopped] if stopped is not None else [])))
 
-    def _or_own(self, best: _Placed, question: Question) -> _Placed:
+    def _or_own(self, best: _Placed | None, question: Question) -> _Placed | None:
         """The file's own placement where the best is no better: who has placed it so need not change it."""
         its = own_of(self.problem, question, self.model) if self.problem.job.own else None
-        if its is None or its.priced is None or its.forbidden or self._price(its.priced) > best.price:
+        if its is None or its.priced is None or its.forbidden or (best is not None and self._price(its.priced) > best.price):
             return best
-        if _is_where(best, self.problem.job.own):
+        if best is not None and _is_where(best, self.problem.job.own):
             return replace(best, is_own=True)
         answer = self.solve(self.traffic.asked(as_written(self.problem, question, its.priced.design)))
         if answer.plan is None:
             return best
         own = replace(self._as_placed(its.priced, answer, answer.plan), is_own=True)
+        if best is None:
+            most = self.workload.budget.nanoseconds
+            return own if most is None or own.priced.nanoseconds + own.priced.traffic <= most else None
         return best if own.price > best.price or (own.price == best.price and _is_better(best, own)) else own
 
     def _is_sure(self, found: Found) -> bool:

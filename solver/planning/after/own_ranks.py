@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Iterator
 
 from ....models.component import Component
+from ....models.findings.finding import Severity
 from ....models.machines.node_group import ACCELERATOR
 from ....models.parallel import Parallel
 from ....models.placements.assignment import Assignment
@@ -18,6 +20,7 @@ from ..check import faults
 from ..costs import cost_model
 from ..costs.cost_model import CostModel, iteration, segment_times
 from ..interpolation import time_of
+from ..loop.fitting import as_written
 from ..loop.traffic import Traffic
 from ..structures.every import segmentations
 from .basis import bases
@@ -46,7 +49,8 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     times = tuple(segment_times(model, question, design))
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
-    forbidden = (*reasons, *faults(replace(known, together=_demanded(problem, known)), model, design))
+    forbidden = (*reasons, *faults(replace(known, together=_demanded(problem, known), barred=()), model, design))
+    forbidden = forbidden or tuple(_broken(problem, question, design))
     return Own(priced, forbidden=forbidden, bases=bases(problem, question, design))
 
 
@@ -65,6 +69,15 @@ def _demanded(problem: Problem, question: Question) -> frozenset[tuple[str, str]
     free = {name for name in problem.job.own if problem[name].timed is None}
     led = {each.components for each in problem.job.relations if each.span is None and not free.isdisjoint(each.components)}
     return frozenset(pair for pair in question.together if pair not in led)
+
+
+def _broken(problem: Problem, question: Question, design: Design) -> Iterator[str]:
+    """The rules that the ranks break, where the design itself may be proposed."""
+    from ...verify import check_given
+
+    for finding in check_given(as_written(problem, question, design)):
+        if finding.severity is Severity.ERROR:
+            yield f"{finding.code}: {finding.message}"
 
 
 def _with_beaten(problem: Problem, question: Question, design: Design) -> Question:

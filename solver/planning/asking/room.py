@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Iterable, Iterator, Mapping, Sequence, Union
 
 from ....models.component import Component
 from ....models.machines.node import Node
@@ -14,18 +14,23 @@ from ....models.problem import Problem
 from ...layout import grain
 
 MOST_AREAS = 32
+Place = Union[int, tuple[int, int]]
+"""All that is free of a node but what is overlaid, by its rank; or one accelerator that is, by (node rank, local index)."""
 
 
 @dataclass(frozen=True)
 class Room:
     """The kinds of accelerators of a problem, and on which nodes of each a component may be.
 
-    `free` is what each node still has: neither other jobs nor components that are not planned hold it.
+    `free` is what each node still has: neither other jobs nor components that are not planned hold it, but for those that let others
+    use it too. `overlaid` is what those hold of it on each node, and `kept_off` what of that a component must not use.
     """
 
     kinds: tuple[Kind, ...]
     nodes: tuple[tuple[Node, ...], ...]
     free: Mapping[int, int]
+    overlaid: Mapping[int, int] = field(default_factory=dict)
+    kept_off: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     def allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """The ranks of the nodes of a kind that a component may use; where its ranks are given, those that it has."""
@@ -37,13 +42,28 @@ class Room:
             return frozenset()
         return there & frozenset(node.rank for node in self.nodes[kind])
 
+    def places(self, problem: Problem, component: Component, kind: int) -> frozenset[Place]:
+        """What of these nodes it may use."""
+        nodes, kept = self.allowed(problem, component, kind), self.kept_off.get(component.name, {})
+        masks = ((rank, self.overlaid.get(rank, 0) & ~kept.get(rank, 0)) for rank in nodes)
+        return nodes | {(rank, index) for rank, mask in masks for index in range(mask.bit_length()) if mask >> index & 1}
+
     def most(self, problem: Problem, component: Component, kind: int) -> int:
         """How many accelerators of a kind a component may use, in whole groups on each node."""
-        return self.in_groups(self.allowed(problem, component, kind), group(problem, component))
+        return self.in_groups(self.places(problem, component, kind), group(problem, component))
 
-    def in_groups(self, nodes: Iterable[int], size: int) -> int:
-        """How many accelerators of these nodes lie in whole groups of a size."""
-        return sum(self.free[rank] // size * size for rank in nodes)
+    def in_groups(self, places: Iterable[Place], size: int) -> int:
+        """How many accelerators of these places lie in whole groups of a size."""
+        free: dict[int, int] = {}
+        for place in places:
+            rank, count = (place, self.free[place] - self.overlaid.get(place, 0).bit_count()) if isinstance(place, int) else (place[0], 1)
+            free[rank] = free.get(rank, 0) + count
+        return sum(count // size * size for count in free.values())
+
+    def splits(self, size: int) -> bool:
+        """Are there nodes on which groups of a size leave something over?"""
+        kept = ((rank, mask) for masks in self.kept_off.values() for rank, mask in masks.items())
+        return any(count % size for count in (*self.free.values(), *(self.free[rank] - mask.bit_count() for rank, mask in kept)))
 
 
 def group(problem: Problem, component: Component) -> int:
@@ -54,19 +74,33 @@ def group(problem: Problem, component: Component) -> int:
 
 
 def room(problem: Problem, given: Sequence[Component]) -> Room:
-    """The kinds of accelerators, without what the components of `given` hold."""
+    """The kinds of accelerators, without what the components of `given` hold and let nobody else use."""
+    held = _held(problem, [each for each in given if each.name not in problem.job.overlaps])
+    free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
+    its: dict[tuple[str, int | None], list[Node]] = {}
+    for node in problem.cluster.nodes:
+        if free[node.rank]:
+            its.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
+    counts = {rank: mask.bit_count() for rank, mask in free.items()}
+    kinds = tuple(Kind(model, sum(counts[node.rank] for node in nodes), memory) for (model, memory), nodes in its.items())
+    over = [each for each in given if each.name in problem.job.overlaps]
+    overlaid = {rank: mask & free[rank] for rank, mask in _held(problem, over).items() if mask & free[rank]}
+    kept_off = {}
+    for component in problem.components if overlaid else ():
+        strange = [each for each in over if component.name not in problem.job.overlaps[each.name]]
+        if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
+            kept_off[component.name] = kept
+    return Room(kinds, tuple(tuple(nodes) for nodes in its.values()), counts, overlaid, kept_off)
+
+
+def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
+    """Node rank -> the accelerators that these components hold there, as a bit mask."""
     held: dict[int, int] = {}
     for component in given:
         if problem.kind(component) == ACCELERATOR:
             for (rank, _), mask in problem.given().masks(component.name).items():
                 held[rank] = held.get(rank, 0) | mask
-    free = {node.rank: (node.free(ACCELERATOR) & ~held.get(node.rank, 0)).bit_count() for node in problem.cluster.nodes}
-    its: dict[tuple[str, int | None], list[Node]] = {}
-    for node in problem.cluster.nodes:
-        if free[node.rank]:
-            its.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
-    kinds = tuple(Kind(model, sum(free[node.rank] for node in nodes), memory) for (model, memory), nodes in its.items())
-    return Room(kinds, tuple(tuple(nodes) for nodes in its.values()), free)
+    return held
 
 
 def areas(problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: Room) -> tuple[Area, ...]:
@@ -77,7 +111,7 @@ def areas(problem: Problem, parts: Sequence[Component], options: Mapping[str, Se
     found: list[Area] = []
     for kind, its in enumerate(room.kinds):
         allowed = {
-            each.name: room.allowed(problem, each, kind) for each in parts if any(option.kind == kind for option in options[each.name])
+            each.name: room.places(problem, each, kind) for each in parts if any(option.kind == kind for option in options[each.name])
         }
         sizes = sorted({option.group for name in allowed for option in options[name] if option.kind == kind})
         for nodes in _unions(dict.fromkeys(allowed.values())):
@@ -90,9 +124,9 @@ def areas(problem: Problem, parts: Sequence[Component], options: Mapping[str, Se
     return tuple(found)
 
 
-def _unions(sets: Iterable[frozenset[int]]) -> Iterator[frozenset[int]]:
+def _unions(sets: Iterable[frozenset[Place]]) -> Iterator[frozenset[Place]]:
     """The sets and what they are together, no more than so many, each once."""
-    known: dict[frozenset[int], None] = dict.fromkeys(each for each in sets if each)
+    known: dict[frozenset[Place], None] = dict.fromkeys(each for each in sets if each)
     for one in list(known):
         for other in list(known):
             if len(known) < MOST_AREAS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator, Sequence, Union
+from typing import Callable, Iterator, Mapping, Sequence, Union
 
 from ....component import DISJOINT, Component, Parallel, Relation
 from ....findings.finding import Finding, Severity, error, warning
@@ -52,12 +52,12 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
                 refused.append(_none_left(component, choices))
             shapes[component.name] = {parallel: _shape(each[component.name]) for parallel, each in its.items()}
             accepted[component.name] = frozenset(pair for parallel, each in its.items() for pair in _counts(each, component, parallel))
-    apart = tuple(_apart(document, problem))
+    apart, own = tuple(_apart(document, problem)), _own(before.problem, problem)
     job = replace(
-        problem.job, own=_own(before.problem, problem), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
+        problem.job, own=own, overlaps=dict(_overlaps(problem, own)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
         choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
         shares=tuple(share for share in judged.problem.job.shares if share.component not in accepted),
-        workload=_workload(document, problem, problem.job.workload),
+        workload=_workload(document, problem, problem.job.workload, _is_nested(problem, own)),
     )  # fmt: skip
     taken = (_taken(document, found),) if document.partial else ()
     return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *taken, *refused))
@@ -80,6 +80,34 @@ def _own(before: Problem, problem: Problem) -> dict[str, Sequence[Run]]:
     held = Assignment(given)
     count = len(problem.cluster.nodes)
     return {name: runs for name, runs in given.items() if all(node < count for node, _ in held.masks(name))}
+
+
+def _overlaps(problem: Problem, own: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each role without times, with the roles that are planned whose devices it shares in the file itself.
+
+    ROLL refuses no such sharing, and counts no device as taken; what the file keeps apart stays apart, for example a judge from what
+    generates, as it works meanwhile.
+    """
+    planned = _devices(problem, own)
+    for name, its in _devices(problem, problem.given().runs).items():
+        if beside := frozenset(other for other, theirs in planned.items() if other != name and its & theirs):
+            yield name, beside
+
+
+def _is_nested(problem: Problem, own: Mapping[str, Sequence[Run]]) -> bool:
+    """Does the file itself give a role that is planned some of the devices of another one, and no others?"""
+    its = list(_devices(problem, own).values())
+    return any(one < other for one in its for other in its)
+
+
+def _devices(problem: Problem, runs: Mapping[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int, int]]]:
+    """Role -> (node rank, local index) of each of its devices; roles on CPUs have none."""
+    placed = Assignment(runs)
+    found = {}
+    for name in runs:
+        masks = {node: mask for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR}
+        found[name] = frozenset((node, index) for node, mask in masks.items() for index in range(mask.bit_length()) if mask >> index & 1)
+    return {name: its for name, its in found.items() if its}
 
 
 def _with_degrees(read: Read, opened: Document, cluster: Cluster, name: str, parallel: Parallel, judged: Reading) -> Problem | None:
@@ -136,11 +164,16 @@ def _apart(document: Document, problem: Problem) -> Iterator[Relation]:
                 yield Relation(DISJOINT, (one.name, other.name), None, f"ROLL generates while the others work (`{RATIO}`)")
 
 
-def _workload(document: Document, problem: Problem, workload: Workload) -> Workload:
-    """The workload of the file; what its block does not say is as ROLL does it: in turn, or generating while it trains."""
+def _workload(document: Document, problem: Problem, workload: Workload, nested: bool) -> Workload:
+    """The workload of the file; what its block does not say is as ROLL does it: in turn, or generating while it trains.
+
+    Where the file's own roles are `nested`, those of a plan may be too.
+    """
     block = document.root.get(HINTS)
     plan = block.get("plan") if isinstance(block, Section) else None
     said = {each.key.text for each in plan} if isinstance(plan, Section) else set()
     if "cost_model" not in said and _is_asynchronous(document):
         workload = replace(workload, model=STEADY)
+    if nested and "nested" not in said:
+        workload = replace(workload, nested=True)
     return workload if "workflow" in said else replace(workload, after=tuple(usual_order(problem.components)))

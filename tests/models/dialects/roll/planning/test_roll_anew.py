@@ -176,3 +176,26 @@ def test_where_defaults_are_missing_counts_are_those_of_rolls_own_and_that_is_sa
     assert not any("own defaults" in each.message for each in whole.to_solve.findings)
     verified = of({"defaults": ["../config/envs@_here_"], **its}, level="training")
     assert ("PW401", "actor_train") in {(each.rule, each.subject) for each in verified.unchecked}
+
+
+def test_who_shares_devices_with_a_role_without_times_in_the_file_may_share_them_in_a_plan() -> None:
+    judge = {"strategy_args": {"strategy_name": "vllm"}, "device_mapping": "[6, 7]"}
+    infer = {**config()["actor_infer"], "device_mapping": "list(range(0,6))"}
+    planned = problem_of(config(actor_infer=infer, reward_model=judge))
+    assert planned["reward_model"].runs is not None
+    assert planned.job.overlaps == {"reward_model": frozenset({"actor_train"})}
+    assert planned.job.workload is not None
+    assert planned.job.workload.nested  # as `actor_infer` lies inside `actor_train`
+    answer = solve(of(config(actor_infer=infer, reward_model=judge), "1x8"), sandbox=False)
+    assert answer.plan is not None
+    assert answer.plan.assignment.held("actor_train") == 8
+    assert not any(mask & 0b11000000 for mask in answer.plan.assignment.masks("actor_infer").values())
+
+
+def test_what_the_block_says_of_nesting_holds() -> None:
+    infer = {**config()["actor_infer"], "device_mapping": "list(range(0,6))"}
+    block = {**config()["placewright"], "plan": {"nested": False}}
+    workload = problem_of(config(actor_infer=infer, placewright=block)).job.workload
+    assert workload is not None
+    assert not workload.nested
+    assert problem_of(config(actor_infer=infer)).job.overlaps == {}

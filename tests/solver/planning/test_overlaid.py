@@ -1,0 +1,93 @@
+"""Given components that others may use accelerators of: room, placements over them, and what must not use theirs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from placewright.models.answer import UNDECIDED
+from placewright.models.placements.run import Run
+from placewright.models.planning.measured import SECOND, Measured
+from placewright.models.planning.workload import Timed, Workload
+from placewright.models.problem import Problem
+from placewright.solver.planning.answering import answering
+from placewright.solver.planning.asked import asked as question
+from placewright.solver.planning.asking.room import areas, room
+from placewright.solver.planning.overlaid import overlaid
+from placewright.solver.searching.search import solve
+
+from ..cases import cluster, component, given, problem
+
+
+def timed(name: str, least: int, most: int, seconds: int = 80) -> Any:
+    rows = tuple(Measured(count, seconds * SECOND // count) for count in (1, 2, 4, 8))
+    return replace(component(name, least, most), timed=Timed(rows))
+
+
+def asked(judge: tuple[int, ...], overlaps: dict[str, frozenset[str]], *parts: Any) -> Problem:
+    """One node of 8 with a judge on given accelerators."""
+    its = problem(cluster({"count": 8}), *parts, given("judge", Run(range(len(judge)), 0, first=judge[0])), shares=True)
+    return replace(its, job=replace(its.job, overlaps=overlaps, workload=Workload()))
+
+
+def test_who_may_share_has_room_that_others_have_not() -> None:
+    its = asked((6, 7), {"judge": frozenset({"actor"})}, timed("actor", 1, 8), timed("rollout", 1, 8))
+    actor, rollout, judge = its.components
+    space = room(its, [judge])
+    assert space.kinds[0].accelerators == 8
+    assert (space.most(its, actor, 0), space.most(its, rollout, 0)) == (8, 6)
+    assert space.splits(4)
+    alone = room(replace(its, job=replace(its.job, overlaps={})), [judge])
+    assert (alone.kinds[0].accelerators, alone.most(its, actor, 0)) == (6, 6)
+
+
+def test_two_that_may_not_share_have_one_room_between_them() -> None:
+    parts = [timed("actor", 1, 8), timed("rollout", 1, 8), timed("critic", 1, 8)]
+    its = asked((6, 7), {"judge": frozenset({"actor"})}, *parts)
+    space = room(its, [its["judge"]])
+    assert its.job.workload is not None
+    options = question(its, its.job.workload).options
+    assert [(set(area.components), dict(area.rooms)) for area in areas(its, its.components[:3], options, space)] == [
+        ({"rollout", "critic"}, {1: 6})
+    ]
+
+
+def test_the_best_plan_lies_over_what_lets_it_and_keeps_its_place() -> None:
+    its = asked((6, 7), {"judge": frozenset({"actor"})}, timed("actor", 1, 8), timed("rollout", 1, 8))
+    answer = answering(solve, 2.0, 1)(its)
+    assert answer.plan is not None
+    placed = answer.plan.assignment
+    assert placed.masks("judge") == its.given().masks("judge")
+    assert not any(mask & 0b11000000 for mask in placed.masks("rollout").values())
+    assert answer.planned is not None
+    assert answer.planned.proved
+    assert answer.planned.best.nanoseconds == 20 * SECOND  # on 4 each, where only `actor` may lie over the judge
+
+
+def test_one_alone_uses_all_that_is_shared() -> None:
+    answer = answering(solve, 2.0, 1)(asked((0, 1, 2, 3), {"judge": frozenset({"actor"})}, timed("actor", 8, 8)))
+    assert answer.plan is not None
+    assert answer.plan.assignment.held("actor") == 8
+    assert answer.plan.components == ("actor", "judge")
+
+
+@pytest.mark.parametrize("count", [2, 4, 6])
+@pytest.mark.parametrize("judge", [(0, 1), (6, 7)])
+def test_what_must_not_lie_over_it_is_placed_first(judge: tuple[int, int], count: int) -> None:
+    its = asked(judge, {"judge": frozenset({"actor"})}, component("rollout", count), component("actor", 8 - count))
+    answer = overlaid(solve)(its)
+    assert answer.plan is not None
+    masks = [next(iter(answer.plan.assignment.masks(name).values())) for name in ("rollout", "actor", "judge")]
+    assert masks[0] & (masks[1] | masks[2]) == 0
+    assert masks[0] | masks[1] == 0b11111111
+
+
+def test_where_no_placement_is_found_nothing_is_proved() -> None:
+    its = asked((0, 1), {"judge": frozenset({"actor"})}, component("rollout", 7), component("actor", 1))
+    assert overlaid(solve)(its).verdict == UNDECIDED
+
+
+def test_what_has_no_room_even_so_is_impossible() -> None:
+    answer = overlaid(solve)(asked((0, 1), {"judge": frozenset({"actor"})}, component("actor", 9, 9)))
+    assert answer.verdict == "impossible"
