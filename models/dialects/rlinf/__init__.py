@@ -41,4 +41,4 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees | None = No
     """See `Dialect.write`."""
     from .writing.write import write as written
 
-    return written(reading, assignment)
+    return written(reading, assignment, degrees or {})

@@ -15,14 +15,18 @@ from ....problem import Problem
 from ....reading import Reading
 from ....text.source import Source
 from ....text.tree import plain
+from ...dialect import UNCHANGED, Degrees
 from ..modes.solid import extent_of
 from ..reader import read_with
+from .degrees import degrees_of, restored
 from .insert import Line, insert_lines
 from .rewrite import rewrite_lines
 
 
-def write(reading: Reading, assignment: Assignment) -> list[Edit]:
+def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
     """The edits that give every component of the assignment its place, where the file gives it none, or it was planned anew.
+
+    Those of `degrees` have these afterwards, in the hints and in RLinf's own keys.
 
     Only the file itself is edited: where its `cluster` stands in `defaults`, a `cluster` of its own is merged onto that.
     Raises UnusableInput (PW603) where RLinf cannot say the place of one, and where the text, read back, would not give
@@ -41,7 +45,9 @@ def write(reading: Reading, assignment: Assignment) -> list[Edit]:
         edits = rewrite_lines(reading.source, {**lines, **dict.fromkeys(idle)}, stays)
     else:
         edits = insert_lines(reading.source, list(lines.values())) if lines else []
-    _check(reading, problem, assignment, edits, added, idle)
+    for name, parallel in degrees.items():
+        edits += degrees_of(reading.source, name, parallel)
+    _check(reading, problem, assignment, degrees, edits, added, idle)
     return edits
 
 
@@ -83,17 +89,20 @@ def _relabelled(runs: Sequence[Run], labels: tuple[str, ...]) -> Sequence[Run]:
 
 
 def _check(
-    reading: Reading, problem: Problem, assignment: Assignment, edits: list[Edit], added: Sequence[str], idle: Collection[str]
-) -> None:
-    """The edited text must say exactly this Assignment, and everything else as before."""
+    reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit], added: Sequence[str],
+    idle: Collection[str],
+) -> None:  # fmt: skip
+    """The edited text must say exactly this Assignment with these degrees, and everything else as before."""
     source = Source(reading.source.name, apply_edits(reading.source.text, edits))
     try:
         after = plain(source.root)
         again = read_with(reading.document.compose(source), problem.cluster, "placement", hints=False).problem
     except UnusableInput as broken:
         raise _refused("", f"with it, {broken}") from None
-    before = set(problem.job.own)
-    if _without(after, before | set(added)) != _without(plain(reading.source.root), before):
+    before, plainly = set(problem.job.own), plain(reading.source.root)
+    for name in degrees:
+        restored(after, plainly, name)
+    if _without(after, before | set(added)) != _without(plainly, before):
         raise _refused("", "another value of it would change")
     found = {component.name: component for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
@@ -105,6 +114,10 @@ def _check(
             its, runs = _relabelled(its, (CLUSTER_LABEL,)), _relabelled(runs, (CLUSTER_LABEL,))
         if its is None or list(seats(its)) != list(seats(runs)):
             raise _refused(name, f"the place of `{name}`, written down and read again, is another one")
+    hinted = read_with(reading.document.compose(source), problem.cluster, "placement", hints=True).problem if degrees else None
+    for component in hinted.components if hinted else ():
+        if component.parallel != degrees.get(component.name, component.parallel):
+            raise _refused(component.name, f"`{component.name}`, written down and read again, would have {component.parallel}")
 
 
 def _without(root: object, added: Collection[str]) -> object:
