@@ -15,7 +15,7 @@ from .degrees import Degrees, sections_of_inference
 from .inference import CODE, lacking, unset
 from .parts import Parts
 from .pipeline import refused
-from .weights import matched
+from .weights import matched, unlike
 
 COLLOCATED, DISAGGREGATED = "collocated", "disaggregated"
 PLANS = "PW604"
@@ -30,7 +30,7 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         together = frozenset((one, other) for one, other in pairs if other)
         yield Way(COLLOCATED, together, shapes={"rollout": shape}, without=frozenset(filter(None, (inference, critics))))
-    why, help = _not_apart(parts)
+    why, help = _not_apart(parts, actor, rollout)
     if why and shape is None:
         message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
         parts.notes.error("PW601", "rollout", message, parts.owner, "", help)
@@ -48,7 +48,7 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
         yield Way(DISAGGREGATED, apart=found, multiples=tuple(filter(None, (matched(parts, actor, rollout),))))
 
 
-def _not_apart(parts: Parts) -> tuple[str, str]:
+def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str]:
     """(why a plan in which they are apart would not be started, what helps); empty if it would."""
     if lacking(parts):
         return "nobody says how long `inference` takes", f"add `inference_cost` to `{KEY}`"
@@ -60,6 +60,8 @@ def _not_apart(parts: Parts) -> tuple[str, str]:
     if wrong := refused(parts):
         listed = " and ".join(f"`{path}: true`" for path in wrong)
         return f"what trains refuses {listed} where rollout is apart", f"drop {listed}"
+    if why := unlike(parts, actor, rollout):
+        return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
     return "", ""
 
 

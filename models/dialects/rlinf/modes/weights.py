@@ -18,33 +18,51 @@ ENGINES = ("sglang", "vllm")
 
 
 def matched(parts: Parts, actor: Degrees, rollout: Degrees) -> Multiple | None:
-    """What must hold of both; None where that is not known, as in files that are no whole job (see inference.py).
-
-    Of an engine in pipeline stages fewer ranks look for weights.
-    """
-    settings = parts.settings
-    if parts.notes.partial or not settings.has("rollout.group_name") or settings.word("rollout.rollout_backend", CODE) not in ENGINES:
-        return None
-    if not actor.tp or not rollout.tp or not rollout.pp or rollout.pp.value > 1:
+    """What must hold of both; None where nothing is known of that. Of an engine in pipeline stages fewer ranks look for weights."""
+    if not _looks(parts) or not actor.tp or not rollout.tp or not rollout.pp or rollout.pp.value > 1:
         return None
     return Multiple("rollout", "actor", actor.tp.value)
 
 
+def unlike(parts: Parts, actor: Degrees, rollout: Degrees) -> str:
+    """Why no numbers of accelerators help; "" where some do. Each rank of the actor has the parts of whole ranks of rollout."""
+    if not _looks(parts) or not actor.tp or not rollout.tp or actor.tp.value % rollout.tp.value == 0:
+        return ""
+    return f"the tp of actor, {actor.tp.value}, is no multiple of the tp of rollout, {rollout.tp.value}"
+
+
+def _looks(parts: Parts) -> bool:
+    """Is it known that engines look for who sends them weights? Of files that are no whole job it is not (see inference.py)."""
+    settings = parts.settings
+    if parts.notes.partial or not settings.has("rollout.group_name"):
+        return False
+    return settings.word("rollout.rollout_backend", CODE) in ENGINES
+
+
 def weights(parts: Parts, actor: Degrees, rollout: Degrees, counts: tuple[int, int]) -> None:
-    """An error if so many accelerators of rollout and of the actor leave engines without weights."""
-    its = matched(parts, actor, rollout)
+    """An error if so many accelerators of rollout and of the actor, or their degrees, leave engines without weights."""
     mine, theirs = counts
-    if its is None or not actor.tp or not rollout.tp or mine < rollout.tp.value or theirs < actor.tp.value:
+    if not actor.tp or not rollout.tp or mine < rollout.tp.value or theirs < actor.tp.value:
         return
-    step, place = actor.tp.value, parts.place("rollout")
-    if mine % step:
-        message = f"the {mine} accelerators of `rollout` are no multiple of the tp of actor, {step}, with which they are apart"
-        help = f"give it {mine // step * step or step} or {(mine // step + 1) * step}"
+    step, smaller = actor.tp.value, actor.tp.value < rollout.tp.value
+    if why := unlike(parts, actor, rollout):
+        if not (smaller and parts.settings.word("actor.training_backend", CODE) == "megatron"):  # that is told elsewhere
+            _tell(parts, f"{why}, and they are apart", f"set `{rollout.tp.name}` to a divisor of {step}")
+    elif matched(parts, actor, rollout) is None:
+        return
+    elif mine % step:
+        least = mine // step * step
+        help = f"give it {f'{least} or ' if least else ''}{least + step} accelerators"
+        _tell(parts, f"the {mine} accelerators of `rollout` are no multiple of the tp of actor, {step}, from which it is apart", help)
     elif mine > theirs and mine % theirs:
-        message = (
-            f"the weights of `actor` come to {mine // theirs * theirs} of the {mine} accelerators of `rollout`: whole times its {theirs}"
+        reached = mine // theirs * theirs
+        told = f"the weights of `actor` come to {reached} of the {mine} accelerators of `rollout`: whole times its {theirs}"
+        _tell(
+            parts,
+            told,
+            f"give `rollout` no more than {theirs} accelerators, or {f'{reached} or ' if reached > theirs else ''}{reached + theirs}",
         )
-        help = f"give `rollout` no more than {theirs} accelerators, or {mine // theirs * theirs} or {(mine // theirs + 1) * theirs}"
-    else:
-        return
-    parts.notes.error(CODE, "rollout", f"{message}; RLinf notices this only after workers have started", place, "", help)
+
+
+def _tell(parts: Parts, message: str, help: str) -> None:
+    parts.notes.error(CODE, "rollout", f"{message}; RLinf notices this only after workers have started", parts.place("rollout"), "", help)

@@ -137,3 +137,17 @@ def test_every_engine_of_rollout_gets_its_weights(job: Job, actor: str, rollout:
     if tp == 1:
         stages = {**settings, "rollout__pipeline_parallel_size": 2}
         assert not any("the weights of" in finding.message for finding in found(job({"actor": actor, "rollout,reward": rollout}, **stages)))
+
+
+def test_the_tp_of_an_engine_divides_that_of_the_actor_it_gets_its_weights_from(job: Job) -> None:
+    settings = {
+        "algorithm__recompute_logprobs": True, "rollout__group_name": "R", "rollout__rollout_backend": "vllm", "rollout__tensor_parallel_size": 2,
+        "actor__training_backend": "fsdp", "inference": {"group_name": "I", "model": {}},
+    }  # fmt: skip
+    placed = {**APART, "inference": "6-7"}
+    (finding,) = (each for each in found(job(placed, **settings)) if each.code == "PW208")
+    assert "the tp of actor, 1, is no multiple of the tp of rollout, 2" in finding.message
+    assert codes(job(placed, **{**settings, "rollout__tensor_parallel_size": 1})) == set()
+    megatron = {**settings, **SECTION, "actor__training_backend": "megatron", "actor__model__tensor_model_parallel_size": 1}
+    del megatron["inference"]
+    assert codes(job(placed, **megatron)) == {"PW123"}
