@@ -96,7 +96,8 @@ def _of_counts(planned: Planned, plan: Plan, how: str, colour: bool) -> tuple[st
 
 def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:
     word = paint(plan.status, "green" if plan.status in (OPTIMAL, VERIFIED) else "yellow", colour)
-    how = f"within {plan.gap:.1%} of the best possible" if plan.status not in (OPTIMAL, VERIFIED) else _HOW[answer.how]
+    gap = "less than 0.1%" if 0 < plan.gap < 0.0005 else f"{plan.gap:.1%}"
+    how = f"within {gap} of the best possible" if plan.status not in (OPTIMAL, VERIFIED) else _HOW[answer.how]
     if answer.planned is not None:
         word, how = _of_counts(answer.planned, plan, how, colour)
     saved = f"; plan in {escape(output)}" if output else ""

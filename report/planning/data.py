@@ -44,7 +44,9 @@ def to_data(account: Account) -> Data:
             }
             for each in account.others
         ],
-        "not_placeable": [_priced(question, each.priced) for each in planned.unplaceable],
+        "not_placeable": [
+            {**_priced(question, each.priced), "why": [finding.message for finding in each.reason]} for each in planned.unplaceable
+        ],
     }
     if planned.without_estimates is not None:
         found["without_estimates"] = _priced(question, planned.without_estimates)

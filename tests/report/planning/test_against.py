@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import placewright as pw
 import pytest
+from placewright.models.findings.finding import error
+from placewright.models.planning.planned import Unplaceable
 from placewright.report.planning.against import alternatives, own_placement, sensitivities
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
@@ -118,3 +121,12 @@ def test_yours_is_to_be_kept_only_where_it_is_the_plan(tmp_path: Path) -> None:
     best = found.planned.best
     fewer = replace(best, design=replace(best.design, blocks=best.design.blocks[:1]))
     assert "as long as the plan, on 4 accelerators more\n" in own_placement(replace(found, planned=replace(found.planned, best=fewer)))
+
+
+def test_what_no_placement_has_is_named_with_its_reason(tmp_path: Path) -> None:
+    found = account(tmp_path, BY_HAND, 0)
+    reason = error("PW601", "actor", "impossible: one rack has 16", help="")
+    planned = replace(found.planned, unplaceable=(Unplaceable(found.others[0].priced, (reason,)),))
+    assert "  no placement has 216.5 seconds (83.1 % more): " in alternatives(replace(found, planned=planned))
+    data: Any = to_data(replace(found, planned=planned))
+    assert [(each["seconds"], each["why"]) for each in data["not_placeable"]] == [(pytest.approx(216.5, abs=0.1), [reason.message])]
