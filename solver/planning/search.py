@@ -11,22 +11,16 @@ from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from ..sandbox.interrupts import held
 from ..sandbox.stopped import Stopped, interrupted
-from .candidate import Candidate
+from .candidates.candidate import Candidate
+from .candidates.sight import Sight, Skip
 from .costs.cost_model import CostModel
 from .counting import NOW_AND_THEN, Counting, OnCounting, silent
-from .lean import Lean
 from .searched import Found, Price, Searched
 from .sizes.choice import Choice
-from .sizes.choices import Choices
-from .sizes.least import Least
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
-from .sizes.sizing import Sizing
-from .structures.every import Arrangement, arrangements
-from .structures.structure import Structure
 
-__all__ = ["Found", "Price", "Searched", "search"]
+__all__ = ["Found", "Price", "Searched", "Skip", "search"]
 
-Skip = Callable[[Structure], bool]
 FEW = 16
 """Accelerators up to which no solver is started, however long dividing takes."""
 PARTS = 2_000
@@ -39,12 +33,8 @@ HURRIED = 8
 """Structures that are looked at once more where the time is over and nothing was found."""
 MANY = 64
 """Arrangements from which on their work is looked at first."""
-COSTLY = 1_000
-"""Options of all components from which on what fits in memory is listed only of structures that could be best without it."""
-LISTED = 0.00003
-"""Deterministic seconds that an arrangement counts for that is only listed."""
-LOOK = 0.0001
-"""Deterministic seconds that a first sight of a structure counts for."""
+BEGUN = 2
+"""Structures of an arrangement that show what can be had, before the next arrangement is looked at."""
 
 
 def search(
@@ -107,14 +97,13 @@ class _Run:
         interrupt: Callable[[], None] = lambda: None,
         counting: OnCounting = silent,
     ) -> None:
-        self.question, self.model, self.seed, self.count, self.excluded, self.skip = question, model, seed, count, excluded, skip
-        self.limit, self.spent, self.seen = limit, 0.0, 0
+        self.question, self.model, self.seed, self.count = question, model, seed, count
+        self.limit, self.spent = limit, 0.0
         self._interrupt, self._counting, self._began, self._told = interrupt, counting, monotonic(), monotonic()
-        self.unseen: Price | None = self._at_least()
+        self._sight = Sight(question, model, excluded, skip, self._spend)
+        self.unseen: Price | None = self._sight.at_least()
         """What structures cost at least that nobody looked at; None if there are none, or none that can be among the best."""
         self.open: list[Candidate] = []
-        self._ways, self._least = Choices(question, model.divisor(question)), Least()
-        self._lean = Lean(question, model) if sum(map(len, question.options.values())) >= COSTLY else None
         self.best: list[Found] = []
         """The best design of each structure that has one, the best first."""
 
@@ -123,21 +112,21 @@ class _Run:
 
         Of very many arrangements, those are passed over with all their structures that cannot be better however the iteration is cut.
         """
-        waiting = list(self._listed())
+        waiting = list(self._sight.arrangements())
         cut = self.spent >= self.limit
         many = len(waiting) > MANY and self.model.full and not self.model.by_phase
-        for floor, arrangement in self._by_work(waiting) if many else ((self._at_least(), each) for each in waiting):
-            self.unseen = min(floor, self._at_least()) if cut else floor
+        for floor, arrangement in self._sight.by_work(waiting) if many else ((self._sight.at_least(), each) for each in waiting):
+            self.unseen = min(floor, self._sight.at_least()) if cut else floor
             if many and self._bar is not None and floor >= self._bar:
                 continue
-            found = list(self._seen(arrangement))
+            found = list(self._sight.of(arrangement))
             self.open += found
             if many:
-                self._begin_all(found)
+                self._begin_first(found)
             if self.spent >= self.limit:
                 break
         else:
-            self.unseen = self._at_least() if cut else None
+            self.unseen = self._sight.at_least() if cut else None
 
     def _heed(self) -> None:
         """Where nothing is half said: a Ctrl-C is heard, and now and then it is told how the search stands."""
@@ -151,60 +140,14 @@ class _Run:
             bound = min([*floors, *([best] if best is not None else [])], default=(0, 0))
             self._counting(Counting(self.question.aim == SECONDS, best[0] if best else None, bound[0], now - self._began))
 
-    def _listed(self) -> Iterator[Arrangement]:
-        """Every arrangement, as long as there is time; the first one in any case."""
-        for each in arrangements(self.question, self.model):
-            yield each
-            self._heed()
-            self.spent += LISTED
-            if self.spent >= self.limit:
-                return
+    def _spend(self, seconds: float) -> bool:
+        """Whether there is time left after so many deterministic seconds."""
+        self._heed()
+        self.spent += seconds
+        return self.spent < self.limit
 
-    def _at_least(self) -> Price:
-        """What any design costs at least: one component has to do its work, and takes the fewest accelerators that it can."""
-        options = [its for its in self.question.options.values() if its]
-        used = max((min(option.accelerators for option in its) for its in options), default=0)
-        if self.question.aim != SECONDS:
-            return used, 0
-        times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))
-        return (max(times, default=0) if self.model.full else 0), 0
-
-    def _by_work(self, waiting: Sequence[Arrangement]) -> list[tuple[Price, Arrangement]]:
-        """Arrangements by the work of their busiest set, without those that have no design."""
-        found = []
-        for number, each in enumerate(waiting):
-            self._heed()
-            self.spent += LOOK
-            structure = each.one_by_one
-            sizing = Sizing(self.question, self.model, structure, self._ways, len(self.excluded))
-            lean = self._lean_of(structure)
-            floor = self._least.busiest(sizing) if lean is None else lean.least.busiest(lean.sizing(structure))
-            if floor is not None:
-                found.append((floor, number, each))
-        return [(floor, each) for floor, _, each in sorted(found, key=lambda its: its[:2])]
-
-    def _seen(self, arrangement: Arrangement) -> Iterator[Candidate]:
-        """Its structures that can have a design, as long as there is time to look at them; the first one in any case."""
-        for structure in arrangement.structures():
-            self._heed()
-            self.spent += LOOK
-            if self.skip is None or not self.skip(structure):
-                out = tuple(design for design in self.excluded if structure.is_of(design))
-                sizing = Sizing(self.question, self.model, structure, self._ways, len(out))
-                lean = self._lean_of(structure)
-                floor = self._least.of(sizing) if lean is None else lean.least.of(lean.sizing(structure))
-                self.seen += 1
-                if floor is not None:
-                    yield Candidate(self.seen, sizing, lean, floor, out)
-            if self.spent >= self.limit:
-                return
-
-    def _lean_of(self, structure: Structure) -> Lean | None:
-        """Where it is looked at first, if that spares listing what really fits."""
-        return None if all(len(its) == 1 for its in structure.sets) else self._lean
-
-    def _begin_all(self, found: list[Candidate]) -> None:
-        for one in sorted(found, key=lambda each: (each.floor, each.number)):
+    def _begin_first(self, found: list[Candidate]) -> None:
+        for one in sorted(found, key=lambda each: (each.floor, each.number))[:BEGUN]:
             if self._can_be_better(one):
                 self._look_at(one)
 

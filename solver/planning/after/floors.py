@@ -8,8 +8,8 @@ from typing import Mapping
 
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
+from ..candidates.sight import LOOK
 from ..costs.cost_model import CostModel
-from ..search import LOOK
 from ..search import SPENT as PART
 from ..sizes.branching import Branching
 from ..sizes.choices import Choices

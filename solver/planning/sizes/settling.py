@@ -80,6 +80,8 @@ def settle(asked: Unsettled) -> Iterator[Settled]:
     known = {each.number: each.best for each in asked.structures}
     spent = 0.0
     for each in asked.structures:
+        if spent >= asked.limit:
+            return
         rivals = sorted([*asked.others, *(price for number, price in known.items() if price is not None and number != each.number)])
         bars = ([rivals[asked.count - 1]] if len(rivals) >= asked.count else []) + ([each.best] if each.best is not None else [])
         below = min(bars, default=None)

@@ -9,8 +9,8 @@ from typing import Any, Iterator
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Kind, Option, Question, Task
-from placewright.solver.planning import search as searching
-from placewright.solver.planning.candidate import Candidate
+from placewright.solver.planning.candidates import sight
+from placewright.solver.planning.candidates.candidate import Candidate
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import Searched, search
@@ -54,10 +54,10 @@ def must_be_true(asked: Question, name: str, cut: Searched, whole: Searched) -> 
 
 
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("costly", [searching.COSTLY, 0], ids=["at once", "least memory first"])
+@pytest.mark.parametrize("costly", [sight.COSTLY, 0], ids=["at once", "least memory first"])
 @pytest.mark.parametrize("name", ["stages", "stream"])
 def test_ctrl_c_at_any_moment_leaves_nothing_half_said(name: str, costly: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "COSTLY", costly)
+    monkeypatch.setattr(sight, "COSTLY", costly)
     stopped = 0
     for seed in range(40):
         asked, model = question(seed, name == "stages"), cost_model(name)
@@ -100,7 +100,7 @@ def test_what_fits_nowhere_is_known_at_once() -> None:
     asked = Question((Kind("H100", 1024, 80),), tuple(map(Task, options)), options, phases=("",))
     searched = search(asked, cost_model("stream"))
     assert searched.proved and searched.best is None and searched.bound is None
-    assert searched.structures == (0, 0) and searched.spent < 0.1
+    assert searched.structures == (0, 0) and searched.spent < 0.2
 
 
 def test_no_more_is_searched_than_there_is() -> None:

@@ -8,6 +8,7 @@ import pytest
 from placewright.models.planning.design import Design
 from placewright.models.planning.question import Question
 from placewright.solver.planning import search as searching
+from placewright.solver.planning.candidates import sight
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration
@@ -37,10 +38,10 @@ def each_shape(asked: Question, every: list[tuple[Price, Design]], stages: bool)
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("costly", [searching.COSTLY, 0], ids=["at once", "without memory first"])
+@pytest.mark.parametrize("costly", [sight.COSTLY, 0], ids=["at once", "without memory first"])
 def test_the_best_of_everything_is_found(costly: int, name: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And so are the best of the best three structures; each is an answer, and costs what it says."""
-    monkeypatch.setattr(searching, "COSTLY", costly)
+    monkeypatch.setattr(sight, "COSTLY", costly)
     model, stages = cost_model(name), name == "stages"
     for seed in range(first, first + CHUNK):
         asked = question(seed, stages)

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Kind, Option, Question
-from placewright.solver.planning import candidate, lean
-from placewright.solver.planning import search as searching
-from placewright.solver.planning.candidate import Candidate
+from placewright.solver.planning.candidates import candidate, lean, sight
+from placewright.solver.planning.candidates.candidate import Candidate
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import search
 from placewright.solver.planning.sizes.choices import Choices
@@ -52,7 +51,7 @@ def _options(random: Random, asked: Question, name: str) -> list[Option]:
 def prices(asked: Question, name: str, costly: int) -> list[object]:
     """What the best structures cost, where it is looked with the least memory first from so many options on; and that it is proved."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(searching, "COSTLY", costly)
+        patched.setattr(sight, "COSTLY", costly)
         searched = search(asked, cost_model(name), count=TOP)
     return [searched.proved, *(each.price for each in searched.found)]
 

@@ -14,6 +14,7 @@ from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Edge, Kind, Option, Question, Task
 from placewright.models.planning.workload import PHASES
 from placewright.solver.planning import search as searching
+from placewright.solver.planning.candidates import sight
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import Searched, search
@@ -145,7 +146,7 @@ def test_a_search_that_is_cut_short_says_how_far_it_came(monkeypatch: pytest.Mon
         with monkeypatch.context() as patched:
             patched.setattr(searching, "PARTS", 0)
             patched.setattr(searching, "FEW", 0)
-            patched.setattr(searching, "LOOK", 0.0)
+            patched.setattr(sight, "LOOK", 0.0)
             cut = search(asked, model, limit=1e-9)
         cuts += not cut.proved
         if cut.proved:

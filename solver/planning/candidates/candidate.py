@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ...models.planning.design import Design
+from ....models.planning.design import Design
+from ..searched import Found, Price
+from ..sizes.branching import Best, Branching
+from ..sizes.choice import Choice
+from ..sizes.domains import Narrowing
+from ..sizes.sizing import Sizing
 from .lean import Lean
-from .searched import Found, Price
-from .sizes.branching import Best, Branching
-from .sizes.choice import Choice
-from .sizes.domains import Narrowing
-from .sizes.sizing import Sizing
 
 ENDLESS = (1 << 62, 0)
 FIRST = 500
@@ -61,18 +61,24 @@ class Candidate:
         else:
             branching, self.searched = self._branching, True
             looked = _searched(branching, below, parts)
-        if self._first is None:
-            self._take(branching.best)
+        self._take(branching.best if self._first is None else self._really(branching.best))
         if branching.floor is not None:
             self.floor = max(self.floor, min(branching.floor, self._bar, below if below is not None and branching.decided else ENDLESS))
-        if self._lean is None or self._first is None:
+        if self._first is None:
             self.parts += looked
             self.proved = branching.decided
         elif branching.decided or branching.parts >= (FIRST if parts else 0):
-            looked += self._refine(self._lean, self._first, branching, below, parts)
+            looked += self._refine(self._first, branching, below, parts)
         return looked
 
-    def _refine(self, lean: Lean, first: Sizing, branching: Branching, below: Price | None, parts: int) -> int:
+    def _really(self, best: Best | None) -> Best | None:
+        """What was found first, if it really fits."""
+        if best is None or self._lean is None:
+            return None
+        chosen = self._lean.really(self.sizing, best[1])
+        return (best[0], chosen) if self.sizing.allows(chosen) and not self._refuses(chosen) else None
+
+    def _refine(self, first: Sizing, branching: Branching, below: Price | None, parts: int) -> int:
         """Lists what really fits, where that can be better than what is known; how many parts were looked at.
 
         Where the best that costs too little fits, it is the best. With the same kinds and amounts there often is something that costs
@@ -80,14 +86,10 @@ class Candidate:
         """
         self._first = self._branching = None
         looked = 0
-        if branching.best is not None:
-            chosen = lean.really(self.sizing, branching.best[1])
-            if self.sizing.allows(chosen) and not self._refuses(chosen):
-                self._take((branching.best[0], chosen))
-            else:
-                near = Branching(self.sizing.only(tuple((choice.amount,) for choice in chosen)), self._refuses)
-                looked = near.parts + _searched(near, below, parts)
-                self._take(near.best)
+        if branching.best is not None and self._really(branching.best) is None:
+            near = Branching(self.sizing.only(tuple((choice.amount,) for choice in branching.best[1])), self._refuses)
+            looked = near.parts + _searched(near, below, parts)
+            self._take(near.best)
         if branching.decided and (branching.best is None or (self.best is not None and self.best[0] == branching.best[0])):
             self.proved = True
             return looked

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable, Mapping, Sequence
 
-from ...models.planning.question import Option, Question
-from .costs.cost_model import CostModel
-from .sizes.choice import Choice
-from .sizes.choices import Choices
-from .sizes.least import Least
-from .sizes.sizing import Sizing
-from .structures.structure import Structure
+from ....models.planning.question import Option, Question
+from ..costs.cost_model import CostModel
+from ..searched import Price
+from ..sizes.choice import Choice
+from ..sizes.choices import Choices
+from ..sizes.least import Least
+from ..sizes.sizing import Sizing
+from ..structures.structure import Structure
 
 
 class Lean:
@@ -27,11 +28,19 @@ class Lean:
         options = {name: tuple(dict.fromkeys(self._of(name, its))) for name, its in question.options.items()}
         self._question = replace(question, options=options)
         self._ways = Choices(self._question, model.divisor(question))
-        self.least = Least()
+        self._least = Least()
 
     def sizing(self, structure: Structure) -> Sizing:
         """What is to be chosen of a structure here."""
         return Sizing(self._question, self._model, structure, self._ways)
+
+    def least(self, structure: Structure) -> Price | None:
+        """What a structure costs at least; None if it has no design."""
+        return self._least.of(self.sizing(structure))
+
+    def busiest(self, structure: Structure) -> Price | None:
+        """See `Least.busiest`."""
+        return self._least.busiest(self.sizing(structure))
 
     def really(self, sizing: Sizing, chosen: Sequence[Choice]) -> tuple[Choice, ...]:
         """The same choices as they really are, whether or not they fit. `sizing`: of the structure, as it really is."""

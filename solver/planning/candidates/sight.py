@@ -1,0 +1,88 @@
+"""The structures of a question at first sight: what each of them costs at least, from what is known of its sets by themselves."""
+
+from __future__ import annotations
+
+from typing import Callable, Iterator, Sequence
+
+from ....models.planning.design import Design
+from ....models.planning.question import Question
+from ....models.planning.workload import SECONDS
+from ..costs.cost_model import CostModel
+from ..searched import Price
+from ..sizes.choices import Choices
+from ..sizes.least import Least
+from ..sizes.sizing import Sizing
+from ..structures.every import Arrangement, arrangements
+from ..structures.structure import Structure
+from .candidate import Candidate
+from .lean import Lean
+
+Skip = Callable[[Structure], bool]
+COSTLY = 1_000
+"""Options of all components from which on what fits in memory is listed only of structures that could be best without it."""
+LISTED = 0.00003
+"""Deterministic seconds that an arrangement counts for that is only listed."""
+LOOK = 0.0002
+"""Deterministic seconds that a first sight of a structure counts for."""
+
+
+class Sight:
+    """Looks at structures as long as there is time."""
+
+    def __init__(
+        self, question: Question, model: CostModel, excluded: Sequence[Design], skip: Skip | None, spend: Callable[[float], bool]
+    ) -> None:
+        """`spend` so many deterministic seconds: whether there is more time."""
+        self._question, self._model, self._excluded, self._skip, self._spend = question, model, excluded, skip, spend
+        self._ways, self._least = Choices(question, model.divisor(question)), Least()
+        self._lean = Lean(question, model) if sum(map(len, question.options.values())) >= COSTLY else None
+        self._seen = 0
+
+    def at_least(self) -> Price:
+        """What any design costs at least: one component has to do its work, and takes the fewest accelerators that it can."""
+        options = [its for its in self._question.options.values() if its]
+        used = max((min(option.accelerators for option in its) for its in options), default=0)
+        if self._question.aim != SECONDS:
+            return used, 0
+        times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))
+        return (max(times, default=0) if self._model.full else 0), 0
+
+    def arrangements(self) -> Iterator[Arrangement]:
+        """Every arrangement; the first one in any case."""
+        for each in arrangements(self._question, self._model):
+            yield each
+            if not self._spend(LISTED):
+                return
+
+    def by_work(self, waiting: Sequence[Arrangement]) -> list[tuple[Price, Arrangement]]:
+        """Arrangements by the work of their busiest set, without those that have no design."""
+        found = []
+        for number, each in enumerate(waiting):
+            self._spend(LOOK)
+            structure = each.one_by_one
+            lean = self._lean_of(structure)
+            floor = self._least.busiest(self._sizing(structure, self._excluded)) if lean is None else lean.busiest(structure)
+            if floor is not None:
+                found.append((floor, number, each))
+        return [(floor, each) for floor, _, each in sorted(found, key=lambda its: its[:2])]
+
+    def of(self, arrangement: Arrangement) -> Iterator[Candidate]:
+        """Its structures that can have a design; the first one in any case."""
+        for structure in arrangement.structures():
+            more = self._spend(LOOK)
+            if self._skip is None or not self._skip(structure):
+                out = tuple(design for design in self._excluded if structure.is_of(design))
+                sizing, lean = self._sizing(structure, out), self._lean_of(structure)
+                floor = self._least.of(sizing) if lean is None else lean.least(structure)
+                self._seen += 1
+                if floor is not None:
+                    yield Candidate(self._seen, sizing, lean, floor, out)
+            if not more:
+                return
+
+    def _sizing(self, structure: Structure, out: Sequence[Design]) -> Sizing:
+        return Sizing(self._question, self._model, structure, self._ways, len(out))
+
+    def _lean_of(self, structure: Structure) -> Lean | None:
+        """Where it is looked at first, if that spares listing what really fits."""
+        return None if all(len(its) == 1 for its in structure.sets) else self._lean
