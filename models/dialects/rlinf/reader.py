@@ -31,7 +31,7 @@ from .components.flow_commas import split_by_commas
 from .components.least import accelerators_per_node
 from .modes import read_mode
 from .planning.opened import Opened
-from .planning.profiled import is_profiled, judged_plan
+from .planning.profiled import KEY, is_profiled, judged_plan
 from .recognise import HINTS, NAME
 from .work.batches import batches
 from .work.environments import environments
@@ -126,6 +126,10 @@ def _problem(
     if block is not None and not planned.own and is_profiled(root, block):
         block = judged_plan(block, components, notes.findings)
     said = Said(components, planned.relations)
+    if placed is not None and (block is not None or isinstance(root.get(KEY), Mapping)):
+        from .planning.misspelt import misspelt_times
+
+        misspelt_times(notes, root.get(KEY), block, [each.name for each in components])
     if block is not None:
         from ...hints import add_block
 

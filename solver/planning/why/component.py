@@ -46,6 +46,9 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
     if timed and _counts(problem, component, None, space):
         told = "its times were measured with other degrees than it may have, or on other accelerators than it may use"
         return _impossible(component, "timed", told, "measure it as it may run, or leave the degrees and the `accelerator` of a time out")
+    if not any(space.allowed(problem, component, kind) for kind in range(len(space.kinds))):
+        told = "no accelerator that it may use is free of components with given ranks and of other jobs"
+        return _impossible(component, "node_group", told, "let it use other nodes, or leave other ranks open")
     told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
     return _impossible(component, "parallel", told, "leave its degrees open, or let it use other nodes")
 

@@ -1,0 +1,35 @@
+"""A time of a component that the file does not have is told with the name that was probably meant."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.findings.finding import Finding
+
+from .test_open import Read, text
+
+
+def told(read: Read, written: str) -> list[Finding]:
+    return [each for each in read(written).findings if each.code == "PW104"]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("rewrad_cost", "reward_cost"), ("rollout_costs", "rollout_cost"), ("env_profile", "env_profile_data"), ("something", None)],
+)
+def test_a_key_of_the_profile_that_belongs_to_nothing(read: Read, key: str, meant: str | None) -> None:
+    (finding,) = told(read, text().replace("actor_cost: 40", f"actor_cost: 40, {key}: 3"))
+    assert finding.message == f"`profile_data.{key}` belongs to no component of the file: it is ignored"
+    assert finding.severity.value == "warning" and (finding.edit and finding.edit.text) == meant
+
+
+@pytest.mark.parametrize("key", ["reward_cost", "critic_cost", "env_cost", "critic_inference_cost", "env_profile_data"])
+def test_what_other_files_of_rlinf_have_is_no_slip(read: Read, key: str) -> None:
+    """The same profile serves jobs with a critic, or without."""
+    assert not told(read, text().replace("actor_cost: 40", f"actor_cost: 40, {key}: 3"))
+
+
+def test_hints_about_a_name_that_is_nearly_that_of_a_component(read: Read) -> None:
+    block = "placewright: {components: {rolout: {seconds: {8: 224}}, inference: {seconds: 3}, judge: {seconds: 3}}}\n"
+    (finding,) = told(read, text() + block)
+    assert finding.message == "`rolout` is no component that the file places: it is searched as one of its own"
+    assert finding.edit is not None and finding.edit.text == "rollout"
