@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Mapping
+from typing import Callable, Iterator, Mapping, Sequence
 
 from ....component import Parallel
 from ....findings.finding import Severity
@@ -14,6 +14,8 @@ from ..setup import Setup
 
 MOST_TRIED = 2048
 """Readings that are made; what needs more is taken to be accepted, and judged when it is written."""
+MOST_BESIDE = 256
+"""Readings of sizes whose nodes are not whole, besides; what needs more is not proposed."""
 Again = Callable[[Mapping[str, int]], Setup]
 """The job with other numbers in the place of those that are written, judged in all respects."""
 Accepted = frozenset[tuple[int, Parallel]]
@@ -25,26 +27,31 @@ def accepted(
     """Component -> the counts and degrees with which the fewest kinds of errors are told of it and of its pool, and one that always is.
 
     `degrees` are the choices of the components of the pool, with the numbers that say them. The counts are those of parts of one
-    node, and of whole nodes.
+    node, of whole nodes, of the pool as the file has it, and of as many of the same part of several nodes as are soon read.
     """
-    every = _sizes(cluster)
+    free = _free(cluster)
+    every = _sizes(free)
     tries = max(1, sum(map(len, degrees.values())))
     sizes = every[: max(1, MOST_TRIED // tries)]
+    own = [(parts.count, parts.size) for parts in pool.parts if parts.count <= len(free) and parts.size <= free[parts.count - 1]]
+    beside = [pair for pair in dict.fromkeys((*own, *_uneven(free))) if pair not in every]
     found: dict[str, tuple[Accepted, str]] = {}
     known: dict[tuple[tuple[str, int], ...], dict[str, list[str]]] = {}
     for name, choices in degrees.items():
-        faults = {}
-        for nodes, each in sizes:
+        faults: dict[tuple[int, Parallel], list[str]] = {}
+        for nodes, each in (*sizes, *beside[: max(len(own), MOST_BESIDE // tries)]):
             for parallel, said in choices.items():
                 changes = {pool.nodes_key: nodes, pool.accelerators_key: each, **said}
                 key = tuple(sorted(changes.items()))
                 if key not in known:
                     known[key] = _faults(again(changes), pool)
-                faults[nodes * each, parallel] = known[key][name]
+                pair = nodes * each, parallel
+                faults[pair] = min(faults.get(pair, known[key][name]), known[key][name], key=len)
         least = min(map(len, faults.values()), default=0)
         best = {pair: told for pair, told in faults.items() if len(told) == least}
         judged_later = {(nodes * each, parallel) for nodes, each in every[len(sizes) :] for parallel in choices}
-        found[name] = frozenset({*best, *judged_later}), next((told[0] for told in reversed(best.values()) if told), "")
+        largest = sorted(best.items(), key=lambda its: its[0][0])
+        found[name] = frozenset({*best, *judged_later}), next((told[0] for _, told in reversed(largest) if told), "")
     return found
 
 
@@ -60,11 +67,18 @@ def _faults(setup: Setup, pool: Pool) -> dict[str, list[str]]:
     }
 
 
-def _sizes(cluster: Cluster) -> list[tuple[int, int]]:
-    """(nodes, accelerators on each): parts of one node, then whole ones."""
+def _free(cluster: Cluster) -> list[int]:
+    """How many accelerators are free on each node that has some, the most first."""
     counts = (node.free(ACCELERATOR).bit_count() for node in cluster.nodes)
-    free = sorted((count for count in counts if count), reverse=True)
-    if not free:
-        return []
-    parts = [(1, count) for count in range(1, free[0] + 1)]
+    return sorted((count for count in counts if count), reverse=True)
+
+
+def _sizes(free: Sequence[int]) -> list[tuple[int, int]]:
+    """(nodes, accelerators on each): parts of one node, then whole ones."""
+    parts = [(1, count) for count in range(1, max(free, default=0) + 1)]
     return parts + [(nodes, free[nodes - 1]) for nodes in range(2, len(free) + 1) if free[nodes - 1] == free[0]]
+
+
+def _uneven(free: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The same with a part of each of several nodes, the fewest nodes first."""
+    return ((nodes, each) for nodes in range(2, len(free) + 1) for each in range(free[nodes - 1], 0, -1))

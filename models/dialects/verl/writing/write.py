@@ -5,7 +5,11 @@ verl names no node, so an answer can be written where the pools, laid out again,
 
 from __future__ import annotations
 
+from itertools import islice, product
+from math import gcd
+
 from ....configuration.notes import Notes
+from ....findings.finding import UnusableInput
 from ....findings.span import Edit, Span, apply_edits
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment, seats
@@ -15,46 +19,67 @@ from ....text.interpolation import Interpolator
 from ....text.source import Source
 from ....text.tree import Scalar
 from ...dialect import Degrees
+from ..configuration import Configuration
 from ..hinted import is_open
 from ..planning.degrees import amounts_of, changed
 from ..reader import FRAMEWORK, declared_in, read
 from .entries import added, instead, refused
 
+MOST_TRIED = 64
+"""Combinations of sizes that are tried until one is laid out as the answer says."""
+
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
     """The edits of the keys that say how large the open pools are, and of those of the degrees that were chosen.
 
-    Raises UnusableInput (PW603) where verl cannot say the answer: parts of different sizes, or other nodes than it would take.
+    Raises UnusableInput (PW603) where verl cannot say the answer: in parts of one size it would take other nodes.
     """
     notes = Notes(reading.document, FRAMEWORK)
     planned = reading.problem is not None and reading.problem.job.laying is not None
     entry, settings, declared = declared_in(notes, Interpolator.of(reading.document), None, planned)
-    numbers = [size for pool in declared.pools if is_open(settings, pool) for size in _sizes(pool, assignment)]
-    for name, parallel in degrees.items():
-        amounts = amounts_of(settings, entry, declared, name)
-        numbers += [(amounts[degree].name, value) for degree, value in changed(amounts, parallel).items()]
+    chosen = [
+        (amounts[degree].name, value)
+        for name, parallel in degrees.items()
+        for amounts in (amounts_of(settings, entry, declared, name),)
+        for degree, value in changed(amounts, parallel).items()
+    ]
+    first: UnusableInput | None = None
+    for sizes in islice(product(*(_sizes(pool, assignment) for pool in declared.pools if is_open(settings, pool))), MOST_TRIED):
+        edits = _edits(reading, settings, [*(pair for its in sizes for pair in its), *chosen], planned)
+        try:
+            _check(reading, assignment, degrees, edits)
+        except UnusableInput as refusal:
+            first = first or refusal
+        else:
+            return edits
+    if first is not None:
+        raise first
+    return []
+
+
+def _edits(reading: Reading, settings: Configuration, numbers: list[tuple[str, int]], planned: bool) -> list[Edit]:
+    """Those that give the keys these numbers; of a plan what another text says already stays there."""
     edits, missing = list[Edit](), dict[str, int]()
     for key, value in numbers:
         here = settings.at(key)
         if isinstance(here, Scalar) and here.span.file == reading.source.name:
             edits += instead(key, here, value)
-        elif not planned or not isinstance(here, Scalar) or here.value != value:  # a plan leaves what another text says already
+        elif not planned or not isinstance(here, Scalar) or here.value != value:
             missing[key] = value
     if reading.document.program is not None:
-        edits += _at_command_end(reading, [f"{key}={value}" for key, value in missing.items()])
-    else:
-        edits += added(reading.source, missing)
-    _check(reading, assignment, degrees, edits)
-    return edits
+        return edits + _at_command_end(reading, [f"{key}={value}" for key, value in missing.items()])
+    return edits + added(reading.source, missing)
 
 
-def _sizes(pool: Pool, assignment: Assignment) -> list[tuple[str, int]]:
-    """The keys of the size of a pool with what the answer says."""
+def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
+    """The keys of the size of a pool with what the answer says, the largest parts first: verl may put several of one pool on a node."""
     name = pool.components[0]
     counts = [mask.bit_count() for (_, kind), mask in assignment.masks(name).items() if kind == ACCELERATOR]
-    if len(set(counts)) != 1:
-        raise refused(name, f"the parts of `{pool.name}` would differ ({', '.join(map(str, counts[:8]))} accelerators on its nodes)")
-    return [(pool.nodes_key, len(counts)), (pool.accelerators_key, counts[0])]
+    if not counts:
+        raise refused(name, f"the answer has no place for `{pool.name}`")
+    whole = gcd(*counts)
+    sizes = [size for size in range(whole, 0, -1) if whole % size == 0]
+    return [[(pool.nodes_key, sum(counts) // size), (pool.accelerators_key, size)] for size in sizes]
 
 
 def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:

@@ -16,6 +16,8 @@ from placewright.models.planning.workload import STEADY, STREAM
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
+from placewright.solver.planning.after.own_ranks import own_of
+from placewright.solver.planning.costs import cost_model
 from placewright.solver.verify import verify
 
 Of = Callable[..., Reading]
@@ -83,10 +85,24 @@ def test_own_ranks_that_the_cluster_has_no_room_for_are_no_comparison() -> None:
     assert planned["actor"].runs is None
 
 
-def test_counts_are_parts_of_one_node_or_whole_nodes_that_verl_deals_its_batches_out_to() -> None:
+def test_counts_are_the_same_part_of_some_nodes_that_verl_deals_its_batches_out_to() -> None:
     accepted = problem_of(HYBRID).job.accepted
     assert {amount for amount, _ in accepted["actor"]} == {1, 2, 4, 8, 16, 32}  # 256 x 8 samples do not divide among 24 ranks
-    assert {amount for amount, parallel in accepted["rollout"] if parallel == Parallel(4)} == {4, 8, 16, 24, 32}
+    assert {amount for amount, parallel in accepted["rollout"] if parallel == Parallel(4)} == {4, 8, 12, 16, 24, 32}
+
+
+def test_the_files_own_parts_of_several_nodes_may_be_proposed() -> None:
+    text = SEPARATE.replace("trainer.n_gpus_per_node=4 trainer.nnodes=1", "trainer.n_gpus_per_node=6 trainer.nnodes=2")
+    text = text.replace("rollout.n_gpus_per_node=4 rollout.nnodes=1", "rollout.n_gpus_per_node=2 rollout.nnodes=2")
+    text = text.replace("train_batch_size=256", "train_batch_size=192").replace("ppo_mini_batch_size=64", "ppo_mini_batch_size=96")
+    planned = problem_of(text, "2x8", name="run.sh")
+    assert 12 in {amount for amount, _ in planned.job.accepted["actor"]}
+    answer = solve(of(text, "2x8", name="run.sh"), sandbox=False)
+    assert answer.planned is not None
+    own = own_of(planned, answer.planned.question, cost_model(answer.planned.model))
+    assert own.priced is not None
+    assert own.forbidden == ()
+    assert answer.planned.best.nanoseconds <= own.priced.nanoseconds
 
 
 def test_a_batch_of_another_size_accepts_other_counts() -> None:
