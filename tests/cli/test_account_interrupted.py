@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import placewright as pw
 import pytest
 from placewright.cli.showing.planned import account_of
-from placewright.front import question_of
+from placewright.front import question_of, searching
 from placewright.solver.planning.after import accounting
 
 FILE = "cluster: 1x8xH100\ncomponents:\n  rollout: {seconds: {8: 20}}\n  actor: {seconds: {8: 10}}\nplan: {workflow: rollout => actor}\n"
@@ -21,10 +20,11 @@ def test_what_is_known_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         raise KeyboardInterrupt
 
     problem = question_of(path).problem
-    answer = pw.solve(problem, sandbox=False)
-    blocks, data = account_of(problem, answer, 10.0, 1)
+    solve = searching(10.0, 1, sandbox=False)
+    answer = solve(problem)
+    blocks, data = account_of(problem, answer, 10.0, 1, solve)
     monkeypatch.setattr(accounting, "sensitivity", interrupted)
-    fewer, less = account_of(problem, answer, 10.0, 1)
+    fewer, less = account_of(problem, answer, 10.0, 1, solve)
     assert [block for block in blocks if "a hint is wrong" not in block] == fewer
     planned, without = data["planned"], less["planned"]
     assert isinstance(planned, dict) and isinstance(without, dict)
