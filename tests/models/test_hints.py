@@ -131,6 +131,16 @@ def test_somebody_must_say_how_large_a_set_is() -> None:
     assert findings == []
 
 
+@pytest.mark.parametrize("fault", ["{seconds: 0}", "3", "{accelerators: many}"])
+def test_what_follows_from_a_fault_is_not_told(fault: str) -> None:
+    """Neither that a component of a framework has no size, nor that those have none that go along with it."""
+    open_ = Component("a", least=1, most=UNBOUNDED)
+    *_, findings = hints(f"a: {fault}\nb: {{colocate_with: a}}", open_)
+    assert len(findings) == 1
+    *_, findings = hints(f"a: {fault}\nb: {{colocate_with: a}}\nc: {{memory: 1GiB}}")
+    assert [finding.subject for finding in findings] == ["a", "c"]
+
+
 def test_hints_that_need_a_value_that_is_not_known_are_refused() -> None:
     interpolator = Interpolator(Source("job.yaml", "a:\n  accelerators: ${oc.env:N}").root)
     resolved = interpolator.tree(interpolator.root, ())
