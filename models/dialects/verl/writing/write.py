@@ -44,7 +44,8 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
         for degree, value in changed(amounts, parallel).items()
     ]
     first: UnusableInput | None = None
-    for sizes in islice(product(*(_sizes(pool, assignment) for pool in declared.pools if is_open(settings, pool))), MOST_TRIED):
+    open_ = [pool for pool in declared.pools if is_open(settings, pool)]
+    for sizes in islice(product(*(_sizes(pool, assignment) for pool in open_)), MOST_TRIED):
         edits = _edits(reading, settings, [*(pair for its in sizes for pair in its), *chosen], planned)
         try:
             _check(reading, assignment, degrees, edits)
@@ -52,6 +53,10 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
             first = first or refusal
         else:
             return edits
+    for pool in open_:
+        if len(set(counts := _counts(pool, assignment))) > 1:
+            told = ", ".join(map(str, counts[:8]))
+            raise refused(pool.components[0], f"the parts of `{pool.name}` would differ ({told} accelerators on its nodes)")
     if first is not None:
         raise first
     return []
@@ -73,13 +78,17 @@ def _edits(reading: Reading, settings: Configuration, numbers: list[tuple[str, i
 
 def _sizes(pool: Pool, assignment: Assignment) -> list[list[tuple[str, int]]]:
     """The keys of the size of a pool with what the answer says, the largest parts first: verl may put several of one pool on a node."""
-    name = pool.components[0]
-    counts = [mask.bit_count() for (_, kind), mask in assignment.masks(name).items() if kind == ACCELERATOR]
+    counts = _counts(pool, assignment)
     if not counts:
-        raise refused(name, f"the answer has no place for `{pool.name}`")
+        raise refused(pool.components[0], f"the answer has no place for `{pool.name}`")
     whole = gcd(*counts)
     sizes = [size for size in range(whole, 0, -1) if whole % size == 0]
     return [[(pool.nodes_key, sum(counts) // size), (pool.accelerators_key, size)] for size in sizes]
+
+
+def _counts(pool: Pool, assignment: Assignment) -> list[int]:
+    """How many accelerators it has on each of its nodes."""
+    return [mask.bit_count() for (_, kind), mask in assignment.masks(pool.components[0]).items() if kind == ACCELERATOR]
 
 
 def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
