@@ -15,6 +15,7 @@ from ....models.quantity import write_memory
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..search import Searched, search
+from .common import nothing_in_common
 from .component import without_options
 from .said import contradicted, most_memory, place_of
 
@@ -157,7 +158,8 @@ def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
         yield f"{pairs} must not share accelerators", f"let {pairs} share", replace(question, apart=frozenset(), filling=())
     if question.together:
         pairs = _pairs(question.together)
-        yield f"no count fits {pairs} on the same accelerators", f"let {pairs} be on others", replace(question, together=frozenset())
+        told = f"no count fits {pairs} on the same accelerators{nothing_in_common(question)}"
+        yield told, f"let {pairs} be on others, or leave more of their counts and degrees open", replace(question, together=frozenset())
     if question.within:
         pairs = _pairs(question.within)
         yield f"no counts fit {pairs}, the one within the other", f"let {pairs} be on others", replace(question, within=frozenset())

@@ -137,3 +137,15 @@ def test_a_component_for_which_nothing_is_free_is_not_told_of_degrees(tmp_path: 
     (finding,) = pw.solve(tmp_path / "job.yaml").findings
     reason = "no accelerator that it may use is free of components with given ranks and of other jobs"
     assert finding.message == f"impossible: `b` can be run in no way: {reason}"
+
+
+def test_counts_that_have_nothing_in_common_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "train.yaml"
+    file.write_text(
+        "cluster: 2x8\ncomponents:\n"
+        "  rollout: {accelerators: 1-16, seconds: {8: 55}, parallel: {tp: 3}, colocate_with: actor}\n"
+        "  actor: {accelerators: 1-16, seconds: {8: 60, 16: 33}, scaling: table}\n"
+    )
+    answer = pw.solve(str(file), sandbox=False)
+    assert answer.verdict == IMPOSSIBLE
+    assert answer.findings[0].message.endswith("on the same accelerators: `rollout` (tp 3) can have 3, 6, 9, 12, `actor` 8, 16")
