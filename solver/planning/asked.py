@@ -8,12 +8,13 @@ from typing import Sequence
 from ...models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
 from ...models.planning.limits import Barred
 from ...models.planning.question import Question, Task
-from ...models.planning.workload import Timed, Workload
+from ...models.planning.workload import RLINF, RLINF_EMBODIED, Timed, Workload
 from ...models.problem import Problem
+from .asking.ample import Ample
 from .asking.ordered import ordered
 from .asking.related import Pairs, hold, related
 from .asking.room import areas, room
-from .options import options
+from .options import options, undominated
 
 
 def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -> Question:
@@ -25,8 +26,15 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
     parts = [_counted(problem, each) for each in problem.components if each not in given]
     space = room(problem, given)
     tasks, edges, rounds = ordered(parts, workload)
-    ways = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on, barred) for each in parts}
+    every = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
     said = related(problem, parts)
+    resident, turns = (
+        frozenset(each.name for each in parts if _is_resident(each)),
+        {each.name: each.phases for each in parts if each.phases},
+    )
+    nested = bool(said.within) or workload.nested
+    ample = Ample(space.kinds, every, resident, turns, nested or workload.model in (RLINF, RLINF_EMBODIED))
+    ways = {name: undominated(name, its, space, ample, barred) for name, its in every.items()}
     arranged = (way.among(frozenset(each.name for each in parts if hold(problem, each.name))) for way in problem.job.ways)
     return Question(
         space.kinds,
@@ -34,8 +42,8 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         ways,
         edges,
         rounds if workload.flows else (),
-        resident=frozenset(each.name for each in parts if _is_resident(each)),
-        turns={each.name: each.phases for each in parts if each.phases},
+        resident=resident,
+        turns=turns,
         together=said.together,
         apart=said.apart,
         within=said.within,
@@ -46,7 +54,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
             each.name for each in parts if each.runs is not None or (each.timed is None and not _goes_along(problem, each, said.together))
         ),
         ways=tuple(arranged),
-        nested=bool(said.within) or workload.nested,
+        nested=nested,
         phases=workload.phases,
         batches=workload.handed_on,
         aim=workload.aim,

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Sequence
+from typing import Callable, Iterator, Sequence
 
 from ...models.component import UNBOUNDED, Component, Parallel
 from ...models.machines.node_group import ACCELERATOR
-from ...models.planning.limits import Barred, Use
+from ...models.planning.limits import Barred
 from ...models.planning.question import NO_KIND, Option
 from ...models.planning.workload import Timed
 from ...models.problem import Problem
+from .asking.ample import Ample
 from .asking.room import Room, group
 from .interpolation import time_of
 from .memory.need import Need, need
 
+Figures = tuple[int, ...]
 
-def options(
-    problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int, barred: Sequence[Barred] = ()
-) -> tuple[Option, ...]:
-    """Every way to run a component that nothing else beats at the same count; where degrees are as good, the file's own stay.
+
+def options(problem: Problem, component: Component, timed: Timed | None, room: Room, batches: int) -> tuple[Option, ...]:
+    """Every way to run a component, with the file's own degrees first.
 
     `timed` is None for a component whose time nobody says: it takes accelerators and no time. Times are rounded up to whole
-    multiples of `batches`. One that is barred is no better than one that is not.
+    multiples of `batches`.
     """
     choices = sorted(problem.job.choices.get(component.name, (component.parallel,)), key=lambda each: each != component.parallel)
     found: list[Option] = []
@@ -45,8 +46,23 @@ def options(
                     takes = need(problem, one, parallel, amount, room.kinds[kind].memory)
                     its = _timed(timed, kind, amount, parallel, room.kinds[kind].model, batches, takes)
                     found += (replace(option, group=size, processes=amount // one.per_process) for option in its)
-    split = {option.group for option in found if room.splits(option.group)}
-    return tuple(_undominated(found, sorted(split), [each.uses[component.name] for each in barred if component.name in each.uses]))
+    return tuple(found)
+
+
+def undominated(name: str, found: Sequence[Option], room: Room, ample: Ample, barred: Sequence[Barred] = ()) -> tuple[Option, ...]:
+    """The options of a component that no other beats at the same count; where others are as good, the first, and the file's own before it.
+
+    Memory that is there for it whatever the others do is as good as less. One that is barred is no better than one that is not.
+    """
+    uses = [each.uses[name] for each in barred if name in each.uses]
+    sizes = sorted({option.group for option in found if option.kind != NO_KIND and room.splits(option.group)})
+
+    def figures(option: Option) -> Figures:
+        """The times, the memory, in which of the sizes its groups come that leave something over on a node, which of what is barred it is."""
+        groups = (int(option.group % size == 0) for size in sizes)
+        return (*option.nanoseconds, *ample.needs(name, option), *groups, *(int(use.meets(option)) for use in uses))
+
+    return tuple(_undominated(found, figures))
 
 
 def _shaped(problem: Problem, component: Component, parallel: Parallel) -> Component:
@@ -83,20 +99,14 @@ def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool
     return all(not (amount := getattr(use.card, split.what)) or split.fits(amount, split.of(parallel)) for split in proved)
 
 
-def _undominated(found: Sequence[Option], sizes: Sequence[int], barred: Sequence[Use]) -> Iterator[Option]:
+def _undominated(found: Sequence[Option], figures: Callable[[Option], Figures]) -> Iterator[Option]:
     """Of those with the same kind and count, those that no other equals in everything and beats or precedes in something."""
     groups: dict[tuple[int, int], list[Option]] = {}
     for option in found:
         groups.setdefault((option.kind, option.amount), []).append(option)
     for its in groups.values():
-        for place, option in enumerate(its):
-            mine = _figures(option, sizes, barred)
-            others = ((_figures(other, sizes, barred), number) for number, other in enumerate(its) if number != place)
+        every = [figures(option) for option in its] if len(its) > 1 else [()]
+        for place, (mine, option) in enumerate(zip(every, its)):
+            others = ((theirs, number) for number, theirs in enumerate(every) if number != place)
             if not any(all(a <= b for a, b in zip(theirs, mine)) and (theirs != mine or number < place) for theirs, number in others):
                 yield option
-
-
-def _figures(option: Option, sizes: Sequence[int], barred: Sequence[Use]) -> tuple[int, ...]:
-    """The times, the memory, in which of the sizes its groups come that leave something over on a node, which of what is barred it is."""
-    groups = (int(option.group % size == 0) for size in sizes)
-    return (*option.nanoseconds, option.memory, option.kept, *groups, *(int(use.meets(option)) for use in barred))

@@ -8,7 +8,8 @@ import placewright as pw
 import pytest
 from placewright.models.model_cards.of_file import read_model_config
 from placewright.models.model_cards.resolve import with_models
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.room import room
+from placewright.solver.planning.options import options
 
 JOB = """
 cluster: 1x8xH100
@@ -24,9 +25,8 @@ def sizes(file: Path, config: Path | None = None) -> set[int]:
     if config is not None:
         reading = with_models(reading, read_model_config(config))
     assert reading.problem is not None and reading.problem.job.workload is not None, reading.findings
-    question = asked(reading.problem, reading.problem.job.workload)
-    # The others are as quick here, so that one with less memory may stand for one with more.
-    return {option.parallel.tp for option in question.options["rollout"] if option.amount == option.parallel.tp}
+    problem, rollout = reading.problem, reading.problem["rollout"]
+    return {option.parallel.tp for option in options(problem, rollout, rollout.timed, room(problem, ()), 1)}
 
 
 @pytest.mark.parametrize(
