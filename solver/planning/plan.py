@@ -151,10 +151,12 @@ class _Loop:
         its = own_of(self.problem, question, self.model) if self.problem.job.own else None
         if its is None or its.priced is None or its.forbidden or (best is not None and self._price(its.priced) > best.price):
             return best
-        if best is not None and _is_where(best, self.problem.job.own):
+        if best is not None and best.answer.plan is not None and _is_where(best.answer.plan, self.problem.job.own):
             return replace(best, is_own=True)
-        answer = self.solve(self.traffic.asked(as_written(self.problem, question, its.priced.design)))
-        if answer.plan is None:
+        # What the dialect lays out is where it puts such sizes: that may be elsewhere, and could not be written.
+        placed = placing if self.problem.job.laying is not None else as_written
+        answer = self.solve(self.traffic.asked(placed(self.problem, question, its.priced.design)))
+        if answer.plan is None or not _is_where(answer.plan, self.problem.job.own):
             return best
         own = replace(self._as_placed(its.priced, answer, answer.plan), is_own=True)
         if best is None:
@@ -267,10 +269,9 @@ class _Loop:
         return _Placed(its, replace(answer, plan=self.traffic.answered(plan)), self._price(its))
 
 
-def _is_where(placed: _Placed, own: Mapping[str, Sequence[Run]]) -> bool:
+def _is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
     """Is all of it where the file itself has it?"""
-    plan = placed.answer.plan
-    return plan is not None and all(list(seats(plan.assignment.of(name))) == list(seats(runs)) for name, runs in own.items())
+    return all(list(seats(plan.assignment.of(name))) == list(seats(runs)) for name, runs in own.items())
 
 
 def _is_better(one: _Placed, other: _Placed) -> bool:
