@@ -10,6 +10,10 @@ from ...solver.wording import listed
 from ..terminal import escape
 from .words import task_name
 
+_ANY_DEGREES = (
+    "as long with any degrees, since no time says with which: the first that have room beside the others, else those that need least memory"
+)
+
 
 def assumptions(account: Account) -> str:
     """One line for each time that nobody measured on exactly these accelerators, and for what else was assumed."""
@@ -20,7 +24,7 @@ def assumptions(account: Account) -> str:
         lines.append(f"{listed(measured)}: as measured")
     degrees = [task_name(question, each.task) for each in account.bases if each.any_degrees]
     models = [task_name(question, each.task) for each in account.bases if each.any_model]
-    lines += [f"{listed(degrees)}: as long with any degrees, since no time says with which"] if degrees else []
+    lines += [f"{listed(degrees)}: {_ANY_DEGREES}"] if degrees else []
     lines += [f"{listed(models)}: as long on any accelerators, since no time says on which"] if models else []
     if account.own is not None:
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
