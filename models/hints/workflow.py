@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Collection, Iterator, Mapping, NamedTuple
 
 from ..component import Component
 from ..findings.finding import Finding, error
-from ..findings.span import Span
+from ..findings.span import Edit, Span
 from ..planning.workload import After
+from ..text.nearest import nearest
 from ..text.tree import Scalar, Sequence, Value, find
 from .entries import unknown
 
@@ -74,7 +76,9 @@ def _strange(names: list[_Part], components: Mapping[str, Component], faulty: Co
             continue
         its = components.get(text) or components.get(name)
         if its is None:
-            yield unknown(section, text, known, span)
+            found = unknown(section, text, known, span)
+            close = nearest(text, known) if span.length == len(text) else None  # else all of the chain would be replaced
+            yield replace(found, edit=Edit(span, close) if close else None)
         elif its.timed is None:
             message = f"`{section}` names `{text}`, and nobody says how long `{its.name}` takes"
             yield error(

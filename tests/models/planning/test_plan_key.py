@@ -43,6 +43,11 @@ def test_the_nearest_name_is_an_edit_of_that_word(tmp_path: Path) -> None:
     assert finding.edit is not None and finding.edit.text == "actor" and finding.edit.span == finding.span
 
 
+def test_where_a_name_has_no_place_of_its_own_nothing_is_replaced(tmp_path: Path) -> None:
+    ((finding, text),) = told(tmp_path, "\n  workflow: >-\n    rollout -> actr")
+    assert finding.help == "write `actor`" and finding.edit is None and "rollout -> actr" in text
+
+
 @pytest.mark.parametrize("chain", ["rollout -> actor -> rollout", "rollout -> actor.train", "[rollout => actor]", "actor=>rollout"])
 def test_these_are_chains(chain: str, tmp_path: Path) -> None:
     assert not told(tmp_path, f"{{workflow: {chain}}}")
