@@ -10,6 +10,7 @@ from ..asked import asked
 from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
+from ..dividing import evenly
 from ..search import search
 from .account import Account
 from .accounting import account_of
@@ -32,6 +33,7 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     own = {each.name: each.runs for each in timed if each.runs is not None}
     parts = tuple(left_open(each) if each.timed else each for each in problem.components)
     opened = replace(problem, job=replace(problem.job, components=parts, own=own))
+    opened = evenly(opened) or opened
     question, model = asked(opened, workload), cost_model(workload.model)
     priced = own_of(opened, question, model).priced
     if priced is None:

@@ -10,6 +10,7 @@ from placewright.models.answer import Answer
 from placewright.models.findings.finding import Severity
 from placewright.models.model_cards.of_file import read_model_config
 from placewright.models.model_cards.resolve import with_models
+from placewright.solver.planning.after.given import given
 
 ROWS = "{accelerators: 8, pp: 1, seconds: 100}, {accelerators: 8, pp: 2, seconds: 60}, {accelerators: 8, pp: 4, seconds: 20}"
 LAYERS = 30
@@ -65,3 +66,12 @@ def test_degrees_that_all_divide_are_chosen_without_a_word(tmp_path: Path) -> No
     answer = solved(tmp_path, "[1, 2]")
     assert pp_of(answer) == 2
     assert told(answer) == []
+
+
+def test_given_ranks_are_compared_with_what_would_be_planned(tmp_path: Path) -> None:
+    solved(tmp_path, "[2, 1, 4]", ", placement: 0-7")
+    problem = with_models(pw.load(tmp_path / "job.yaml"), read_model_config(str(tmp_path / "config.json"))).problem
+    assert problem is not None
+    account = given(problem)
+    assert account is not None
+    assert {each.parallel.pp for each in account.planned.question.options["actor"]} == {2}
