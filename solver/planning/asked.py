@@ -51,7 +51,10 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         not_fewer=said.not_fewer,
         filling=said.filling,
         alone=frozenset(
-            each.name for each in parts if each.runs is not None or (each.timed is None and not _goes_along(problem, each, said.together))
+            each.name
+            for each in parts
+            if (each.runs is not None and not _lets_all(problem, each, parts))
+            or (each.runs is None and each.timed is None and not _goes_along(problem, each, said.together))
         ),
         ways=tuple(arranged),
         nested=nested,
@@ -93,6 +96,12 @@ def _related(problem: Problem, component: Component) -> bool:
         return True
     kinds = (COLOCATED, RANK_ALIGNED, ZERO_COPY, SUBSET)
     return any(component.name in relation.components for kind in kinds for relation in problem.related(kind))
+
+
+def _lets_all(problem: Problem, given: Component, parts: Sequence[Component]) -> bool:
+    """May all that is planned use accelerators of a component whose ranks are given?"""
+    open_ = {each.name for each in parts if each.runs is None and hold(problem, each.name)}
+    return open_ <= problem.job.overlaps.get(given.name, frozenset())
 
 
 def _goes_along(problem: Problem, component: Component, together: Pairs) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Callable, Collection, Iterator
 
 from ...models.answer import UNDECIDED, Answer
-from ...models.component import Component
+from ...models.component import SUBSET, TOGETHER, Component
 from ...models.findings.finding import error
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
@@ -22,7 +22,8 @@ def overlaid(place: Solve) -> Solve:
     """
 
     def answer(problem: Problem) -> Answer:
-        overlaps = problem.job.overlaps
+        overlaps = {name: its for name, its in problem.job.overlaps.items() if not _is_related(problem, name)}
+        problem = replace(problem, job=replace(problem.job, overlaps=overlaps))
         if not overlaps or not problem.hinted:
             return place(problem)
         found = place(_without(problem, overlaps))
@@ -38,6 +39,11 @@ def overlaid(place: Solve) -> Solve:
         return checked if checked.plan is not None else _undecided(sorted(overlaps), checked)
 
     return answer
+
+
+def _is_related(problem: Problem, name: str) -> bool:
+    """Is it demanded that others are on its accelerators, or within them? Then that says where these are."""
+    return any(name in each.components for kind in (*TOGETHER, SUBSET) for each in problem.related(kind))
 
 
 def _one_by_one(problem: Problem, place: Solve) -> Answer:

@@ -86,7 +86,7 @@ def room(problem: Problem, given: Sequence[Component]) -> Room:
     over = [each for each in given if each.name in problem.job.overlaps]
     overlaid = {rank: mask & free[rank] for rank, mask in _held(problem, over).items() if mask & free[rank]}
     kept_off = {}
-    for component in problem.components if overlaid else ():
+    for component in problem.hinted if overlaid else ():
         strange = [each for each in over if component.name not in problem.job.overlaps[each.name]]
         if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
             kept_off[component.name] = kept

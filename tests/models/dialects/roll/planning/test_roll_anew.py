@@ -199,3 +199,23 @@ def test_what_the_block_says_of_nesting_holds() -> None:
     assert workload is not None
     assert not workload.nested
     assert problem_of(config(actor_infer=infer)).job.overlaps == {}
+
+
+AGENTIC: Config = {
+    "rollout_batch_size": 64, "val_batch_size": 64, "adv_estimator": "grpo", "use_kl_loss": True,
+    "train_env_manager": {"num_env_groups": 8, "group_size": 8, "tags": ["a"], "num_groups_partition": [8]},
+    "val_env_manager": {"num_env_groups": 64, "group_size": 1, "tags": ["a"], "num_groups_partition": [64]},
+    "actor_train": {"strategy_args": {"strategy_name": "megatron_train"}, "device_mapping": "list(range(0,8))"},
+    "actor_infer": {"strategy_args": {"strategy_name": "vllm"}, "device_mapping": "list(range(0,8))"},
+    "reference": {"strategy_args": {"strategy_name": "megatron_infer"}, "device_mapping": "list(range(0,8))"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("names", [("actor_train", "actor_infer"), ("actor_train",)])
+def test_a_reference_without_times_stays_with_what_trains_and_lets_others_share(names: tuple[str, ...]) -> None:
+    its = {**AGENTIC, "placewright": {"components": {name: {"seconds": {8: 120, 16: 65}} for name in names}}}
+    answer = solve(of(its, "1x8"), sandbox=False)
+    assert answer.plan is not None
+    assert {name: answer.plan.assignment.held(name) for name in ("actor_train", "actor_infer", "reference")} == dict.fromkeys(
+        ("actor_train", "actor_infer", "reference"), 8
+    )
