@@ -21,7 +21,7 @@ from .shares import shares
 
 SEARCHES = 200
 """Further searches at most, all components together."""
-SPENT = 0.5
+SPENT = 1.0
 """Deterministic seconds that these may take together."""
 
 
