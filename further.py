@@ -69,7 +69,7 @@ def replan(
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
     from .front import read_plan
-    from .solver.planning.decided import decided
+    from .solver.planning.placing.decided import decided
     from .solver.replanning.replan import moves
     from .solver.replanning.trade import with_trade
 
@@ -96,7 +96,7 @@ def alternatives(
     """
     from .models.findings.finding import UnusableInput
     from .solver.alternatives.top import alternatives as found
-    from .solver.planning.decided import decided
+    from .solver.planning.placing.decided import decided
 
     question, search = question_of(file, cluster, dialect, **options), searching(limit, seed, sandbox)
     best = question.told(search(question.problem))
@@ -123,7 +123,7 @@ def account(
     """
     from .models.findings.finding import UnusableInput
     from .solver.planning.after.accounting import account as found
-    from .solver.planning.after.given import given
+    from .solver.planning.after.own.given import given
 
     question = question_of(file, cluster, dialect, **options)
     search = searching(limit, seed, sandbox)

@@ -86,7 +86,7 @@ def solve(
     if reading is None or reading.problem is None:
         return code
     from ..solver.planning.answering import answering
-    from ..solver.planning.decided import decided
+    from ..solver.planning.placing.decided import decided
     from ..solver.sandbox.solve import solve as search
 
     try:

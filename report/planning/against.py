@@ -7,7 +7,7 @@ from typing import Sequence
 from ...models.planning.planned import Priced
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account, Other
-from ...solver.planning.after.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
+from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
 from ...solver.wording import listed, plural
 from ..terminal import escape
 from .words import design_in_words, over, seconds, task_name, total

@@ -12,8 +12,8 @@ from ...models.planning.question import NO_KIND, Question
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.basis import Basis
-from ...solver.planning.after.flip import HUNDRED, Flip, Sensitivity
-from ...solver.planning.after.own import Own
+from ...solver.planning.after.flips.flip import HUNDRED, Flip, Sensitivity
+from ...solver.planning.after.own.own import Own
 from ...solver.planning.after.usage import Turn, Usage
 
 Data = dict[str, object]

@@ -71,7 +71,7 @@ def replanned(problem: Problem, before: Plan, there: Collection[str], search: Se
 
     Raises LaunchFailed (PW714, beside `failure` and what the solver says) where there is none.
     """
-    from ...solver.planning.decided import decided
+    from ...solver.planning.placing.decided import decided
     from ...solver.pricing.near import near
     from ...solver.replanning.replan import moves
 

@@ -32,7 +32,7 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     workload = problem.job.workload
     if workload is None or not (problem.job.own or any(each.runs for each in problem.components)):
         return ()
-    from ..planning.after.own_ranks import own_of
+    from ..planning.after.own.own_ranks import own_of
     from ..planning.after.shares import shares
     from ..planning.asked import asked
     from ..planning.costs import cost_model

@@ -26,10 +26,10 @@ def answering(
         if workload is None or all(each.runs is not None for each in problem.components if each.timed):
             return place(problem) if workload is None or not workload.bandwidth else _with_traffic(problem, workload, place)
         from .dividing import dividing
-        from .laying import laid_out
         from .memory.preferring import preferring
         from .nesting import nesting
-        from .overlaid import overlaid
+        from .placing.laying import laid_out
+        from .placing.overlaid import overlaid
         from .plan import plan
 
         def planned(asked: Problem) -> Answer:

@@ -16,7 +16,7 @@ from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ..pricing.price import effect
 from ..pricing.priced import BETTER
-from .after.own_ranks import own_of
+from .after.own.own_ranks import own_of
 from .asked import asked
 from .asking.related import overlaps
 from .costs import cost_model
@@ -28,7 +28,7 @@ from .loop.beside import ALTERNATIVES, Beside
 from .loop.fitting import as_written, fitting
 from .loop.told import nothing, over_budget, overlapping, too_many
 from .loop.traffic import Traffic
-from .placing import placing
+from .placing.placing import placing
 from .search import Found, Price, Searched, search
 from .sizes.settling import Settle
 from .why.none import why_none

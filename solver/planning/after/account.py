@@ -9,9 +9,9 @@ from ....models.memory.bill import BlockBill
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Task
 from .basis import Basis
-from .fixed import WithoutRanks
-from .flip import Sensitivity
-from .own import Own
+from .flips.flip import Sensitivity
+from .own.fixed import WithoutRanks
+from .own.own import Own
 from .usage import Usage
 
 

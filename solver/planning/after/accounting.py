@@ -9,15 +9,15 @@ from ....models.planning.question import Question, Task
 from ....models.problem import Problem
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
-from ..laying import Solve, laid_out
 from ..memory.beside import beside
 from ..memory.bill import bill
+from ..placing.laying import Solve, laid_out
 from .account import Account, Other
 from .basis import bases
-from .fixed import without_ranks
-from .own_ranks import own
+from .flips.sensitivity import SEARCHES, SPENT, sensitivity
+from .own.fixed import without_ranks
+from .own.own_ranks import own
 from .placeable import Placeable
-from .sensitivity import SEARCHES, SPENT, sensitivity
 from .shares import shares
 from .usage import usages
 

@@ -11,7 +11,7 @@ from ....models.planning.design import Design
 from ....models.planning.limits import Barred, Use, inside_of
 from ....models.planning.question import NO_KIND, Question
 from ....models.problem import Problem
-from ..placing import placing
+from ..placing.placing import placing
 
 Solve = Callable[[Problem], Answer]
 PROBES = 12

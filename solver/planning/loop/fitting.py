@@ -7,7 +7,7 @@ from dataclasses import replace
 from ....models.planning.design import Design
 from ....models.planning.question import Question
 from ....models.problem import Problem
-from ..placing import placing
+from ..placing.placing import placing
 
 
 def fitting(problem: Problem, question: Question, design: Design) -> Problem:

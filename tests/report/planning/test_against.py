@@ -14,8 +14,8 @@ from placewright.report.planning.against import alternatives, own_placement, sen
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
 from placewright.solver.planning.after.account import Account
-from placewright.solver.planning.after.flip import QUICKEST, SLOWEST, Flip, Sensitivity
-from placewright.solver.planning.after.own import Own
+from placewright.solver.planning.after.flips.flip import QUICKEST, SLOWEST, Flip, Sensitivity
+from placewright.solver.planning.after.own.own import Own
 
 BY_HAND = """
 cluster: 2x8xH100

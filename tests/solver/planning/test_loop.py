@@ -21,7 +21,7 @@ from placewright.solver.planning.asked import asked
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.loop.barring import ruled_out
-from placewright.solver.planning.placing import placing
+from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
 

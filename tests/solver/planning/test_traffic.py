@@ -13,7 +13,7 @@ from placewright.models.problem import Problem
 from placewright.solver.planning import options as every_option
 from placewright.solver.planning.asked import asked
 from placewright.solver.planning.loop.traffic import Traffic
-from placewright.solver.planning.placing import placing
+from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
 

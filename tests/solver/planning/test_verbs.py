@@ -8,7 +8,7 @@ from typing import Any
 import placewright as pw
 import pytest
 from placewright.models.answer import Answer
-from placewright.solver.planning.decided import decided
+from placewright.solver.planning.placing.decided import decided
 from placewright.solver.pricing.priced import BETTER, WORSE
 
 FILE = """cluster: 2x8xH100

@@ -8,12 +8,12 @@ from random import Random
 
 import placewright as pw
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from placewright.solver.planning.after.flip import HUNDRED
+from placewright.solver.planning.after.flips.flip import HUNDRED
+from placewright.solver.planning.after.flips.sensitivity import sensitivity
 from placewright.solver.planning.after.placeable import Placeable
-from placewright.solver.planning.after.sensitivity import sensitivity
 from placewright.solver.planning.loop.at_stake import at_stake
 from placewright.solver.planning.loop.fitting import fitting
-from placewright.solver.planning.placing import placing
+from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping
 
-from ....models.planning.design import Design
-from ....models.planning.planned import Planned, Priced
-from ....models.planning.question import Option, Question
-from ....models.planning.workload import SECONDS
-from ..check import price
-from ..costs import cost_model
-from ..costs.cost_model import CostModel, iteration, segment_times
-from ..search import Searched, Skip, search
-from ..structures.structure import Structure
+from .....models.planning.design import Design
+from .....models.planning.planned import Planned, Priced
+from .....models.planning.question import Option, Question
+from .....models.planning.workload import SECONDS
+from ...check import price
+from ...costs import cost_model
+from ...costs.cost_model import CostModel, iteration, segment_times
+from ...search import Searched, Skip, search
+from ...structures.structure import Structure
+from ..placeable import Placeable
+from ..shares import shares
 from .flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip, Sensitivity
 from .floors import floors
-from .placeable import Placeable
-from .shares import shares
 
 SEARCHES = 200
 """Further searches at most, all components together."""

@@ -14,10 +14,10 @@ from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.asked import asked as question
 from placewright.solver.planning.asking.room import areas, room
-from placewright.solver.planning.overlaid import overlaid
+from placewright.solver.planning.placing.overlaid import overlaid
 from placewright.solver.searching.search import solve
 
-from ..cases import cluster, component, given, problem
+from ...cases import cluster, component, given, problem
 
 
 def timed(name: str, least: int, most: int, seconds: int = 80) -> Any:

@@ -12,8 +12,8 @@ from placewright.models.placements.assignment import compress, seats
 from placewright.models.planning.design import Design
 from placewright.models.planning.planned import Planned
 from placewright.models.problem import Problem
-from placewright.solver.planning.after.own import Own
-from placewright.solver.planning.after.own_ranks import own, own_of
+from placewright.solver.planning.after.own.own import Own
+from placewright.solver.planning.after.own.own_ranks import own, own_of
 from placewright.solver.planning.asked import asked
 from placewright.solver.planning.costs import cost_model
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ....models.component import Component
-from ....models.findings.finding import Severity
-from ....models.machines.node_group import ACCELERATOR
-from ....models.parallel import Parallel
-from ....models.placements.assignment import Assignment
-from ....models.planning.design import Block, Design
-from ....models.planning.planned import Planned, Priced
-from ....models.planning.question import NO_KIND, Option, Question
-from ....models.problem import Problem
-from ...objectives import OBJECTIVES
-from ...objectives.traffic.bytes_across import BytesAcross
-from ..check import faults
-from ..costs import cost_model
-from ..costs.cost_model import CostModel, iteration, segment_times
-from ..interpolation import time_of
-from ..loop.fitting import as_written
-from ..loop.traffic import Traffic
-from ..structures.every import segmentations
-from .basis import bases
+from .....models.component import Component
+from .....models.findings.finding import Severity
+from .....models.machines.node_group import ACCELERATOR
+from .....models.parallel import Parallel
+from .....models.placements.assignment import Assignment
+from .....models.planning.design import Block, Design
+from .....models.planning.planned import Planned, Priced
+from .....models.planning.question import NO_KIND, Option, Question
+from .....models.problem import Problem
+from ....objectives import OBJECTIVES
+from ....objectives.traffic.bytes_across import BytesAcross
+from ...check import faults
+from ...costs import cost_model
+from ...costs.cost_model import CostModel, iteration, segment_times
+from ...interpolation import time_of
+from ...loop.fitting import as_written
+from ...loop.traffic import Traffic
+from ...structures.every import segmentations
+from ..basis import bases
 from .own import Own
 from .refused import refused
 
@@ -73,7 +73,7 @@ def _demanded(problem: Problem, question: Question) -> frozenset[tuple[str, str]
 
 def _broken(problem: Problem, question: Question, design: Design) -> Iterator[str]:
     """The rules that the ranks break, where the design itself may be proposed."""
-    from ...verify import check_given
+    from ....verify import check_given
 
     for finding in check_given(as_written(problem, question, design)):
         if finding.severity is Severity.ERROR:

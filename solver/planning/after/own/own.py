@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....models.planning.planned import Priced
-from .basis import Basis
+from .....models.planning.planned import Priced
+from ..basis import Basis
 
 
 @dataclass(frozen=True)

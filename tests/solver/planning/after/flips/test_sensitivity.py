@@ -9,13 +9,13 @@ import pytest
 from placewright.models.planning.planned import Planned
 from placewright.models.planning.question import Question
 from placewright.models.planning.workload import SECONDS
-from placewright.solver.planning.after.flip import QUICKEST, SLOWEST, WORTH, Flip
-from placewright.solver.planning.after.sensitivity import sensitivity
+from placewright.solver.planning.after.flips.flip import QUICKEST, SLOWEST, WORTH, Flip
+from placewright.solver.planning.after.flips.sensitivity import sensitivity
 from placewright.solver.planning.check import price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import search
 
-from .designs import each_planned
+from ..designs import each_planned
 
 
 def scaled(question: Question, component: str, percent: int) -> Question:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import combinations, permutations
 from typing import Iterator
 
-from ...models.component import COLOCATED, SUBSET, Component, Relation
-from ...models.planning.design import Design
-from ...models.planning.question import NO_KIND, Question
-from ...models.planning.way import Shape, Way
-from ...models.problem import Problem
+from ....models.component import COLOCATED, SUBSET, Component, Relation
+from ....models.planning.design import Design
+from ....models.planning.question import NO_KIND, Question
+from ....models.planning.way import Shape, Way
+from ....models.problem import Problem
 
 REASON = "the plan"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....models.planning.planned import Priced
+from .....models.planning.planned import Priced
 
 HUNDRED = 100
 SLOWEST, QUICKEST = 200, 50

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Callable
 
-from ....models.answer import Answer
-from ....models.component import UNBOUNDED, Component
-from ....models.planning.planned import Planned
-from ....models.problem import AMOUNT, Problem
+from .....models.answer import Answer
+from .....models.component import UNBOUNDED, Component
+from .....models.planning.planned import Planned
+from .....models.problem import AMOUNT, Problem
 
 Solve = Callable[[Problem], Answer]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....models.planning.planned import Planned, Priced
-from ....models.problem import Problem
-from ..asked import asked
-from ..check import price
-from ..costs import cost_model
-from ..costs.cost_model import iteration, segment_times
-from ..dividing import evenly
-from ..search import search
-from .account import Account
-from .accounting import account_of
+from .....models.planning.planned import Planned, Priced
+from .....models.problem import Problem
+from ...asked import asked
+from ...check import price
+from ...costs import cost_model
+from ...costs.cost_model import iteration, segment_times
+from ...dividing import evenly
+from ...search import search
+from ..account import Account
+from ..accounting import account_of
 from .fixed import left_open
 from .own_ranks import own_of
 

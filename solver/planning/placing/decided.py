@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...models.answer import Answer
-from ...models.planning.workload import Workload
-from ...models.problem import Problem
+from ....models.answer import Answer
+from ....models.planning.workload import Workload
+from ....models.problem import Problem
 
 
 def decided(problem: Problem, answer: Answer) -> Problem:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable
 
-from ...models.answer import IMPOSSIBLE, Answer
-from ...models.findings.finding import error
-from ...models.problem import Problem
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.findings.finding import error
+from ....models.problem import Problem
 
 Solve = Callable[[Problem], Answer]
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Mapping
 
-from ....models.planning.question import Question
-from ....models.planning.workload import SECONDS
-from ..candidates.sight import LOOK
-from ..costs.cost_model import CostModel
-from ..search import SPENT as PART
-from ..sizes.branching import Branching
-from ..sizes.choices import Choices
-from ..sizes.sizing import Sizing
-from ..structures.every import structures
-from ..structures.structure import Structure
+from .....models.planning.question import Question
+from .....models.planning.workload import SECONDS
+from ...candidates.sight import LOOK
+from ...costs.cost_model import CostModel
+from ...search import SPENT as PART
+from ...sizes.branching import Branching
+from ...sizes.choices import Choices
+from ...sizes.sizing import Sizing
+from ...structures.every import structures
+from ...structures.structure import Structure
 
 FEW, MOST = 16, 300
 """Structures between which they are looked at: fewer are searched as quickly, of more it would take longer than what it saves."""

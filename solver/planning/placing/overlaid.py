@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Collection, Iterator
 
-from ...models.answer import UNDECIDED, Answer
-from ...models.component import SUBSET, TOGETHER, Component
-from ...models.findings.finding import error
-from ...models.placements.assignment import Assignment
-from ...models.problem import Problem
+from ....models.answer import UNDECIDED, Answer
+from ....models.component import SUBSET, TOGETHER, Component
+from ....models.findings.finding import error
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
 
 Solve = Callable[[Problem], Answer]
 

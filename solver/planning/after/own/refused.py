@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ....models.component import UNBOUNDED, Component
-from ....models.placements.assignment import Assignment
-from ....models.problem import Problem
-from ...rules.amounts.even_shares import EvenShares
+from .....models.component import UNBOUNDED, Component
+from .....models.placements.assignment import Assignment
+from .....models.problem import Problem
+from ....rules.amounts.even_shares import EvenShares
 
 
 def refused(problem: Problem, component: Component, amount: int) -> str:

@@ -1,0 +1,1 @@
+"""How wrong a hint may be until another plan is better."""
