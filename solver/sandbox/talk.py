@@ -37,7 +37,7 @@ def talk(
     and OurFault where it does what no input can excuse.
     """
     try:
-        with listening() as look, Child(child, question, seconds, look) as process:
+        with listening() as interrupts, Child(child, question, seconds, interrupts.look) as process:
             for line in process.lines():
                 message = read(line)
                 if isinstance(message, Failed):
