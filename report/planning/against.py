@@ -15,15 +15,20 @@ from .words import design_in_words, over, seconds, task_name, total
 KEEP = 5
 """Percent over the best up to which a placement that stands is worth keeping: measured times differ as much from run to run."""
 MAX_ADDS = 2
+MAX_OUT = 5
+"""Designs without a placement that are named; JSON has all of them."""
 
 
 def alternatives(account: Account) -> str:
     """The next best arrangements: what each is, what it costs, and what makes it lose."""
     planned = account.planned
     lines = [f"  {number}. {_other(account, each)}" for number, each in enumerate(account.others, 1 if account.given else 2)]
-    for out in planned.unplaceable:
-        lines.append(f"  no placement has {_priced(account, out.priced)}")
+    for out in planned.unplaceable[:MAX_OUT]:
+        known = "has" if not any(each.code == "PW604" for each in out.reason) else "is known of"
+        lines.append(f"  no placement {known} {_priced(account, out.priced)}")
         lines += [f"     {escape(out.reason[0].message)}"] if out.reason else []
+    if more := len(planned.unplaceable) - MAX_OUT if len(planned.unplaceable) > MAX_OUT else 0:
+        lines.append(f"  and of {more} more")
     if planned.without_estimates is not None:
         lines.append(f"  without the estimates of memory: {_priced(account, planned.without_estimates)}")
     title = "without these ranks, the best of each arrangement (not placed)" if account.given else "other arrangements, the best of each"

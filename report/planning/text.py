@@ -27,11 +27,11 @@ def _headline(account: Account) -> str:
     used = best.design.accelerators
     figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{used} {plural('accelerator', used)}"]
     value = total(best) if question.aim == SECONDS else used
-    distance = max(0.0, 100 * (value - planned.bound) / max(planned.bound, 1))
+    distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
-    proof = "proved the best" if planned.proved else f"within {shown} of the best possible"
+    proof = "proved the best" if planned.proved else f"within {shown} of the best possible" if planned.bound > 0 else "not bounded"
     if account.given:
-        proof = f"{shown} from the bound" + (": keep it" if distance <= KEEP else "")
+        proof = f"{shown} from the bound" + (": keep it" if distance <= KEEP else "") if planned.bound > 0 else "not bounded"
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures
     how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"

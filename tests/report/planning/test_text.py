@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import placewright as pw
+from placewright.models.findings.finding import error
+from placewright.models.planning.planned import Unplaceable
 from placewright.report.planning.text import render
 
 STEADY = """
@@ -69,3 +72,23 @@ def test_one_accelerator_is_named_as_one(tmp_path: Path) -> None:
     said = "\n".join(render(account))
     assert "9 seconds an iteration, 1 accelerator, " in said
     assert "\nthe accelerator works 100 % of the time" in said
+
+
+def test_what_nothing_is_known_of_is_not_said_to_be_bounded(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(STEADY)
+    account = pw.account(tmp_path / "job.yaml")
+    assert account is not None
+    unbounded = replace(account, planned=replace(account.planned, proved=False, bound=0))
+    headline = next(block for block in render(unbounded) if "seconds an iteration" in block)
+    assert "not bounded" in headline and "%" not in headline
+
+
+def test_of_many_designs_without_a_placement_the_first_are_named(tmp_path: Path) -> None:
+    """And what was not searched is not said to have none."""
+    (tmp_path / "job.yaml").write_text(STEADY)
+    account = pw.account(tmp_path / "job.yaml")
+    assert account is not None
+    found = [Unplaceable(account.planned.best, (error(code, "", "why"),)) for code in ("PW604", "PW601", *["PW601"] * 8)]
+    text = "\n".join(render(replace(account, planned=replace(account.planned, unplaceable=tuple(found)))))
+    assert text.count("no placement is known of") == 1 and text.count("no placement has") == 4
+    assert "and of 5 more" in text

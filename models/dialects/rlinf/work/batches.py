@@ -6,6 +6,7 @@ Source: RLinf, rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_re
 from __future__ import annotations
 
 from ....configuration.settings import Amount
+from ..modes import Placer
 from ..modes.degrees import trained
 from .chains import acted, on_processes, on_replicas, prompted
 from .environments import CHECKED, TASKS, phases
@@ -70,8 +71,11 @@ def _reasoning(work: Work, backend: str | None) -> None:
 def _rewarded(work: Work, prompts: Amount) -> None:
     """What comes to a process of `reward` are whole groups, and it stops when it has more of them than its share of all samples.
 
-    Some programs with agent loops never start it. Source: RLinf, rlinf/workers/reward/reward_worker.py, RewardWorker.compute_rewards.
+    Some programs with agent loops never start it, as those of several agents, of which nothing is said. Source: RLinf,
+    rlinf/workers/reward/reward_worker.py, RewardWorker.compute_rewards; examples/agent/wideseek_r1/train.py.
     """
+    if work.mode.placer in (Placer.MULTI_AGENT, Placer.MULTI_AGENT_EVAL):
+        return
     settings = work.settings
     proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not work.notes.partial
     work.share(

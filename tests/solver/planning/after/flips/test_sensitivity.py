@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from placewright.models.planning.planned import Planned
+from placewright.models.planning.planned import Planned, Unplaceable
 from placewright.models.planning.question import Question
 from placewright.models.planning.workload import SECONDS
 from placewright.solver.planning.after.flips.flip import QUICKEST, SLOWEST, WORTH, Flip
@@ -80,6 +80,15 @@ def test_the_traffic_of_the_plan_counts_and_others_need_none(name: str) -> None:
             assert flip.flips is None or not stands(crossing, flip.component, flip.flips), flip
             held, flipped = held + (flip.flips is None), flipped + (flip.flips is not None)
     assert held > 20 and flipped > 8 and silent > 0
+
+
+def test_nothing_is_said_of_a_plan_that_others_may_beat_already() -> None:
+    """Where designs that are better were not placed, a flip at once would be none."""
+    for planned in each_planned("stream", range(5)):
+        unsure = replace(planned, proved=False, unplaceable=(Unplaceable(planned.best, ()),))
+        found = sensitivity(unsure)
+        assert not found.flips and not found.searches
+        assert {name for name, _ in found.left} == {task.component for task in planned.question.tasks}
 
 
 @pytest.mark.parametrize("name", ["stages", "stream"])
