@@ -31,7 +31,12 @@ def alternatives(account: Account) -> str:
         lines.append(f"  and of {more} more")
     if planned.without_estimates is not None:
         lines.append(f"  without the estimates of memory: {_priced(account, planned.without_estimates)}")
-    title = "without these ranks, the best of each arrangement (not placed)" if account.given else "other arrangements, the best of each"
+    unknown = "; what they take for traffic is not known" if planned.best.traffic else ""
+    title = (
+        f"without these ranks, the best of each arrangement (not placed{unknown})"
+        if account.given
+        else "other arrangements, the best of each"
+    )
     return "\n".join([f"{title}:", *lines]) if lines else ""
 
 
@@ -47,7 +52,7 @@ def _other(account: Account, other: Other) -> str:
 
 def _adds(account: Account, other: Other, sign: int, word: str) -> str:
     """What adds most more to the iteration, or most less: `actor adds 6.111 more and rollout adds 5.766 more`; traffic too."""
-    question, traffic = account.planned.question, other.priced.traffic - account.planned.best.traffic
+    question, traffic = account.planned.question, 0 if account.given else other.priced.traffic - account.planned.best.traffic
     adds = [(time, task_name(question, task)) for task, time in other.adds] + [(traffic, "traffic")]
     its = sorted(((sign * time, name) for time, name in adds if sign * time > 0), key=lambda each: -each[0])[:MAX_ADDS]
     return listed([f"{name} adds {seconds(time)} {word}" for time, name in its])

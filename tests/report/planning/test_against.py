@@ -130,3 +130,14 @@ def test_what_no_placement_has_is_named_with_its_reason(tmp_path: Path) -> None:
     assert "  no placement has 216.5 seconds (83.1 % more): " in alternatives(replace(found, planned=planned))
     data: Any = to_data(replace(found, planned=planned))
     assert [(each["seconds"], each["why"]) for each in data["not_placeable"]] == [(pytest.approx(216.5, abs=0.1), [reason.message])]
+
+
+def test_the_traffic_of_what_was_not_placed_is_not_known(tmp_path: Path) -> None:
+    """So that the time of given ranks, with their traffic, is not beside times without it and without a word."""
+    (tmp_path / "job.yaml").write_text(CROSSING)
+    account = pw.account(tmp_path / "job.yaml")
+    assert account is not None and account.planned.best.traffic > 0
+    text = alternatives(replace(account, given=True))
+    assert "(not placed; what they take for traffic is not known):" in text and "traffic adds" not in text
+    still = replace(account.planned, best=replace(account.planned.best, traffic=0))
+    assert "traffic is not known" not in alternatives(replace(account, given=True, planned=still))
