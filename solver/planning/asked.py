@@ -8,12 +8,12 @@ from typing import Sequence
 from ...models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
 from ...models.planning.limits import Barred
 from ...models.planning.question import Question, Task
-from ...models.planning.workload import RLINF, RLINF_EMBODIED, Timed, Workload
+from ...models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
 from ...models.problem import Problem
 from .asking.ample import Ample
 from .asking.ordered import ordered
 from .asking.related import Pairs, hold, related
-from .asking.room import areas, room
+from .asking.room import areas, held_back, room
 from .options import options, undominated
 
 
@@ -61,10 +61,15 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         phases=workload.phases,
         batches=workload.handed_on,
         aim=workload.aim,
-        budget=workload.budget,
+        budget=_left(workload.budget, held_back(problem, given)),
         areas=areas(problem, parts, ways, space),
         barred=tuple(barred),
     )
+
+
+def _left(budget: Budget, held: int) -> Budget:
+    """What a budget leaves where so many accelerators are held already: it is of all components."""
+    return budget if budget.accelerators is None else replace(budget, accelerators=max(0, budget.accelerators - held))
 
 
 def _in_order(timed: Timed | None, name: str, tasks: Sequence[Task]) -> Timed | None:

@@ -93,6 +93,11 @@ def room(problem: Problem, given: Sequence[Component]) -> Room:
     return Room(kinds, tuple(tuple(nodes) for nodes in its.values()), counts, overlaid, kept_off)
 
 
+def held_back(problem: Problem, given: Sequence[Component]) -> int:
+    """How many accelerators the components of `given` hold and let nobody else use."""
+    return sum(mask.bit_count() for mask in _held(problem, [each for each in given if each.name not in problem.job.overlaps]).values())
+
+
 def _held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
     """Node rank -> the accelerators that these components hold there, as a bit mask."""
     held: dict[int, int] = {}

@@ -101,7 +101,8 @@ def _accelerators(question: Question, workload: Workload, searched: Ask) -> Chan
     best = searched(replace(question, aim=ACCELERATORS, budget=replace(question.budget, accelerators=None))).best
     if best is None:
         return None
-    need = best.price[0]
+    held = (workload.budget.accelerators or most) - most  # by components whose ranks are given
+    need, most = best.price[0] + held, most + held
     within = " for that time" if question.budget.nanoseconds is not None else ""
     return Change(
         f"at least {need} accelerators are needed{within}, {most} may be used",

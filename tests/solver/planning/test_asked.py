@@ -48,3 +48,20 @@ def test_a_power_that_no_measurement_can_have_meant_is_cut(tmp_path: Path) -> No
     planned = pw.solve(file).planned
     assert planned is not None and planned.proved
     assert planned.best.nanoseconds == 10**7 * 10**9
+
+
+def test_a_budget_is_of_all_components(tmp_path: Path) -> None:
+    """What given ranks hold is counted, also where the budget is too small."""
+    text = """
+cluster: 2x8xH100
+components:
+  rollout: {parallel: {tp: 2}, seconds: {8: 90, 16: 50}, phase: generate}
+  judge: {parallel: {tp: 2}, phase: infer, placement: 12-13}
+plan: {budget: {accelerators: MOST}}
+"""
+    (tmp_path / "job.yaml").write_text(text.replace("MOST", "12"))
+    answer = pw.solve(tmp_path / "job.yaml", sandbox=False)
+    assert answer.planned is not None and answer.planned.best.design.accelerators == 10
+    (tmp_path / "job.yaml").write_text(text.replace("MOST", "3"))
+    refused = pw.solve(tmp_path / "job.yaml", sandbox=False).findings[0]
+    assert "at least 4 accelerators are needed, 3 may be used" in refused.message and "`accelerators: 4`" in refused.help
