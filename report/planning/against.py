@@ -27,7 +27,7 @@ def alternatives(account: Account) -> str:
         known = "has" if not any(each.code == "PW604" for each in out.reason) else "is known of"
         lines.append(f"  no placement {known} {_priced(account, out.priced)}")
         lines += [f"     {escape(out.reason[0].message)}"] if out.reason else []
-    if more := len(planned.unplaceable) - MAX_OUT if len(planned.unplaceable) > MAX_OUT else 0:
+    if (more := len(planned.unplaceable) - MAX_OUT) > 0:
         lines.append(f"  and of {more} more")
     if planned.without_estimates is not None:
         lines.append(f"  without the estimates of memory: {_priced(account, planned.without_estimates)}")

@@ -28,10 +28,8 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
     tasks, edges, rounds = ordered(parts, workload)
     every = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
     said = related(problem, parts)
-    resident, turns = (
-        frozenset(each.name for each in parts if _is_resident(each)),
-        {each.name: each.phases for each in parts if each.phases},
-    )
+    resident = frozenset(each.name for each in parts if _is_resident(each))
+    turns = {each.name: each.phases for each in parts if each.phases}
     nested = bool(said.within) or workload.nested
     ample = Ample(space.kinds, every, resident, turns, nested or workload.model in (RLINF, RLINF_EMBODIED))
     ways = {name: undominated(name, its, space, ample, barred) for name, its in every.items()}
