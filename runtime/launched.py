@@ -14,7 +14,7 @@ from .recovery.restarts import Restarts
 from .recovery.trial import Trial
 from .shield import shielded
 from .starting.sharing import Given
-from .watching.audit import AuditRow
+from .watching.audit_row import AuditRow
 from .watching.monitor import OnFailure
 from .watching.watch import PERIOD
 from .workers.group import WorkerGroup, call_all

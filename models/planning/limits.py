@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Mapping
+from typing import Mapping
 
 from ..parallel import Parallel
-
-if TYPE_CHECKING:
-    from .design import Design
-    from .question import Option
 
 
 @dataclass(frozen=True)
@@ -37,11 +33,6 @@ class Use:
     parallel: Parallel
     or_more: bool = False
 
-    def meets(self, option: Option) -> bool:
-        """Does an option take this?"""
-        enough = option.amount >= self.amount if self.or_more else option.amount == self.amount
-        return enough and option.kind == self.kind and option.parallel == self.parallel
-
 
 @dataclass(frozen=True)
 class Barred:
@@ -57,18 +48,3 @@ class Barred:
     uses: Mapping[str, Use]
     inside: frozenset[tuple[str, str]] = frozenset()
     segments: tuple[int, ...] | None = field(default=None)
-
-    def bars(self, design: Design) -> bool:
-        """Is a design one of these?"""
-        if self.segments is not None and design.segments != self.segments:
-            return False
-        return (
-            all(use.meets(design.options[name]) for name, use in self.uses.items())
-            and inside_of(design, frozenset(self.uses)) == self.inside
-        )
-
-
-def inside_of(design: Design, names: frozenset[str]) -> frozenset[tuple[str, str]]:
-    """The pairs of these components of which the first lies on accelerators of the second."""
-    blocks = {name: frozenset(design.blocks_of(name)) for name in names}
-    return frozenset((one, other) for one in names for other in names if one != other and blocks[one] and blocks[one] <= blocks[other])

@@ -23,7 +23,8 @@ from ..reserving.wanted import wanted_of
 from ..shield import shielded
 from ..simulated.simulate import SimulatedCluster
 from ..simulated.simulated_cluster import simulated_machines
-from ..watching.audit import AuditRow, agreed
+from ..watching.audit import agreed
+from ..watching.audit_row import AuditRow
 from ..watching.monitor import Monitor
 from ..workers.gang import Gang
 from ..workers.group import WorkerGroup

@@ -12,7 +12,7 @@ from ..port.on_ray import NAMESPACE, RayPort
 from ..port.port import Actor, Port
 from ..port.ray_compat import need_ray
 from ..refusal import refused
-from ..watching.audit import AuditRow
+from ..watching.audit_row import AuditRow
 from ..workers.group import WorkerGroup as Workers
 from ..workers.inside.address import WorkerAddress
 from ..workers.inside.elsewhere import refusal

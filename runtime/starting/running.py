@@ -7,7 +7,7 @@ from typing import Mapping
 
 from ...models.findings.finding import Unchecked
 from ...models.placements.plan import Plan
-from ..watching.audit import AuditRow
+from ..watching.audit_row import AuditRow
 from ..watching.monitor import Monitor
 from ..workers.group import WorkerGroup
 from .sharing import Given

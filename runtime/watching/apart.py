@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from ...models.findings.finding import Finding, error
 from ...models.placements.ranks import merge, write_ranks
-
-if TYPE_CHECKING:
-    from .audit import AuditRow
+from .audit_row import AuditRow
 
 Planned = frozenset[tuple[int, str]]
 

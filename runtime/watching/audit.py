@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
@@ -12,34 +12,11 @@ from ..failure import LaunchFailed
 from ..world.matching import Match
 from ..world.vendors import VARIABLES, vendor_of
 from .apart import together
+from .audit_row import AuditRow
 from .hidden import hidden
 
 ALL = "all"
 """What a process sees from which nothing is hidden."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuditRow:
-    """One worker, as it reports itself. `visible` holds physical accelerator ids; `differences` is empty if all is right.
-
-    `devices` tell the accelerators that it sees from all others: UUIDs where a driver told them, else Ray's node and the id there.
-    `planned` are those that it should see: (node rank, physical id).
-    """
-
-    component: str
-    rank: int
-    world_size: int
-    node_rank: int
-    node: str
-    ray_node: str
-    host: str
-    pid: int
-    local_rank: int
-    local_world_size: int
-    visible: tuple[str, ...]
-    differences: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ()
-    planned: frozenset[tuple[int, str]] = frozenset()
 
 
 def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[AuditRow, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Callable, Iterator, Sequence
 
+from ...models.planning.barring import meets
 from ...models.planning.limits import Area, Barred
 from ...models.planning.question import Option, Question
 from ...models.planning.way import Multiple
@@ -53,7 +54,7 @@ def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
     for multiple in multiples(question):
         if name in (multiple.one, multiple.other):
             found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.other)]
-    found += [int(each.uses[name].meets(option)) for each in question.barred if name in each.uses]
+    found += [int(meets(each.uses[name], option)) for each in question.barred if name in each.uses]
     return tuple(found)
 
 
@@ -133,6 +134,6 @@ def _barring(structure: Structure, of: dict[str, int], barred: Barred) -> Row | 
 
     def weigh(number: int, options: Sequence[Option]) -> int:
         its = zip(structure.sets[number], options)
-        return int(all(barred.uses[name].meets(option) for name, option in its if name in barred.uses))
+        return int(all(meets(barred.uses[name], option) for name, option in its if name in barred.uses))
 
     return Row(sets, len(sets) - 1, weigh)

@@ -7,6 +7,7 @@ from typing import Callable, Iterator, Sequence
 
 from ...models.component import UNBOUNDED, Component, Parallel
 from ...models.machines.node_group import ACCELERATOR
+from ...models.planning.barring import meets
 from ...models.planning.limits import Barred
 from ...models.planning.question import NO_KIND, Option
 from ...models.planning.workload import Timed
@@ -60,7 +61,7 @@ def undominated(name: str, found: Sequence[Option], room: Room, ample: Ample, ba
     def figures(option: Option) -> Figures:
         """The times, the memory, in which of the sizes its groups come that leave something over on a node, which of what is barred it is."""
         groups = (int(option.group % size == 0) for size in sizes)
-        return (*option.nanoseconds, *ample.needs(name, option), *groups, *(int(use.meets(option)) for use in uses))
+        return (*option.nanoseconds, *ample.needs(name, option), *groups, *(int(meets(use, option)) for use in uses))
 
     return tuple(_undominated(found, figures))
 

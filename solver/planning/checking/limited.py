@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import lcm
 from typing import Iterator
 
+from ....models.planning.barring import bars
 from ....models.planning.design import Design
 from ....models.planning.limits import Area
 from ....models.planning.question import Question
@@ -31,7 +32,7 @@ def limited(question: Question, design: Design) -> Iterator[str]:
         used = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
         if used != sum(kind.accelerators for kind in question.kinds):
             yield f"{', '.join(sorted(names))} leave accelerators over"
-    if any(each.bars(design) for each in question.barred):
+    if any(bars(each, design) for each in question.barred):
         yield "it is barred"
 
 

@@ -7,8 +7,9 @@ from typing import Callable, Iterable, Mapping
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.component import UNBOUNDED, Component
+from ....models.planning.barring import inside_of
 from ....models.planning.design import Design
-from ....models.planning.limits import Barred, Use, inside_of
+from ....models.planning.limits import Barred, Use
 from ....models.planning.question import NO_KIND, Question
 from ....models.problem import Problem
 from ..placing.placing import placing

@@ -10,7 +10,8 @@ from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Node
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.placement import Placement, placements
-from placewright.runtime.watching.audit import AuditRow, compare, findings
+from placewright.runtime.watching.audit import compare, findings
+from placewright.runtime.watching.audit_row import AuditRow
 from placewright.runtime.workers.environment import rank_environment
 
 CLUSTER = Cluster((Node(0, "node-0", accelerators(4, "H100")), Node(1, "node-1")))

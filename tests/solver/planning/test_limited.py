@@ -7,8 +7,9 @@ from math import lcm
 from random import Random
 
 import pytest
+from placewright.models.planning.barring import inside_of
 from placewright.models.planning.design import Design
-from placewright.models.planning.limits import Area, Barred, Use, inside_of
+from placewright.models.planning.limits import Area, Barred, Use
 from placewright.models.planning.question import NO_KIND, Question
 from placewright.models.planning.way import Multiple, Way
 from placewright.solver.planning.check import faults, price

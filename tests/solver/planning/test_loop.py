@@ -12,6 +12,7 @@ from placewright.models.component import Component, Parallel
 from placewright.models.link import Link
 from placewright.models.locality import WHOLE, Keep, Pin, Spread
 from placewright.models.placements.run import Run
+from placewright.models.planning.barring import bars
 from placewright.models.planning.measured import SECOND, TABLE, Measured
 from placewright.models.planning.planned import Planned
 from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
@@ -163,7 +164,7 @@ def test_a_proof_rules_out_all_that_it_shows() -> None:
     out = ruled_out(asked_for, question, design, solve)
     assert set(out.uses) == {"rollout"}
     assert (out.uses["rollout"].amount, out.uses["rollout"].or_more) == (4, True)
-    assert all(out.bars(each) for _, each in priced(question, False))
+    assert all(bars(out, each) for _, each in priced(question, False))
     assert plan(asked_for, CHAIN, solve).verdict == IMPOSSIBLE
 
 

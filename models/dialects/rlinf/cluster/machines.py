@@ -13,7 +13,7 @@ from ....machines.nodes import Alike, numbered_nodes
 from ....machines.shorthand import AsDeclared
 from ....placements.ranks import merge, without
 from ....text.tree import Scalar, Value
-from .node_groups import DeclaredGroup
+from .declared_group import DeclaredGroup
 
 
 def machines_of(

@@ -15,6 +15,7 @@ from ....text.scalar_text import plain_or_quoted
 from ....text.tree import Mapping, Scalar, Sequence, Value, find
 from ..components.group_labels import read_label
 from ..components.over_groups import check_over_groups
+from .declared_group import DeclaredGroup
 from .env_configs import read_env_configs
 from .hardware import GroupHardware, read_hardware
 from .node_ranks import read_node_ranks
@@ -23,18 +24,6 @@ _KEYS = ("label", "node_ranks", "env_configs", "hardware", "hardware_type", "ign
 
 MAX_MEMBERS = 1 << 18
 """How many nodes all groups of a file may have together; an own limit."""
-
-
-@dataclass(frozen=True)
-class DeclaredGroup:
-    """A group as the file declares it. `kind` is set where it does not depend on what the nodes have."""
-
-    label: str
-    ranks: Ranks
-    kind: str | None = None
-    ignores_hardware: bool = False
-    hardware: GroupHardware | None = None
-    env_configs: tuple[EnvConfig, ...] = ()
 
 
 @dataclass

@@ -5,14 +5,12 @@ Source: RLinf, rlinf/scheduler/cluster/config.py (ClusterConfig) for the hardwar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterable, NamedTuple
+from typing import Iterable, NamedTuple
 
 from ....configuration.notes import Notes
 from ....placements.ranks import merge
 from ....text.tree import Mapping, Scalar, Sequence, kind_of
-
-if TYPE_CHECKING:
-    from ..cluster.node_groups import DeclaredGroup
+from ..cluster.declared_group import DeclaredGroup
 
 
 class _Said(NamedTuple):
