@@ -22,7 +22,7 @@ from ...costs.cost_model import CostModel, iteration, segment_times
 from ...interpolation import time_of
 from ...loop.fitting import as_written
 from ...loop.traffic import Traffic
-from ...structures.every import segmentations
+from ...structures.segmentations import segmentations
 from ..basis import bases
 from .own import Own
 from .refused import refused
