@@ -9,7 +9,7 @@ from ..models.answer import Answer
 from ..models.findings.finding import Finding
 from ..models.findings.span import Edit
 from ..models.placements.moves import Moves
-from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
+from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ..models.planning.planned import Planned
 from ..models.reading import Reading
 from .diff import diff
@@ -20,8 +20,9 @@ from .table import components_table, placements_table, table
 from .terminal import escape, paint
 from .text import render_unchecked
 
+GIVEN = "given"
 _HOW = {
-    "given": "all ranks are given",
+    GIVEN: "all ranks are given",
     "greedy": "greedy meets the bound",
     "sweep": "proved by a sweep",
     "patterns": "proved by counting uses of alike domains",
@@ -55,7 +56,7 @@ def render(
     blocks += planned
     if plan.degrees:
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
-    if plan.status != VERIFIED:
+    if answer.how != GIVEN:
         blocks.append(_terms(plan) if plan.terms else "objective: nothing to weigh, every placement that holds is as good")
     blocks += [*([render_moves(moves, plan)] if moves else []), *further]
     if edits:
@@ -84,14 +85,15 @@ def _terms(plan: Plan) -> str:
     return table(rows, right=(1, 2))
 
 
-def _of_counts(planned: Planned, plan: Plan, how: str, colour: bool) -> tuple[str, str]:
-    """(word, how) of a plan whose counts were chosen: it is no better proved than they are."""
+def _of_counts(planned: Planned, how: str) -> str:
+    """How a plan was found whose counts were chosen by time; `how` of its placement."""
     if not planned.proved:
-        return paint(FEASIBLE, "yellow", colour), "the counts are not proved the best"
-    if plan.status == VERIFIED:
-        ranks = "the ranks are the file's own" if planned.is_own else "ranks follow from them"
-        return paint(OPTIMAL, "green", colour), f"counts proved the best, {ranks}"
-    return paint(plan.status, "green" if plan.status == OPTIMAL else "yellow", colour), f"counts proved the best, {how}"
+        return "the counts are not proved the best"
+    if how == _HOW[GIVEN]:
+        how = "the ranks are the file's own" if planned.is_own else "ranks follow from them"
+    elif how not in _HOW.values():
+        how = f"the placement {how}"
+    return f"counts proved the best, {how}"
 
 
 def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:
@@ -99,6 +101,6 @@ def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: 
     gap = "less than 0.1%" if 0 < plan.gap < 0.0005 else f"{plan.gap:.1%}"
     how = f"within {gap} of the best possible" if plan.status not in (OPTIMAL, VERIFIED) else _HOW[answer.how]
     if answer.planned is not None:
-        word, how = _of_counts(answer.planned, plan, how, colour)
+        how = _of_counts(answer.planned, how)
     saved = f"; plan in {escape(output)}" if output else ""
     return f"{escape(reading.source.name)}: {word} ({how}) in {plan.seconds:.2f} s, {plan.digest[:19]}{saved}"

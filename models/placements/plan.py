@@ -33,7 +33,8 @@ class Term:
 class Plan:
     """Where every process of every component goes.
 
-    `status` is ``verified`` (the ranks were given), ``optimal`` (proved) or ``feasible`` (within `gap` of the bound).
+    `status` is ``verified`` (the ranks were given), ``optimal`` (proved) or ``feasible`` (within `gap` of the bound, or its counts
+    were chosen by time and are not proved the best).
     `seconds` is the time it took and no part of the digest. `degrees` are the parallel degrees that were chosen where a
     choice was left. `cpus` are the CPUs that are reserved for each process of a component (see reserved.py).
     """

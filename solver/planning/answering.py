@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Callable
 
 from ...models.answer import Answer
+from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED
 from ...models.problem import Problem
 from .counting import OnCounting, silent
 
@@ -36,7 +37,7 @@ def answering(
             return plan(asked, asked.job.workload or workload, overlaid(laid_out(place)), limit, seed, settle, answer_interrupted, counting)
 
         found = preferring(problem, dividing(nesting(planned)), limit, seed)
-        return _with_degrees(found, problem)
+        return _as_proved(_with_degrees(found, problem))
 
     return answer
 
@@ -57,3 +58,11 @@ def _with_degrees(answer: Answer, problem: Problem) -> Answer:
     options = answer.planned.best.design.options
     chosen = {name: options[name].parallel for name in problem.job.choices if name in options}
     return replace(answer, plan=replace(answer.plan, degrees={**answer.plan.degrees, **chosen})) if chosen else answer
+
+
+def _as_proved(answer: Answer) -> Answer:
+    """A plan is no better proved than its counts are; where these are, and only one placement of them may be had, that is the best."""
+    if answer.plan is None or answer.planned is None:
+        return answer
+    status = FEASIBLE if not answer.planned.proved else OPTIMAL if answer.plan.status == VERIFIED else answer.plan.status
+    return replace(answer, verdict=status, plan=replace(answer.plan, status=status))
