@@ -129,7 +129,9 @@ def _problem(
     if placed is not None and (block is not None or isinstance(root.get(KEY), Mapping)):
         from .planning.misspelt import misspelt_times
 
-        misspelt_times(notes, root.get(KEY), block, [each.name for each in components])
+        task = settings.at("runner.task_type")
+        word = task.text if isinstance(task, Scalar) else ""
+        block = misspelt_times(notes, root.get(KEY), block, [each.name for each in components], word)
     if block is not None:
         from ...hints import add_block
 

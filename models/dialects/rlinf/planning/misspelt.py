@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Collection
 
 from ....configuration.notes import Notes
 from ....roles import ROLES as COMMON
 from ....text.nearest import nearest
-from ....text.tree import Mapping, Value
+from ....text.tree import Entry, Mapping, Value
+from ..modes.task import TASKS
 from .profile import BY_ENVIRONMENTS, COST
 from .profiled import KEY
 from .reasoning import CRITICS, INFERENCE
@@ -16,8 +18,12 @@ _KNOWN = frozenset((*COMMON, *INFERENCE, CRITICS))
 """Components that RLinf's programs may have, besides those that a file places."""
 
 
-def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str]) -> None:
-    """A warning for each key of `profile_data`, and each component of the block `placewright`, that belongs to no component."""
+def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
+    """The hints, without those of names that are nearly those of components; what is nearly one, there or in `profile_data`, is told.
+
+    RLinf's own programs, which a `task` of theirs tells of, have no component of such a name: nothing follows from its hints. Other
+    programs may have one, which is searched.
+    """
     entries = profile if isinstance(profile, Mapping) else ()
     known = [f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE, CRITICS))] + list(BY_ENVIRONMENTS.values())
     for entry in entries:
@@ -29,11 +35,27 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
         advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{each}`" for each in known)
         notes.warn("PW104", KEY, message, entry.key.span, "not known", advice, notes.renamed(entry, close) if close else None)
     inner = hints.get("components") if isinstance(hints, Mapping) else None
+    nobody: list[Entry] = []
     for entry in inner if isinstance(inner, Mapping) else ():
         name = entry.key.text
         close = nearest(name, placed) if name not in placed and name not in _KNOWN else None
-        if close:
+        if close and task in TASKS:
+            message = f"`{name}` is no component of this job"
+            notes.error("PW104", name, message, entry.key.span, "not placed", f"write `{close}`", notes.renamed(entry, close))
+            nobody.append(entry)
+        elif close:
             message = f"`{name}` is no component that the file places: it is searched as one of its own"
             notes.warn(
                 "PW104", name, message, entry.key.span, "not placed", f"write `{close}`, if that is meant", notes.renamed(entry, close)
             )
+    return _without(hints, inner, nobody) if nobody else hints
+
+
+def _without(hints: Value | None, inner: Value | None, nobody: Collection[Entry]) -> Value | None:
+    """The block without these entries of its components; None where nothing else is in it."""
+    if not isinstance(hints, Mapping) or not isinstance(inner, Mapping):
+        return hints
+    left = Mapping(tuple(each for each in inner if each not in nobody), inner.span, inner.flow)
+    entries = (replace(each, value=left) if each.value is inner else each for each in hints)
+    kept = tuple(each for each in entries if each.value is not left or left.entries)
+    return Mapping(kept, hints.span, hints.flow) if kept else None

@@ -28,8 +28,26 @@ def test_what_other_files_of_rlinf_have_is_no_slip(read: Read, key: str) -> None
     assert not told(read, text().replace("actor_cost: 40", f"actor_cost: 40, {key}: 3"))
 
 
+BLOCK = "placewright: {components: {rolout: {seconds: {8: 224}}, inference: {seconds: 3}, judge: {seconds: 3}}}\n"
+
+
 def test_hints_about_a_name_that_is_nearly_that_of_a_component(read: Read) -> None:
-    block = "placewright: {components: {rolout: {seconds: {8: 224}}, inference: {seconds: 3}, judge: {seconds: 3}}}\n"
-    (finding,) = told(read, text() + block)
-    assert finding.message == "`rolout` is no component that the file places: it is searched as one of its own"
+    """RLinf's own programs have no such component, so nothing else is told of it: it is nothing that could be placed."""
+    reading = read(text() + BLOCK)
+    (finding,) = [each for each in reading.findings if each.code == "PW104"]
+    assert finding.message == "`rolout` is no component of this job" and finding.severity.value == "error"
     assert finding.edit is not None and finding.edit.text == "rollout"
+    assert reading.problem is not None and "rollout" in {each.name for each in reading.problem.components}
+    assert "rolout" not in {each.name for each in reading.problem.components}
+
+
+def test_one_slip_is_one_finding(read: Read) -> None:
+    """Of a name that nobody has it is not also told how large it is, or where it may be."""
+    (finding,) = read(text() + "placewright: {components: {rolout: {parallel: {tp: 2}}}}\n").findings
+    assert finding.message == "`rolout` is no component of this job"
+
+
+def test_programs_of_other_people_may_have_a_component_of_nearly_the_same_name(read: Read) -> None:
+    (finding,) = told(read, text().replace("runner: {task_type: reasoning}\n", "") + BLOCK)
+    assert finding.message == "`rolout` is no component that the file places: it is searched as one of its own"
+    assert finding.severity.value == "warning"
