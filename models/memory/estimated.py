@@ -74,19 +74,20 @@ def _shape(estimate: Estimate, card: ModelCard | None) -> Shape:
 
 def _missing(work: Work) -> list[str]:
     """What nobody says, and is not counted."""
-    what = "the cache" if work.serves else "activations"
+    what, shape = "the cache" if work.serves else "activations", work.shape
+    found = ["parts of the model for images or sound: nobody says `parameters`"] if shape.partial and not shape.said else []
     if not work.estimate.sequence:
-        return [f"{what}: nobody says `sequence`"]
-    if not (work.shape.layers and work.shape.hidden and (work.shape.cached or not work.serves)):
-        return [f"{what}: the layers and the width of the model are not known"]
-    return []
+        found.append(f"{what}: nobody says `sequence`")
+    elif not (shape.layers and shape.hidden and (shape.cached or not work.serves)):
+        found.append(f"{what}: the layers and the width of the model are not known")
+    return found
 
 
 def _assumed(work: Work, card: ModelCard | None) -> list[str]:
     """What is taken for granted."""
     found = [f"the model is taken for `{card.name}`, by the last part of its path"] if card is not None and card.assumed else []
     if not work.shape.said:
-        found.append(f"{work.shape.counted:,} parameters, counted from the shape of the model")
+        found.append(f"{work.shape.counted:,} parameters, counted from the shape of the model, with gated feed-forward parts")
     if work.optimizer != NONE and work.estimate.sequence and work.estimate.recompute == FULL:
         found.append("layers are computed again in the backward pass (`recompute: full`)")
     return found

@@ -9,18 +9,19 @@ from .term import MEBIBYTE, Term
 from .work import Work
 
 PAPER = "PagedAttention, arXiv 2309.06180, section 3"
-ENGINE = "vLLM, vllm/config (CacheConfig.gpu_memory_utilization)"
+ENGINE = "vLLM, vllm/config/cache.py (CacheConfig.gpu_memory_utilization)"
 
 
 def cache(work: Work, others: Sequence[Term]) -> Iterator[Term]:
     """What the sequences need; or, where the engine takes a part of the accelerator whatever it needs, what that leaves beside `others`.
 
-    tp ranks divide key-value heads among themselves, and repeat them where there are fewer; a latent is on every one of them.
+    tp ranks divide key-value heads among themselves, and repeat them where there are fewer; a latent is on every one of them. Data parallel
+    ranks in an engine have sequences of their own (vLLM, docs/serving/data_parallel_deployment.md).
     """
     shape, estimate, parallel = work.shape, work.estimate, work.parallel
     needed = 0
     if estimate.sequence and shape.cached and shape.layers:
-        sequences, bits = estimate.sequences or 1, BITS[precision(work)]
+        sequences, bits = -(-(estimate.sequences or 1) // parallel.dp), BITS[precision(work)]
         heads = shape.kv_heads or shape.heads
         divisor = 1 if shape.latent else min(parallel.tp, heads)
         tokens = sequences * -(-estimate.sequence // parallel.cp)

@@ -14,7 +14,10 @@ GATED = 3
 
 @dataclass(frozen=True)
 class Shape:
-    """The numbers of a model, 0 where they are not known; see ModelCard. `said` is the number of parameters that somebody says."""
+    """The numbers of a model, 0 where they are not known; see ModelCard. `said` is the number of parameters that somebody says.
+
+    `partial` : it is that of the language model, beside which there are parts for images or sound.
+    """
 
     said: int = 0
     layers: int = 0
@@ -30,7 +33,11 @@ class Shape:
     active_experts: int = 0
     dense_layers: int = 0
     latent: int = 0
+    query_latent: int = 0
+    rope: int = 0
+    value_size: int = 0
     tied: bool = False
+    partial: bool = False
 
     @cached_property
     def embedding(self) -> int:
@@ -52,20 +59,35 @@ class Shape:
 
     @cached_property
     def _in_layers(self) -> int:
-        """Parameters of all layers; 0 where the shape is not known well enough, or where attention is latent."""
-        wide = self.intermediate or self.expert_intermediate
-        if not (self.layers and self.hidden and self.heads and self.head_size and wide) or self.latent:
+        """Parameters of all layers; 0 where the shape is not known well enough."""
+        wide, attention = self.intermediate or self.expert_intermediate, self._attention
+        if not (self.layers and self.hidden and attention and wide):
             return 0
-        attention = 2 * self.hidden * self.head_size * (self.heads + (self.kv_heads or self.heads))
         dense = self.dense_layers if self.experts else self.layers
         routed = self.layers - dense
         shared = self.experts * self.hidden + GATED * self.hidden * self.expert_intermediate * self.shared_experts
         forward = dense * GATED * self.hidden * self.intermediate + routed * shared
         return self.layers * attention + forward + self.expert_parameters
 
+    @property
+    def _attention(self) -> int:
+        """Parameters of attention of a layer.
+
+        Where keys and values come from a latent: into the latents, from each to its heads, and out (DeepSeek-V2, arXiv 2405.04434, section 2.1;
+        its appendix C has the formulas).
+        """
+        if not self.latent:
+            return 2 * self.hidden * self.head_size * (self.heads + (self.kv_heads or self.heads))
+        if not (self.heads and self.rope and self.value_size):
+            return 0
+        queries = self.heads * self.head_size
+        into = self.query_latent * (self.hidden + queries) if self.query_latent else self.hidden * queries
+        heads = (self.latent - self.rope) * self.heads * (self.head_size - self.rope + self.value_size)
+        return into + self.hidden * self.latent + heads + self.heads * self.value_size * self.hidden
+
     @cached_property
     def counted(self) -> int:
-        """Parameters that the shape comes to, without norms and biases; 0 where it is not known well enough."""
+        """Parameters that the shape comes to, without norms and biases, and of the language model alone; 0 where it is not known well enough."""
         return self._in_layers + self.embedding + (0 if self.tied else self.embedding) if self._in_layers else 0
 
     @property
@@ -93,8 +115,8 @@ def shape_of(estimate: Estimate, card: ModelCard | None) -> Shape:
         said, number("layers"), hidden, heads, number("kv_heads") or heads, number("head_size") or (hidden // heads if heads else 0),
         number("intermediate"), number("vocabulary"), number("experts"), each, known.shared_experts,
         known.active_experts, known.dense_layers,
-        known.latent,
-        bool(known.tied),
+        known.latent, known.query_latent, known.rope, known.value_size,
+        bool(known.tied), known.multimodal,
     )  # fmt: skip
 
 

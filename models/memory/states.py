@@ -6,11 +6,12 @@ from typing import Iterator
 
 from .estimate import BITS, DISTRIBUTED, FSDP, MEGATRON, NONE, OPTIMIZERS, ZERO1, ZERO2, ZERO3
 from .term import Term
-from .work import Work
+from .work import Parts, Work
 
 ZERO_PAPER = "ZeRO, arXiv 1910.02054, section 3.1 and figure 1"
 FSDP_PAPER = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 4.4"
-MEGATRON_PAGE = "Megatron-LM, docs/api-guide/core/dist_optimizer.md"
+PREFETCHING = "PyTorch FSDP, arXiv 2304.11277, sections 3.2 and 3.3"
+MEGATRON_PAGE = "Megatron-LM, docs/user-guide/features/dist_optimizer.md"
 _DIVIDED = {
     NONE: (), ZERO1: ("optimizer",), ZERO2: ("optimizer", "gradients"), ZERO3: ("optimizer", "gradients", "weights"),
     FSDP: ("optimizer", "gradients", "weights"), MEGATRON: (), DISTRIBUTED: ("optimizer",),
@@ -19,13 +20,18 @@ _DIVIDED = {
 
 
 def states(work: Work) -> Iterator[Term]:
-    """A term for each; those that do not train have weights alone."""
+    """A term for each; those that do not train have weights alone.
+
+    DeepSpeed's own estimators (deepspeed/runtime/zero/stage3.py, estimate_zero3_model_states_mem_needs) count 4 bytes more for each parameter
+    that is divided: gradients in 32 bits while the optimizer steps. By then activations are gone, which need more; they are not added here.
+    """
     sharding, size = work.estimate.sharding, BITS[work.estimate.precision]
     source = FSDP_PAPER if sharding == FSDP else MEGATRON_PAGE if sharding in (MEGATRON, DISTRIBUTED) else ZERO_PAPER
     trains = work.optimizer != NONE
-    count, trained = work.parameters, work.trained if trains else 0
+    count, trained = work.parameters, work.trained
     if trains and sharding == FSDP:  # the weights that are trained are kept in 32 bits; they are cast where they work
-        if frozen := count - trained:
+        frozen = Parts(count.dense - trained.dense, count.experts - trained.experts)
+        if frozen.total:
             yield _term(work, "frozen weights", frozen, size, "weights", source)
         yield _term(work, "weights", trained, 32, "weights", source)
     else:
@@ -45,13 +51,18 @@ def _gradient_bits(sharding: str, precision: str) -> int:
     return 32 if sharding == FSDP or (sharding in (MEGATRON, DISTRIBUTED) and precision != "fp16") else BITS[precision]
 
 
-def _term(work: Work, name: str, count: int, bits: int, part: str, source: str) -> Term:
+def _term(work: Work, name: str, count: Parts, bits: int, part: str, source: str) -> Term:
     divided = part in _DIVIDED[work.estimate.sharding]
-    size = -(-count * bits // (8 * (work.ranks if divided else 1)))
-    words = "{} parameters x {} bytes" + (" / {} ranks" if divided and work.ranks > 1 else "")
+    ranks, few = (work.ranks, work.expert_ranks) if divided else (1, 1)
+    size = -(-(count.dense * few + count.experts * ranks) * bits // (8 * ranks * few))
+    if count.experts and few != ranks:
+        words = "({} parameters / {} ranks + {} of experts" + (" / {} ranks" if few > 1 else "") + ") x {} bytes"
+        figures: tuple[object, ...] = (count.dense, ranks, count.experts, *((few,) if few > 1 else ()), _per_number(bits))
+    else:
+        words, figures = "{} parameters x {} bytes" + (" / {} ranks" if ranks > 1 else ""), (count.total, _per_number(bits), ranks)
     # Programs free the gradients after a step (PyTorch: `zero_grad` sets them to None); Megatron keeps its buffer.
     stays = part != "gradients" or work.estimate.sharding in (MEGATRON, DISTRIBUTED)
-    return Term(name, size, words, (count, _per_number(bits), work.ranks), source, stays)
+    return Term(name, size, words, figures, source, stays)
 
 
 def _per_number(bits: int) -> int | float:
@@ -66,8 +77,9 @@ def gathered(work: Work) -> Iterator[Term]:
     shape = work.shape
     if work.whole or work.ranks == 1 or not shape.layers:
         return
-    outer = -(-(shape.embedding + shape.head) // work.parallel.tp)
-    layer = -(-max(0, work.parameters - outer) // max(1, work.stage_layers))
+    outer = -(-(shape.embedding + (shape.head if work.parallel.pp == 1 else 0)) // work.parallel.tp)
+    divided = work.dense + (work.experts if work.expert_ranks > 1 else 0)  # the others are whole anyway
+    layer = -(-max(0, divided - outer) // max(1, work.stage_layers))
     size = work.bytes_of(2 * layer + outer)
     words = "(2 layers x {} + {} of embedding and head) x {} bytes"
-    yield Term("gathered weights", size, words, (layer, outer, _per_number(BITS[work.estimate.precision])), FSDP_PAPER, stays=False)
+    yield Term("gathered weights", size, words, (layer, outer, _per_number(BITS[work.estimate.precision])), PREFETCHING, stays=False)

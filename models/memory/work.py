@@ -10,6 +10,19 @@ from .estimate import BITS, FSDP, ZERO3, Estimate
 from .shape import Shape
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Parameters on an accelerator: those of routed experts, and all others."""
+
+    dense: int
+    experts: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.dense + self.experts
+
+
 @dataclass(frozen=True)
 class Work:
     """One component on so many accelerators.
@@ -36,6 +49,25 @@ class Work:
         return max(1, self.accelerators // (self.parallel.tp * self.parallel.pp))
 
     @property
+    def expert_ranks(self) -> int:
+        """Among how many a routed expert may be divided further: fewer, as ep ranks hold different experts.
+
+        Source: Megatron-LM, megatron/core/parallel_state.py (expert data parallel ranks are all / (tp x ep x pp)).
+        """
+        return max(1, self.accelerators // (self.expert_degree * self.parallel.pp))
+
+    @property
+    def expert_degree(self) -> int:
+        """Among how many the experts of a layer are divided.
+
+        In training that is ep and, as for everything else, tp (Megatron-LM, megatron/core/parallel_state.py, where tp of experts is that of
+        the model if nobody says otherwise). In an engine tp x dp ranks share the experts, whole or in parts (vLLM,
+        docs/serving/data_parallel_deployment.md and expert_parallel_deployment.md).
+        """
+        parallel = self.parallel
+        return max(parallel.ep, parallel.tp * parallel.dp) if self.serves else parallel.ep * parallel.tp
+
+    @property
     def whole(self) -> bool:
         """Does each data parallel rank hold its weights whole?"""
         return self.estimate.sharding not in (ZERO3, FSDP)
@@ -51,16 +83,9 @@ class Work:
 
     @cached_property
     def experts(self) -> int:
-        """Parameters of routed experts on an accelerator.
-
-        In training experts divide by ep and, as everything else, by tp (Megatron-LM, megatron/core/parallel_state.py); an engine divides
-        them by tp, or by ep, which is then tp x dp (vLLM, docs/serving/expert_parallel_deployment.md).
-        """
-        its, parallel = self.shape.expert_parameters, self.parallel
-        if not its:
-            return 0
-        divisor = max(parallel.ep, parallel.tp) if self.serves else parallel.ep * parallel.tp
-        return -(-its * self.stage_layers // (self.shape.layers * divisor))
+        """Parameters of routed experts on an accelerator."""
+        its = self.shape.expert_parameters
+        return -(-its * self.stage_layers // (self.shape.layers * self.expert_degree)) if its else 0
 
     @cached_property
     def dense(self) -> int:
@@ -78,16 +103,16 @@ class Work:
         return -(-(layers * self.stage_layers + shape.embedding * shape.layers) // (shape.layers * parallel.tp))
 
     @property
-    def parameters(self) -> int:
+    def parameters(self) -> Parts:
         """Parameters on an accelerator, before data parallel ranks divide them."""
-        return self.dense + self.experts
+        return Parts(self.dense, self.experts)
 
     @property
-    def trained(self) -> int:
+    def trained(self) -> Parts:
         """Of these, those that are trained; all where nobody says how many."""
-        if not self.estimate.trainable:
-            return self.parameters
-        return -(-self.estimate.trainable * self.parameters // self.shape.parameters)
+        every = self.shape.parameters
+        some = min(self.estimate.trainable, every)
+        return Parts(-(-some * self.dense // every), -(-some * self.experts // every)) if some else self.parameters
 
     @property
     def tokens(self) -> int:

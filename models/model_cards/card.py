@@ -21,9 +21,11 @@ class ModelCard:
     hidden : the width of the model; `head_size` that of a head, `intermediate` that of the feed-forward part of a layer.
     expert_intermediate : the width of one expert; `shared_experts` of that width work on every token,
         and `active_experts` of the routed ones. The first `dense_layers` have no experts.
-    latent : numbers that a layer caches of a token instead of keys and values.
+    latent : numbers that a layer caches of a token instead of keys and values; `rope` of them are for positions. Then `head_size` is that of
+        queries and keys, `value_size` that of values, and queries come from `query_latent` numbers, where that is not 0.
     tied : 1 where the embedding and the head are the same weights.
     assumed : the model is only taken for this one, by the last part of its path.
+    multimodal : the numbers are those of its language model; parts for images or sound are beside it.
     """
 
     name: str
@@ -42,7 +44,11 @@ class ModelCard:
     active_experts: int = 0
     dense_layers: int = 0
     latent: int = 0
+    query_latent: int = 0
+    rope: int = 0
+    value_size: int = 0
     tied: int = 0
+    multimodal: bool = False
 
     @staticmethod
     def of(name: str, numbers: Mapping[str, int]) -> ModelCard:
@@ -53,6 +59,6 @@ class ModelCard:
 
 NUMBERS = (
     "heads", "kv_heads", "layers", "vocabulary", "experts", "parameters", "hidden", "head_size", "intermediate", "expert_intermediate",
-    "shared_experts", "active_experts", "dense_layers", "latent", "tied",
+    "shared_experts", "active_experts", "dense_layers", "latent", "query_latent", "rope", "value_size", "tied",
 )  # fmt: skip
 """The fields that are numbers."""

@@ -1,6 +1,7 @@
 """Models whose numbers are known, by their official id on Hugging Face.
 
-Source: the `config.json` of each model.
+Source: the `config.json` of each model. The numbers of parameters follow from its shape with its norms and biases, one by one, and are those
+of its weights (tests/models/memory/test_parameters.py).
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _cards() -> Iterator[ModelCard]:
             tied = int(size in _TIED and f"{family}-{size}" not in _OTHERS)
             card = ModelCard(
                 "", heads, kv_heads, layers, vocabulary, parameters=parameters, hidden=hidden, head_size=hidden // heads,
-                intermediate=intermediate, tied=tied,
+                intermediate=intermediate, tied=tied, multimodal=family.endswith("-VL"),
             )  # fmt: skip
             yield from (replace(card, name=f"{family}-{size}{ending}") for ending in endings)
     for size, (heads, kv_heads, layers, experts, parameters, hidden, width) in _QWEN3.items():
@@ -80,8 +81,8 @@ def _cards() -> Iterator[ModelCard]:
         )  # fmt: skip
     for name in ("DeepSeek-V3", "DeepSeek-V3-Base", "DeepSeek-V3-0324", "DeepSeek-R1", "DeepSeek-R1-0528"):
         yield ModelCard(
-            f"deepseek-ai/{name}", 128, 128, 61, 129_280, 256, parameters=671_026_419_200, hidden=7168, expert_intermediate=2048, dense_layers=3, intermediate=18_432, shared_experts=1, active_experts=8,
-            latent=576,
+            f"deepseek-ai/{name}", 128, 128, 61, 129_280, 256, parameters=671_026_419_200, hidden=7168, head_size=192, expert_intermediate=2048, dense_layers=3,
+            intermediate=18_432, shared_experts=1, active_experts=8, latent=576, query_latent=1536, rope=64, value_size=128,
         )  # fmt: skip
 
 

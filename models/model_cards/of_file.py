@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Mapping
 
@@ -23,10 +24,15 @@ KEYS = {
     "shared_experts": ("n_shared_experts",),
     "dense_layers": ("first_k_dense_replace",),
     "active_experts": ("num_experts_per_tok",),
+    "latent": ("kv_lora_rank",),
+    "query_latent": ("q_lora_rank",),
+    "rope": ("qk_rope_head_dim",),
+    "value_size": ("v_head_dim",),
 }
 """Field of a card -> the keys that families of models have for it."""
-_LATENT, _ROPE, _TIED = ("kv_lora_rank",), ("qk_rope_head_dim",), "tie_word_embeddings"
-"""What models with multi-head latent attention cache of a token: DeepSeek-V2, arXiv 2405.04434, section 2.1. And whose head is the embedding."""
+_TIED, _WITHOUT_POSITION, _SHARED_WIDTH = "tie_word_embeddings", ("qk_nope_head_dim",), ("shared_expert_intermediate_size",)
+_OTHER_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "mm_vision_tower")
+"""What describes parts of a model for images or sound."""
 _TEXT = ("text_config", "llm_config", "thinker_config")
 """Where models of several kinds of input keep the numbers of their language model."""
 
@@ -57,9 +63,15 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
     found = {field: _number(inner, keys) or _number(config, keys) for field, keys in KEYS.items()}
     if not found["kv_heads"]:
         found["kv_heads"] = found["heads"]  # models without the key have a key-value head for each head
-    rank, rope = _number(inner, _LATENT) or _number(config, _LATENT), _number(inner, _ROPE) or _number(config, _ROPE)
-    found |= {"latent": rank + rope if rank else 0, "tied": int(_is_set(inner, _TIED) or _is_set(config, _TIED))}
-    return ModelCard.of(name, found)
+    if found["latent"]:  # `head_dim` is then that of the positions alone (transformers, models/deepseek_v3/configuration_deepseek_v3.py)
+        found["head_size"] = found["rope"] + (_number(inner, _WITHOUT_POSITION) or _number(config, _WITHOUT_POSITION))
+        found["latent"] += found["rope"]
+    else:
+        found |= {"query_latent": 0, "rope": 0, "value_size": 0}
+    if not found["shared_experts"] and found["expert_intermediate"]:  # one of their width together, as Qwen2's have
+        found["shared_experts"] = (_number(inner, _SHARED_WIDTH) or _number(config, _SHARED_WIDTH)) // found["expert_intermediate"]
+    found["tied"] = int(_is_set(inner, _TIED) or _is_set(config, _TIED))
+    return replace(ModelCard.of(name, found), multimodal=inner is not None or any(config.get(key) for key in _OTHER_PARTS))
 
 
 def _number(config: object, keys: tuple[str, ...]) -> int:

@@ -123,7 +123,7 @@ def test_what_nobody_says_is_named() -> None:
 def test_what_is_taken_for_granted_is_named() -> None:
     assert of(Estimate(), model="/models/Qwen2.5-7B").assumed == ("the model is taken for `Qwen/Qwen2.5-7B`, by the last part of its path",)
     counted = of(Estimate(layers=28, hidden=3584, heads=28, kv_heads=4, intermediate=18_944, vocabulary=152_064), model="")
-    assert counted.assumed == ("7,615,283,200 parameters, counted from the shape of the model",)
+    assert counted.assumed == ("7,615,283,200 parameters, counted from the shape of the model, with gated feed-forward parts",)
 
 
 def test_a_formula_gives_its_size() -> None:

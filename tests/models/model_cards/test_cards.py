@@ -59,7 +59,7 @@ def test_the_language_model_of_several_is_meant() -> None:
     card = card_of(
         "x", {"text_config": {"num_attention_heads": 28, "num_hidden_layers": 28}, "vision_config": {"num_heads": 16}, "vocab_size": 7}
     )
-    assert card == ModelCard("x", 28, 28, 28, 7)
+    assert card == ModelCard("x", 28, 28, 28, 7, multimodal=True)
 
 
 @pytest.mark.parametrize(
