@@ -106,8 +106,8 @@ def solve(
     placed = decided(question, answer)
     moves = previous.moves(placed, answer.plan, again)
     blocks, data = further.asked(placed, answer.plan, again)
-    planned, its = account_of(question, answer, limit, seed, again)
-    data |= its
+    planned = account_of(question, answer, limit, seed, again)
+    data |= planned.data
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     edits, unwritable = previous.writable(edits, unwritable)
     if output:
@@ -123,7 +123,8 @@ def solve(
     from ..report.solution import render
 
     colour = wants_colour(sys.stdout)
-    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour, moves, blocks, planned), color=True)
+    keeps, its = planned.keeps, planned.blocks
+    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour, moves, blocks, its, keeps), color=True)
     if write and edits and composer.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code

@@ -42,11 +42,13 @@ def render(
     moves: Moves | None = None,
     further: Sequence[str] = (),
     planned: Sequence[str] = (),
+    keeps: bool = False,
 ) -> str:
     """Everything about one answer that has a plan.
 
     `written` and `output` say what was done with it, `unwritable` why the file cannot say it, `moves` what became of a plan before it,
-    `further` what else was asked, `planned` the account of how counts were chosen by time.
+    `further` what else was asked, `planned` the account of how counts were chosen by time; `keeps`: does that advise to leave the file as
+    it is?
     """
     plan = answer.plan
     if plan is None:
@@ -60,7 +62,7 @@ def render(
         blocks.append(_terms(plan) if plan.terms else "objective: nothing to weigh, every placement that holds is as good")
     blocks += [*([render_moves(moves, plan)] if moves else []), *further]
     if edits:
-        blocks.append(f"{escape(reading.source.name)}: written" if written else diff(reading.source, edits, colour))
+        blocks.append(_change(reading, edits, written, keeps, colour))
     blocks += [_note(finding, colour) for finding in unwritable]
     blocks += [render_unchecked(answer.unchecked)] if answer.unchecked else []
     blocks.append(_verdict(reading, answer, plan, output, colour))
@@ -73,6 +75,15 @@ def to_json(plan: Plan, moves: Moves | None = None, further: Mapping[str, object
 
     text, more = plan_to_json(plan), {**({"moves": to_data(moves)} if moves else {}), **(further or {})}
     return json.dumps({**json.loads(text), **more}, indent=1) + "\n" if more else text
+
+
+def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, colour: bool) -> str:
+    """What was written into the file, or would be; where it had better stay as it is, that comes first."""
+    name = escape(reading.source.name)
+    if written:
+        return f"{name}: written, as `--write` asks; what it was may be kept as well" if keeps else f"{name}: written"
+    said = f"{name} may stay as it is; to take the plan all the same, add `--write`:\n" if keeps else ""
+    return said + diff(reading.source, edits, colour)
 
 
 def _note(finding: Finding, colour: bool) -> str:

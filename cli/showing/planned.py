@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Callable, Mapping, NamedTuple
 
 if TYPE_CHECKING:
     from ...models.answer import Answer
     from ...models.problem import Problem
 
 
-def account_of(
-    question: Problem, answer: Answer, limit: float, seed: int, solve: Callable[[Problem], Answer]
-) -> tuple[list[str], dict[str, object]]:
-    """(blocks of text, the same as JSON data); nothing where no component says its time. `solve` answers further questions."""
+class Shown(NamedTuple):
+    """The account as blocks of text and as JSON data; `keeps`: does it say that the file's own placement had better stay?"""
+
+    blocks: list[str]
+    data: Mapping[str, object]
+    keeps: bool
+
+
+NOTHING = Shown([], {}, False)
+
+
+def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve: Callable[[Problem], Answer]) -> Shown:
+    """What is shown of the account; nothing where no component says its time. `solve` answers further questions."""
     if question.job.workload is None:
-        return [], {}
+        return NOTHING
     from ...report.planning.data import to_data
     from ...report.planning.text import render
     from ...solver.planning.after.accounting import account
@@ -27,4 +36,4 @@ def account_of(
         found = given(question, limit, seed) if its is None else account(question, its, seed, searches, limit, solve)
     except KeyboardInterrupt:  # the answer is there; what else could be, or what a wrong hint would change, is not told
         found = None if answer.planned is None else account(question, answer.planned, seed, 0)
-    return ([], {}) if found is None else (render(found), {"planned": to_data(found)})
+    return NOTHING if found is None else Shown(render(found), {"planned": to_data(found)}, found.keeps)

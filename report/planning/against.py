@@ -12,8 +12,6 @@ from ...solver.wording import listed, plural
 from ..terminal import escape
 from .words import design_in_words, over, seconds, task_name, total
 
-KEEP = 5
-"""Percent over the best up to which a placement that stands is worth keeping: measured times differ as much from run to run."""
 MAX_ADDS = 2
 MAX_OUT = 5
 """Designs without a placement that are named; JSON has all of them."""
@@ -88,18 +86,13 @@ def own_placement(account: Account) -> str:
         return f"{said}, {over(yours, best)} than the plan: {words}" + _forbidden(own.forbidden)
     distance = f"{100 * (yours - best) / best:.1f} % from {bound}"
     more = used - planned.best.design.accelerators
+    held = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
     if yours == best and not planned.is_own:
-        verdict = (
-            f"as long as the plan, on {more} {plural('accelerator', more)} more"
-            if more > 0
-            else "as long as the plan, and not placed as well"
-        )
-    elif yours <= best:
-        verdict = "as good as the plan: keep it"
-    elif (yours - best) * HUNDRED <= best * KEEP:
-        verdict = f"{distance}: keep it"
+        verdict = f"as long as the plan{held or ', and not placed as well'}"
+    elif account.keeps:
+        verdict = f"{distance if yours > best else 'as good as the plan'}: keep it"
     else:
-        verdict = f"{distance}: the plan saves {seconds(yours - best)} seconds of each iteration"
+        verdict = f"{distance}{held}: the plan saves {seconds(yours - best)} seconds of each iteration"
     return f"{said}, {verdict}\n  {words}" + _forbidden(own.forbidden)
 
 

@@ -50,6 +50,8 @@ def to_data(account: Account) -> Data:
     }
     if planned.without_estimates is not None:
         found["without_estimates"] = _priced(question, planned.without_estimates)
+    if account.own is not None or account.given:
+        found["keep"] = account.keeps
     if account.own is not None:
         found["yours"] = _own(planned, account.own)
     if (freed := account.without_ranks) is not None:

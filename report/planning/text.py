@@ -6,7 +6,7 @@ from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
 from ...solver.wording import plural
 from ..table import table
-from .against import KEEP, alternatives, own_placement, sensitivities
+from .against import alternatives, own_placement, sensitivities
 from .assumptions import assumptions
 from .memory import memory
 from .words import amount, resources, seconds, task_name, total
@@ -31,22 +31,13 @@ def _headline(account: Account) -> str:
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     proof = "proved the best" if planned.proved else f"within {shown} of the best possible" if planned.bound > 0 else "not bounded"
     if account.given:
-        proof = (
-            f"{shown} from the bound" + (": keep it" if distance <= KEEP and not _is_forbidden(account) else "")
-            if planned.bound > 0
-            else "not bounded"
-        )
+        proof = f"{shown} from the bound" + (": keep it" if account.keeps else "") if planned.bound > 0 else "not bounded"
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures
     how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"
     tried = f"{every} {plural('arrangement', every)}, {how}"
     said = figures if question.aim == SECONDS else figures[::-1]
     return f"{'these ranks' if account.given else 'plan'}: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
-
-
-def _is_forbidden(account: Account) -> bool:
-    """May the file's own placement not be proposed?"""
-    return account.own is not None and bool(account.own.forbidden)
 
 
 def _components(account: Account) -> str:

@@ -8,11 +8,15 @@ from typing import Mapping
 from ....models.memory.bill import BlockBill
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Task
+from ....models.planning.workload import SECONDS
 from .basis import Basis
 from .flips.flip import Sensitivity
 from .own.fixed import WithoutRanks
 from .own.own import Own
 from .usage import Usage
+
+KEEP = 5
+"""Percent over the best up to which a placement that stands is worth keeping: measured times differ as much from run to run."""
 
 
 @dataclass(frozen=True)
@@ -53,3 +57,24 @@ class Account:
     resources: Mapping[str, str] = field(default_factory=dict)
     given: bool = False
     without_ranks: WithoutRanks | None = None
+
+    @property
+    def keeps(self) -> bool:
+        """Is the file's own placement near enough to the best that it had better stay? It may be proposed, and holds no accelerators more."""
+        planned, own = self.planned, self.own
+        if own is not None and own.forbidden:
+            return False
+        if self.given:
+            value = _total(planned.best) if planned.question.aim == SECONDS else planned.best.design.accelerators
+            return planned.bound > 0 and (value - planned.bound) * 100 <= planned.bound * KEEP
+        if own is None or own.priced is None or planned.question.aim != SECONDS:
+            return False
+        if planned.is_own:
+            return True
+        over = _total(own.priced) - _total(planned.best)
+        more = own.priced.design.accelerators - planned.best.design.accelerators
+        return over < 0 or (over > 0 and more <= 0 and over * 100 <= _total(planned.best) * KEEP)
+
+
+def _total(priced: Priced) -> int:
+    return priced.nanoseconds + priced.traffic

@@ -141,3 +141,25 @@ def test_the_traffic_of_what_was_not_placed_is_not_known(tmp_path: Path) -> None
     assert "(not placed; what they take for traffic is not known):" in text and "traffic adds" not in text
     still = replace(account.planned, best=replace(account.planned.best, traffic=0))
     assert "traffic is not known" not in alternatives(replace(account, given=True, planned=still))
+
+
+@pytest.mark.parametrize(
+    ("percent", "fewer", "forbidden", "said"),
+    [
+        (4, 0, (), "4.0 % from the bound: keep it\n"),
+        (5, 0, (), "5.0 % from the bound: keep it\n"),
+        (6, 0, (), "6.0 % from the bound: the plan saves "),
+        (4, 4, (), "4.0 % from the bound, on 4 accelerators more: the plan saves "),
+        (4, 0, ("PW207: it does not divide",), "4.0 % from the bound: the plan saves "),
+    ],
+)
+def test_yours_is_to_be_kept_near_the_best(tmp_path: Path, percent: int, fewer: int, forbidden: tuple[str, ...], said: str) -> None:
+    """What may not be proposed is not to be kept, nor what holds more accelerators and is slower; a program is told the same."""
+    found = account(tmp_path, BY_HAND, 0)
+    best = found.planned.best
+    blocks = best.design.blocks[:1] if fewer else best.design.blocks
+    plan = replace(found.planned, best=replace(best, design=replace(best.design, blocks=blocks)))
+    yours = Own(replace(best, nanoseconds=best.nanoseconds * (100 + percent) // 100), forbidden=forbidden)
+    found = replace(found, planned=plan, own=yours)
+    assert said in own_placement(found)
+    assert to_data(found)["keep"] is found.keeps is (": keep it" in said)
