@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Mapping as MappingType
+from typing import Sequence
 
 from ....component import COLOCATED, UNBOUNDED, Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
+from ....findings.finding import Unchecked
 from ....findings.span import Span
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
@@ -20,7 +22,7 @@ from .embodied import embodied
 from .opened import Opened
 from .profile import Profile, read_profile
 from .profiled import KEY, hinted_seconds
-from .reasoning import INFERENCE, ROLES, batch_of, infers, measured_on, reasoning
+from .reasoning import BATCH, INFERENCE, ROLES, batch_of, infers, measured_on, reasoning
 from .remarks import of_environments, of_rows, of_updates
 
 CODE = "PW604"
@@ -40,12 +42,10 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
         span = next(iter(profile.costs.values())).span if profile.costs else settings.top
         notes.warn(CODE, KEY, f"the times of the file choose no ranks: {why[0]}", span, "", why[1])
         return Opened(components)
-    find = embodied if task == "embodied" else reasoning
+    find, asked = embodied if task == "embodied" else reasoning, len(notes.unchecked)
     times = find(settings, cluster, placed, profile)
     if times is None:
-        unknown = next((f": `{each.subject}`" for each in notes.unchecked if each.rule == CODE), "")
-        message = f"the times of the file choose no ranks: settings that they depend on are not known here{unknown}"
-        notes.warn(CODE, KEY, message, settings.top, "", "write them into this file, or name the folder of its `defaults`")
+        _not_known(notes, settings, profile, notes.unchecked[asked:])
         return Opened(components)
     if task == "embodied":
         if profile.shares:
@@ -82,6 +82,19 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
         Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`") for name, leader in followers.items()
     )
     return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
+
+
+def _not_known(notes: Notes, settings: Settings, profile: Profile, asked: Sequence[Unchecked]) -> None:
+    """A warning that a setting is not known on which times depend: the last that was asked for, without which nothing more was."""
+    lacking = next(
+        (f"`{path}` is not in this file" for path in BATCH if not settings.has(path)), "settings that they depend on are not known"
+    )
+    why = asked[-1].why if asked else lacking
+    span = next(iter(profile.costs.values())).span if profile.costs else settings.top
+    allowed = next((each.help for each in notes.document.findings if each.code == "PW122" and each.help), "")
+    unread = allowed or "name the folder of its `defaults` with `--config-root`"
+    advice = "write it into this file" + (f", or {unread}" if notes.partial else "")
+    notes.warn(CODE, KEY, f"the times of the file choose no ranks: {why}", span, "", advice)
 
 
 def _lost(settings: Settings, cluster: Cluster, planned: MappingType[str, Component], times: MappingType[str, Timed]) -> dict[str, Lost]:

@@ -20,6 +20,8 @@ from .tables import trained as trained_on
 
 CODE = "PW604"
 INFERENCE, CRITICS = ("inference", "actor_inference"), "critic_inference"
+BATCH = ("data.rollout_batch_size", "algorithm.group_size")
+"""Without these nothing is known of the batch of a step."""
 ROLES = {**dict.fromkeys(INFERENCE, "actor"), CRITICS: "critic"}
 
 
@@ -66,7 +68,7 @@ def measured_on(cluster: Cluster, placed: Mapping[str, Component]) -> tuple[int,
 
 def batch_of(settings: Settings) -> Batch | None:
     """The batch of a step; None where a number of it is not known."""
-    prompts, group = settings.whole("data.rollout_batch_size", CODE), settings.whole("algorithm.group_size", CODE)
+    prompts, group = (settings.whole(path, CODE) for path in BATCH)
     updates = settings.whole("algorithm.n_minibatches", CODE, 1)
     return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
 

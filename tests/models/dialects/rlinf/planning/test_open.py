@@ -125,8 +125,8 @@ def test_costs_of_a_file_that_is_apart_are_those_of_a_run_on_everything(read: Re
         ("data: {", "data: {type: wideseek_r1, ", "of programs that place by RLinf's MultiAgentModelParallelComponentPlacement nothing"),
         ("actor_cost: 40, ", "", "nobody says how long `actor` takes"),
         ("num_nodes: 2,", "num_nodes: 2, auto_scheduler: true,", "RLinf's own scheduler"),
-        (", max_running_requests: 64", ", max_running_requests: '${oc.env:REQUESTS}'", "settings that they depend on"),
-        ("data: {rollout_batch_size: 64}", "data: {}", "settings that they depend on"),
+        (", max_running_requests: 64", ", max_running_requests: '${oc.env:REQUESTS}'", "`rollout.max_running_requests` is not known"),
+        ("data: {rollout_batch_size: 64}", "data: {}", "`data.rollout_batch_size` is not in this file"),
     ],
 )
 def test_where_nothing_is_planned_the_reason_is_a_warning_and_the_ranks_stay(read: Read, old: str, new: str, why: str) -> None:
@@ -136,6 +136,17 @@ def test_where_nothing_is_planned_the_reason_is_a_warning_and_the_ranks_stay(rea
     assert why in found[0].message
     assert problem(reading)["actor"].runs is not None and not problem(reading).job.own
     assert problem(reading).job.workload is None
+
+
+def test_the_setting_is_named_without_which_there_are_no_times(read: Read) -> None:
+    """Others may stand in what is not read of `defaults` too; nothing waits for them. The finding is where the times are."""
+    known = text().replace("tensor_parallel_size: 2", "tensor_parallel_size: 2, pipeline_parallel_size: 1")
+    written = known.replace(", model: {tensor_model_parallel_size: 4}", "")
+    reading = read("defaults: [training/megatron@actor.model]\n" + written).to_solve
+    (found,) = (finding for finding in reading.findings if finding.code == "PW604")
+    assert found.message.startswith("the times of the file choose no ranks: `actor.model.tensor_model_parallel_size` is not in this file;")
+    assert found.span is not None and found.span.line == 1 + len(written.splitlines())
+    assert found.help == "write it into this file, or name the folder of its `defaults` with `--config-root`"
 
 
 @pytest.mark.parametrize("cost", ["-1", "soon", "[1, 2]", ".inf"])
