@@ -22,8 +22,9 @@ _DIVIDED = {
 def states(work: Work) -> Iterator[Term]:
     """A term for each; those that do not train have weights alone.
 
-    DeepSpeed's own estimators (deepspeed/runtime/zero/stage3.py, estimate_zero3_model_states_mem_needs) count 4 bytes more for each parameter
-    that is divided: gradients in 32 bits while the optimizer steps. By then activations are gone, which need more; they are not added here.
+    DeepSpeed's own estimators (deepspeed/runtime/zero/stage_1_and_2.py and stage3.py, estimate_zero2_model_states_mem_needs and its like) count
+    more for each divided parameter, 4 bytes for `zero2` and 2 for `zero3`: gradients in 32 bits while the optimizer steps. By then activations
+    are gone, which need more; they are not added here.
     """
     sharding, size = work.estimate.sharding, BITS[work.estimate.precision]
     source = FSDP_PAPER if sharding == FSDP else MEGATRON_PAGE if sharding in (MEGATRON, DISTRIBUTED) else ZERO_PAPER
