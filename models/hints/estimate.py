@@ -78,6 +78,9 @@ class EstimateForm(BaseModel):
     sharding: Annotated[str, OneOf("sharding", SHARDINGS)] = Field(
         default=NONE, title="what data parallel ranks divide", description=_one_of(SHARDINGS)
     )
+    shards: Count | None = Field(
+        default=None, title="how many ranks divide, where not all do (hybrid sharding)", description="a whole number such as `8`"
+    )
     sequence: Count | None = Field(
         default=None, title="tokens of one sequence, prompt and answer", description="a whole number such as `8192`"
     )

@@ -37,7 +37,7 @@ class Estimate:
     layers, hidden, heads, kv_heads, head_size, intermediate, vocabulary, experts, expert_intermediate : the shape of the model (see ModelCard).
     precision : of the weights while they work, one of `BITS`.
     optimizer : one of `OPTIMIZERS`; "": Adam for what is trained by its role, none for anything else.
-    sharding : one of `SHARDINGS`.
+    sharding : one of `SHARDINGS`; `shards` ranks divide among themselves, others hold the same (hybrid sharding; 0: all of them divide).
     sequence : tokens of one sequence, prompt and answer.
     micro_batch : sequences that one data parallel rank works on at a time.
     recompute : one of `RECOMPUTED`.
@@ -64,6 +64,7 @@ class Estimate:
     precision: str = "bf16"
     optimizer: str = ""
     sharding: str = NONE
+    shards: int = 0
     sequence: int = 0
     micro_batch: int = 1
     recompute: str = FULL

@@ -45,8 +45,8 @@ class Work:
 
     @property
     def ranks(self) -> int:
-        """Among how many each part of the model may be divided further: the data and context parallel ranks."""
-        return max(1, self.accelerators // (self.parallel.tp * self.parallel.pp))
+        """Among how many each part of the model may be divided further: the data and context parallel ranks, or `shards` of them."""
+        return self._of_those_that_divide(self.accelerators // (self.parallel.tp * self.parallel.pp))
 
     @property
     def expert_ranks(self) -> int:
@@ -54,7 +54,11 @@ class Work:
 
         Source: Megatron-LM, megatron/core/parallel_state.py (expert data parallel ranks are all / (tp x ep x pp)).
         """
-        return max(1, self.accelerators // (self.expert_degree * self.parallel.pp))
+        return self._of_those_that_divide(self.accelerators // (self.expert_degree * self.parallel.pp))
+
+    def _of_those_that_divide(self, ranks: int) -> int:
+        """Where weights are divided inside of groups, each group has them all: PyTorch FSDP, arXiv 2304.11277, section 3.2.2."""
+        return max(1, min(ranks, self.estimate.shards or ranks))
 
     @property
     def expert_degree(self) -> int:

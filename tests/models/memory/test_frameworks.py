@@ -92,6 +92,29 @@ def test_batches_of_changing_size_in_verl(tmp_path: Path) -> None:
     assert found["rollout"] == {"sequence": 4096, "utilization": 50}
 
 
+def test_ulysses_in_verl(tmp_path: Path) -> None:
+    """Its ranks divide each sequence, and the reference policy's are the actor's; tokens of a batch of changing size are already a rank's."""
+    more = "actor_rollout_ref.actor.ulysses_sequence_parallel_size=4 algorithm.use_kl_in_reward=True "
+    asks = "+placewright.components.actor.estimate='{}' +placewright.components.ref.estimate='{}'\n"
+    found = estimates(tmp_path, "run.sh", VERL + more + asks)
+    assert found["actor"] == {"sharding": "fsdp", "sequence": 1024} == found["ref"]
+    tokens = "actor_rollout_ref.actor.use_dynamic_bsz=True actor_rollout_ref.actor.ppo_max_token_len_per_gpu=24000 "
+    found = estimates(tmp_path, "run.sh", VERL + more + tokens + asks)
+    assert found["actor"] == {"sharding": "fsdp", "sequence": 24_000} == found["ref"]
+
+
+def test_hybrid_sharding(tmp_path: Path) -> None:
+    """Groups of `fsdp_size` ranks hold all of a model each, in verl and ROLL: verl, verl/workers/fsdp_workers.py (create_device_mesh); ROLL,
+    roll/distributed/strategy/fsdp2_strategy.py (create_device_mesh_with_ep), where 1 is all ranks too."""
+    more = "actor_rollout_ref.actor.fsdp_config.fsdp_size={} +placewright.components.actor.estimate='{{}}'\n"
+    assert estimates(tmp_path, "run.sh", VERL + more.format(4))["actor"] == {"sharding": "fsdp", "shards": 4, "sequence": 4096}
+    assert estimates(tmp_path, "run.sh", VERL + more.format(-1))["actor"] == {"sharding": "fsdp", "sequence": 4096}
+    for size, shards in ((4, 4), (1, None)):
+        strategy = f"strategy_name: fsdp2_infer, strategy_config: {{fsdp_size: {size}}}"
+        found = estimates(tmp_path, "rlvr.yaml", ROLL.replace("strategy_name: fsdp2_infer", strategy))["reference"]
+        assert found is not None and found["sharding"] == "fsdp" and found.get("shards") == shards
+
+
 def test_megatron_in_verl(tmp_path: Path) -> None:
     more = "actor_rollout_ref.actor.strategy=megatron actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2 "
     more += "+actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity=full "

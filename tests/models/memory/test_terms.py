@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import UNDIVIDED, Component, Parallel
 from placewright.models.memory.as_run import as_run
-from placewright.models.memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO3, Estimate, said_of
+from placewright.models.memory.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO3, Estimate, said_of
 from placewright.models.memory.estimated import estimated, with_slack
 from placewright.models.memory.term import Estimated
 from placewright.models.model_cards.known import known_model
@@ -89,6 +89,60 @@ def test_layers_are_whole_while_they_work(sharding: str) -> None:
     gathered = sizes(of(Estimate(sharding=sharding), 8))["gathered weights"]
     assert gathered == pytest.approx(2 * (2 * (7_615_616_512 - 2 * 544_997_376) / 28 + 2 * 544_997_376), rel=1e-6)
     assert "gathered weights" not in sizes(of(Estimate(sharding=sharding), 1))
+
+
+def test_shards_are_the_ranks_that_divide() -> None:
+    """PyTorch FSDP, arXiv 2304.11277, section 3.2.2: a group of F ranks holds all of the model, another group the same."""
+    for sharding in (FSDP, ZERO3, DISTRIBUTED):
+        eight = sizes(of(Estimate(sharding=sharding), 8))
+        assert sizes(of(Estimate(sharding=sharding, shards=8), 64)) == eight == sizes(of(Estimate(sharding=sharding, shards=64), 8))
+    assert sizes(of(Estimate(sharding=FSDP, shards=1), 8))["weights"] == 4 * 7_615_616_512
+
+
+@pytest.mark.parametrize("sharding", [ZERO1, ZERO3, DISTRIBUTED])
+def test_experts_are_divided_among_the_ranks_that_hold_the_same(sharding: str) -> None:
+    """16 accelerators, ep 8: every expert is on 2 of them, and all the rest on all 16. No accelerator has less than its part of all 16."""
+    card = known_model("Qwen/Qwen3-30B-A3B")
+    assert card is not None
+    experts = 3 * card.experts * card.hidden * card.expert_intermediate * card.layers
+    found = of(Estimate(sharding=sharding), 16, Parallel(ep=8), model=card.name)
+    (optimizer,) = [term for term in found.terms if term.name == "optimizer"]
+    assert optimizer.size == 12 * ((card.parameters - experts) // 16 + experts // 16)
+    assert optimizer.formula == "(1,541,093,376 parameters / 16 ranks + 3,623,878,656 of experts / 2 ranks) x 12 bytes"
+    alone = of(Estimate(sharding=sharding), 8, Parallel(ep=8), model=card.name)
+    assert "of experts) x 12 bytes" in next(term.formula for term in alone.terms if term.name == "optimizer")
+
+
+def test_whole_experts_are_gathered_by_nobody() -> None:
+    """Where no other rank holds the same experts, they are whole all the time."""
+    gathered = [
+        sizes(of(Estimate(sharding=ZERO3), ranks, Parallel(ep=8), model="Qwen/Qwen3-30B-A3B"))["gathered weights"] for ranks in (8, 16)
+    ]
+    assert gathered[1] - gathered[0] == pytest.approx(2 * 2 * 3 * 16 * 2048 * 768, rel=1e-6)  # two layers of 16 experts
+
+
+@pytest.mark.parametrize(("parallel", "degree"), [(Parallel(tp=4), 4), (Parallel(tp=2, dp=4), 8), (Parallel(tp=2, dp=4, ep=8), 8)])
+def test_an_engine_divides_experts_among_all_its_ranks(parallel: Parallel, degree: int) -> None:
+    """vLLM, docs/serving/data_parallel_deployment.md: expert layers form a group of size DP x TP, with expert parallelism or without."""
+    card = known_model("Qwen/Qwen3-30B-A3B")
+    assert card is not None
+    experts = 3 * card.experts * card.hidden * card.expert_intermediate * card.layers
+    weights = sizes(of(Estimate(sequence=4096), 8, parallel, "rollout", card.name))["weights"]
+    assert weights == pytest.approx(2 * (experts / degree + (card.parameters - experts) / parallel.tp), abs=4)
+
+
+def test_ranks_in_an_engine_have_sequences_of_their_own() -> None:
+    each = [sizes(of(Estimate(sequence=4096, sequences=64), dp, Parallel(dp=dp), "rollout"))["cache"] for dp in (1, 4)]
+    assert each[0] == 4 * each[1]
+
+
+def test_latent_attention_keeps_keys_and_values_of_every_head() -> None:
+    """DeepSeek-V3: queries and keys of 192 numbers and values of 128 for 128 heads, what attention gives of 128, and two latents twice."""
+    card = known_model("deepseek-ai/DeepSeek-V3")
+    assert card is not None
+    (kept,) = [term for term in of(Estimate(sequence=1, recompute=SELECTIVE), model=card.name).terms if term.name == "activations"]
+    attention = 2 * 128 * (192 + 128) + 2 * (576 + 1536)
+    assert kept.size == 2 * (4 * 7168 + attention + 2 * 7168 * 8 + 4 * 2048 * 9) * card.layers
 
 
 def test_what_stays_while_others_work() -> None:

@@ -37,8 +37,9 @@ def run_of(setup: Setup, role: Role) -> Estimate | None:
     trains = str(role.strategy).endswith("_train")
     key = role.path("training_args.per_device_train_batch_size") if trains else role.path("infer_batch_size")
     sharding, again = _divided(setup, role)
+    shards = whole_number(plainly(settings, role.config("fsdp_size"))) if sharding == FSDP else 0
     return Estimate(
-        precision=precision, sharding=sharding, recompute=again, sequence=sequence, micro_batch=whole_number(plainly(settings, key)) or 1,
+        precision=precision, sharding=sharding, shards=shards if shards > 1 else 0, recompute=again, sequence=sequence, micro_batch=whole_number(plainly(settings, key)) or 1,
         offload=True,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from ..components.parallel import OWNERS
 from .work import Work
 
 HINTS = "placewright.components"
-_ROLLOUT = "actor_rollout_ref.rollout"
+_ACTOR, _ROLLOUT, _ULYSSES = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "ulysses_sequence_parallel_size"
 _PRECISIONS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
 
@@ -22,7 +22,7 @@ def run_of(work: Work, name: str) -> Estimate | None:
     if name == "rollout":
         return _served(work)
     owner = OWNERS.get(name)
-    strategy = plainly(work.settings, f"{owner}.strategy", "fsdp") if owner else ""
+    strategy = _strategy(work, owner) if owner else ""
     if strategy in ("fsdp", "fsdp2"):
         return _fsdp(work, name, str(owner))
     return _megatron(work, name, str(owner)) if strategy == "megatron" else None
@@ -46,7 +46,10 @@ def _fsdp(work: Work, name: str, owner: str) -> Estimate:
     parts = ("param_offload", "optimizer_offload") if name in ("actor", "critic") else ("param_offload",)
     away = all(plainly(work.settings, f"{engine}.{part}", False) is True for part in parts)
     sequence, sequences = _batch(work, name, owner)
-    return Estimate(sharding=FSDP, recompute=NONE if again is False else FULL, offload=away, sequence=sequence, micro_batch=sequences)
+    shards = whole_number(plainly(work.settings, f"{engine}.fsdp_size", -1))
+    return Estimate(
+        sharding=FSDP, shards=shards, recompute=NONE if again is False else FULL, offload=away, sequence=sequence, micro_batch=sequences
+    )
 
 
 def _megatron(work: Work, name: str, owner: str) -> Estimate:
@@ -72,10 +75,28 @@ def _sequence(work: Work) -> int:
 
 
 def _batch(work: Work, name: str, owner: str) -> tuple[int, int]:
-    """(tokens of a sequence, sequences of a micro batch); a batch of changing size counts as one sequence of as many tokens as fit."""
+    """(tokens of a sequence on one rank, sequences of a micro batch); a batch of changing size counts as one sequence of as many as fit."""
     kind = "ppo" if name in ("actor", "critic") else "log_prob"
     dynamic = f"{owner}.use_dynamic_bsz" if kind == "ppo" else f"{owner}.log_prob_use_dynamic_bsz"
-    if plainly(work.settings, dynamic, plainly(work.settings, "actor_rollout_ref.actor.use_dynamic_bsz", False)) is True:
-        key = f"{owner}.{kind}_max_token_len_per_gpu"
-        return whole_number(plainly(work.settings, key, 32_768 if name == "critic" else 16_384)), 1
-    return _sequence(work), whole_number(plainly(work.settings, f"{owner}.{kind}_micro_batch_size_per_gpu")) or 1
+    if plainly(work.settings, dynamic, plainly(work.settings, f"{_ACTOR}.use_dynamic_bsz", False)) is True:
+        most = 32_768 if name == "critic" else plainly(work.settings, f"{_ACTOR}.ppo_max_token_len_per_gpu", 16_384)
+        return whole_number(plainly(work.settings, f"{owner}.{kind}_max_token_len_per_gpu", most)), 1
+    slices = _slices(work, owner)
+    return -(-_sequence(work) // slices), whole_number(plainly(work.settings, f"{owner}.{kind}_micro_batch_size_per_gpu")) or 1
+
+
+def _slices(work: Work, owner: str) -> int:
+    """Among how many ranks Ulysses divides each sequence, with FSDP. What a rank may have of a batch of changing size is its own share.
+
+    Source: verl, verl/workers/actor/dp_actor.py (ulysses_pad_and_slice_inputs).
+    """
+    if _strategy(work, owner) == "megatron":
+        return 1
+    usual = plainly(work.settings, f"{_ACTOR}.{_ULYSSES}", 1) if owner == OWNERS["ref"] else 1
+    return max(1, whole_number(plainly(work.settings, f"{owner}.{_ULYSSES}", usual)))
+
+
+def _strategy(work: Work, owner: str) -> str:
+    """What trains it or runs it; the reference policy has that of the actor where nobody says another one (ref.yaml)."""
+    usual = plainly(work.settings, f"{_ACTOR}.strategy", "fsdp") if owner == OWNERS["ref"] else "fsdp"
+    return str(plainly(work.settings, f"{owner}.strategy", usual))
