@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Mapping
 
 from ..parallel import Parallel
+from .crossing import Crossing
 from .limits import Area, Barred
 from .way import Way
 from .workload import SECONDS, Budget
@@ -101,6 +102,7 @@ class Question:
     batches : an iteration is handed on in so many.
     areas : nodes on which components must share the room.
     barred : designs that are not to be answered.
+    crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
     """
 
     kinds: tuple[Kind, ...]
@@ -125,6 +127,7 @@ class Question:
     budget: Budget = field(default_factory=Budget)
     areas: tuple[Area, ...] = ()
     barred: tuple[Barred, ...] = ()
+    crossing: Crossing | None = None
 
     @property
     def components(self) -> tuple[str, ...]:

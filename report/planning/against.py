@@ -137,7 +137,8 @@ def sensitivities(account: Account) -> str:
     if found.left:
         lines.append(f"not searched: {_sides(found.left)}")
     if found.traffic_left_out and found.flips:
-        lines.append("what other plans take for traffic is not counted here: the plan holds at least so far")
+        counts = "not counted" if account.planned.question.crossing is None else "counted as the least that any placement of them has"
+        lines.append(f"what other plans take for traffic is {counts}: the plan holds at least so far")
     return "\n".join(
         [f"where a hint is wrong, the plan flips when another is {better} ({spread}):", *(f"  {escape(line)}" for line in lines)]
     )
@@ -161,4 +162,4 @@ def _flip(account: Account, flip: Flip) -> str:
         count = flip.to.design.accelerators
         used = f"{count} {plural('accelerator', count)} instead of {planned.best.design.accelerators}, which take {seconds(flip.takes)} seconds"
         return f"{at}: {used}: {words}"
-    return f"{at}: {seconds(flip.to.nanoseconds)} seconds instead of {seconds(flip.takes)}: {words}"
+    return f"{at}: {seconds(total(flip.to))} seconds instead of {seconds(flip.takes)}: {words}"

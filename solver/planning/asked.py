@@ -11,6 +11,7 @@ from ...models.planning.question import Question, Task
 from ...models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
 from ...models.problem import Problem
 from .asking.ample import Ample
+from .asking.crossing import crossing
 from .asking.ordered import ordered
 from .asking.related import Pairs, hold, related
 from .asking.room import areas, held_back, room
@@ -62,6 +63,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         budget=_left(workload.budget, held_back(problem, given)),
         areas=areas(problem, parts, ways, space),
         barred=tuple(barred),
+        crossing=crossing(problem, workload, parts, said.apart, space),
     )
 
 

@@ -91,6 +91,8 @@ class Branching:
             return None, None
         rises, widest, split = False, -1, None
         for index, each in enumerate(self.sizing.greatest):
+            if each.sums[0][0] in self.sizing.crossing:
+                continue  # it is no more with fewer accelerators, which all can have at once
             found = raised(self._narrowing, domains, each, most[1])
             if found is None:
                 return None, None

@@ -19,7 +19,7 @@ class Choice:
     kind, accelerators : what the set uses; `NO_KIND` and 0 for a component that needs none.
     options : of each component, in the order of the set.
     loads : ns of its tasks in each part of the iteration in which it works (see `parts_of`), of an iteration or, where the cost model
-        hands on batches, of a batch.
+        hands on batches, of a batch; where traffic counts as time, last what crosses inside it at least, of an iteration.
     needs : MiB that it takes on each accelerator in each of the question's turns, and last in none of them.
     """
 

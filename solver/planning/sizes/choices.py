@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Iterable, Sequence
 
 from ....models.planning.question import Option, Question
+from ..crossing.least import LeastCrossing
 from ..limited import is_limited
 from ..structures.structure import Structure
 from .choice import Amount, Choice
@@ -32,7 +33,8 @@ class Choices:
     """
 
     def __init__(self, question: Question, divisor: int) -> None:
-        self._question, self._joining = question, Joining(question, divisor)
+        self.crossing = LeastCrossing(question, question.crossing) if question.crossing is not None else None
+        self._question, self._joining = question, Joining(question, divisor, self.crossing)
         self._found: dict[Key, tuple[Choice, ...]] = {}
 
     def of(self, structure: Structure, number: int, spare: int = 0) -> tuple[Choice, ...]:
@@ -40,7 +42,7 @@ class Choices:
         key = members, pattern, _ = self.key(structure, number, spare)
         if key not in self._found:
             found = self.at(structure, number, self._joining.amounts(members), spare)
-            if set(pattern) == {0} and not self._question.nested and not is_limited(self._question):
+            if set(pattern) == {0} and not self._question.nested and not is_limited(self._question) and self.crossing is None:
                 found = cheapest(found, lambda choice: choice.kind, lambda choice: choice.loads[0], spare)
             self._found[key] = tuple(found)
         return self._found[key]
@@ -64,6 +66,10 @@ class Choices:
     def amounts(self, structure: Structure, number: int) -> tuple[Amount, ...]:
         """The kinds and amounts that all components of a set can be run with, memory aside."""
         return self._joining.amounts(structure.sets[number])
+
+    def beyond(self, structure: Structure, chosen: Sequence[Choice]) -> int:
+        """ns of the least that crosses, beyond what each component has alone; 0 where traffic does not count as time."""
+        return self.crossing.beyond(structure, [choice.amount for choice in chosen]) if self.crossing is not None else 0
 
     def key(self, structure: Structure, number: int, spare: int = 0) -> Key:
         """What the ways to run a set depend on: its members, and which of its tasks run in the same part of the iteration."""

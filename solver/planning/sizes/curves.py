@@ -82,5 +82,6 @@ class Curves:
         """The curve of all work of a set, one part after the other."""
         key = (sizing.keys[number], ALL)
         if key not in self._found:
-            self._found[key] = Curve(sizing.choices[number], lambda choice: sum(choice.loads))
+            works = len(sizing.parts[number])
+            self._found[key] = Curve(sizing.choices[number], lambda choice: sum(choice.loads[:works]))
         return self._found[key]

@@ -25,15 +25,17 @@ class Domains:
     ----------
     left : for each set, the places of its choices, which are in the order of their accelerators.
     floors, caps : what each maximum is at least and at most.
+    between : what crosses between sets at least, besides.
     """
 
     left: list[list[int]]
     floors: list[int]
     caps: list[int]
+    between: int = 0
 
     def copy(self) -> Domains:
         """Another one, to be narrowed apart from this."""
-        return Domains(list(self.left), list(self.floors), list(self.caps))
+        return Domains(list(self.left), list(self.floors), list(self.caps), self.between)
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,17 @@ class Narrowing:
             if not all(before) or not self._narrow(domains, below) or not all(domains.left):
                 return False
             if before == [len(its) for its in domains.left]:
-                return True
+                if not self.sizing.between:
+                    return True
+                if not self._cross(domains, below):
+                    return False
+                if before == [len(its) for its in domains.left]:
+                    return True
         return True
 
     def price(self, domains: Domains) -> Price:
         """What an answer costs at least."""
-        time = sum(each.weight * floor for each, floor in zip(self.sizing.greatest, domains.floors))
+        time = sum(each.weight * floor for each, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
         return self._price(time, sum(self._fewest(domains)[number] for number in self.sizing.roots))
 
     def _price(self, time: int, used: int) -> Price:
@@ -88,7 +95,7 @@ class Narrowing:
         """Once through all maxima and all that is used."""
         sizing, left = self.sizing, domains.left
         least = [[min(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(self.loads)]
-        time = 0
+        time = domains.between
         for index, each in enumerate(sizing.greatest):
             sums = max(sum(least[number][part] for number, part in its) for its in each.sums)
             domains.floors[index] = max(domains.floors[index], sums)
@@ -111,6 +118,26 @@ class Narrowing:
                         continue
                     left[number] = [place for place in left[number] if loads[place] <= limit]
         return all(left) and self._room(domains, most[1])
+
+    def _cross(self, domains: Domains, below: Price | None) -> bool:
+        """Leaves out choices between which too much crosses; whether anything is left."""
+        left, least = domains.left, []
+        for pair in self.sizing.between:
+            its = left[pair.target]
+            least.append(min(min(map(pair.rows[place].__getitem__, its)) for place in left[pair.source]))
+        domains.between = sum(least)
+        price = self.price(domains)
+        time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
+        most = self.allowed(time, used, below)
+        if most is None:
+            return False
+        for pair, value in zip(self.sizing.between, least):
+            limit, (source, target, rows) = value + most[0] - time, pair
+            left[source] = [place for place in left[source] if min(map(rows[place].__getitem__, left[target])) <= limit]
+            left[target] = [place for place in left[target] if any(rows[other][place] <= limit for other in left[source])]
+            if not left[source] or not left[target]:
+                return False
+        return True
 
     def allowed(self, time: int, used: int, below: Price | None) -> Price | None:
         """ns and accelerators that an answer may take which is better than `below`, where it takes at least so much; None if none can."""

@@ -6,6 +6,7 @@ from operator import add, itemgetter
 from typing import Sequence
 
 from ....models.planning.question import Option, Question
+from ..crossing.least import LeastCrossing
 from ..limited import figures, is_limited
 from .choice import Amount, Choice
 from .dominance import Figures, undominated
@@ -21,8 +22,9 @@ class Joining:
     packed : do sets share memory with others, so that what needs less is better however little that is by itself?
     """
 
-    def __init__(self, question: Question, divisor: int) -> None:
+    def __init__(self, question: Question, divisor: int, crossing: LeastCrossing | None = None) -> None:
         self._question, self._divisor, self._limited = question, divisor, is_limited(question)
+        self._crossing, self._more = crossing, int(crossing is not None)
         self.packed = question.nested and any(kind.memory is not None for kind in question.kinds)
         self._options: dict[tuple[str, int], dict[Amount, list[Option]]] = {}
         self._joined: dict[tuple[tuple[str, ...], tuple[int, ...], int, Amount], list[Choice]] = {}
@@ -44,19 +46,20 @@ class Joining:
                 firsts = self.at(tuple(before), pattern[: len(pattern) - len(its)], spare, amount) if options else []
             else:
                 nothing = (0,) * (len(self._question.all_turns) + 1)
-                firsts = [Choice(amount[0], options[0].accelerators, (), (), nothing)] if options else []
+                firsts = [Choice(amount[0], options[0].accelerators, (), (0,) * self._more, nothing)] if options else []
             self._joined[key] = self._join(firsts, options, members, its, spare) if firsts else []
         return self._joined[key]
 
     def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> Choice:
         """The way with these options, of one kind and amount; whether it fits is not asked."""
         parts, place = max(pattern, default=-1) + 1, 0
-        total = (0,) * (parts + len(self._question.all_turns) + 1)
+        loads = parts + self._more
+        total = (0,) * (loads + len(self._question.all_turns) + 1)
         for name, option in zip(members, options):
             tasks = len(self._question.tasks_of[name])
             total = tuple(map(add, total, self._added(name, option, pattern[place : place + tasks], parts)))
             place += tasks
-        return Choice(options[0].kind, options[0].accelerators, tuple(options), total[:parts], total[parts:])
+        return Choice(options[0].kind, options[0].accelerators, tuple(options), total[:loads], total[loads:])
 
     def seen_of(self, members: Sequence[str], choice: Choice) -> Figures:
         """What tells ways apart that fit."""
@@ -66,19 +69,20 @@ class Joining:
         self, firsts: Sequence[Choice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...], spare: int
     ) -> list[Choice]:
         kind, amount, count = options[0].kind, options[0].amount, options[0].accelerators
-        parts = max([len(firsts[0].loads), *(part + 1 for part in pattern)])
+        parts = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)])
+        loads = parts + self._more
         added = [(self._added(members[-1], option, pattern, parts), option) for option in options]
         limit = self._limit(kind)
         over, single = self._told(members) if limit is not None else ([], [])
         enough = self._enough(kind, amount, members)
         kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
-            before = _padded(first, parts)
+            before = _padded(first, loads, self._more)
             for its, option in added:
                 both = tuple(map(add, before, its))
-                told = both[:parts]
+                told = both[:loads]
                 if limit is not None:
-                    needs = both[parts:]
+                    needs = both[loads:]
                     if max(needs) > limit:
                         continue
                     worst = max(map(needs.__getitem__, over)) if over else 0
@@ -88,7 +92,7 @@ class Joining:
                 all_of_them = (*first.options, option)
                 kept.append(((*told, *self._weights(members, all_of_them)) if self._limited else told, both, all_of_them))
         best = undominated(kept, itemgetter(0), spare)
-        return [Choice(kind, count, its, both[:parts], both[parts:]) for _, both, its in best]
+        return [Choice(kind, count, its, both[:loads], both[loads:]) for _, both, its in best]
 
     def _limit(self, kind: int) -> int | None:
         return self._question.kinds[kind].memory if kind >= 0 else None
@@ -129,14 +133,15 @@ class Joining:
         return self._memory[name]
 
     def _added(self, name: str, option: Option, pattern: Sequence[int], parts: int) -> Figures:
-        """What an option adds to the loads of each part, to what is needed in each turn, and to what is needed in none."""
+        """What an option adds to the loads of each part, to what crosses, to what is needed in each turn, and to what is needed in none."""
         loads = [0] * parts
         for part, time in zip(pattern, option.nanoseconds):
             loads[part] += time // self._divisor
         always = name in self._question.resident
         its = () if always else self._question.turns_of(name)
         needs = (option.memory if always or turn in its else option.kept for turn in self._question.all_turns)
-        return (*loads, *needs, option.memory if always else option.kept)
+        crosses = (self._crossing.alone(name, option),) if self._crossing is not None else ()
+        return (*loads, *crosses, *needs, option.memory if always else option.kept)
 
     def _ways(self, name: str, spare: int) -> dict[tuple[int, int], list[Option]]:
         """The options of a component by kind and amount."""
@@ -160,6 +165,7 @@ class Joining:
         return tuple(each for name, option in zip(members, options) for each in figures(self._question, name, option))
 
 
-def _padded(choice: Choice, parts: int) -> Figures:
-    """Its loads in so many parts, and what it needs."""
-    return (*choice.loads, *(0,) * (parts - len(choice.loads)), *choice.needs)
+def _padded(choice: Choice, loads: int, last: int) -> Figures:
+    """As many loads, of which so many stay the last, and what it needs."""
+    end = len(choice.loads) - last
+    return (*choice.loads[:end], *(0,) * (loads - len(choice.loads)), *choice.loads[end:], *choice.needs)

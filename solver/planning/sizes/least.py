@@ -35,6 +35,7 @@ class Least:
             if value is None:
                 return None
             time += value
+        time += sum(self.curves.of(sizing, load).least for load in sizing.crossing)
         return (time, used) if sizing.question.aim == SECONDS else (used, time)
 
     def used(self, sizing: Sizing) -> int | None:

@@ -19,11 +19,23 @@ Load = tuple[int, int]
 """A set, and the place of a part of the iteration among those in which it works."""
 
 
+PAIRS = 5_000
+"""Choices of one set with one of another of which it is told what crosses between them, before they are chosen."""
+
+
 class Greatest(NamedTuple):
     """`weight` times the greatest of several sums of loads."""
 
     weight: int
     sums: tuple[tuple[Load, ...], ...]
+
+
+class Between(NamedTuple):
+    """What crosses between two sets, in ns: a row for each choice of the source, with a number for each choice of the target."""
+
+    source: int
+    target: int
+    rows: tuple[list[int], ...]
 
 
 @dataclass(frozen=True)
@@ -71,8 +83,31 @@ class Sizing:
 
     @cached_property
     def greatest(self) -> tuple[Greatest, ...]:
-        """What is to be summed up, over all parts of the iteration."""
-        return tuple(each for tasks in self.structure.parts for each in self.of_part(tasks))
+        """What is to be summed up, over all parts of the iteration, and what crosses inside each set."""
+        parts = tuple(each for tasks in self.structure.parts for each in self.of_part(tasks))
+        return (*parts, *(Greatest(1, ((load,),)) for load in sorted(self.crossing)))
+
+    @cached_property
+    def between(self) -> tuple[Between, ...]:
+        """What crosses between sets by their choices, of those of which not too many pairs of choices are to be looked at."""
+        found, ways = [], self.ways.crossing
+        for pair in ways.pairs(self.structure) if ways is not None else ():
+            ones, others = self.choices[pair.source], self.choices[pair.target]
+            if ways is not None and len(ones) * len(others) <= PAIRS:
+                amounts = dict.fromkeys(choice.amount for choice in ones)
+                rows = {amount: [ways.between(pair, amount, choice.amount) for choice in others] for amount in amounts}
+                if any(map(any, rows.values())):
+                    found.append(Between(pair.source, pair.target, tuple(rows[choice.amount] for choice in ones)))
+        return tuple(found)
+
+    @cached_property
+    def crossing(self) -> frozenset[Load]:
+        """What crosses inside each set of which something may, as loads."""
+        if self.ways.crossing is None:
+            return frozenset()
+        return frozenset(
+            (number, len(its)) for number, its in enumerate(self.parts) if any(choice.loads[-1] for choice in self.choices[number])
+        )
 
     def of_part(self, tasks: Sequence[int]) -> list[Greatest]:
         """What is to be summed up of the part of the iteration in which these tasks run."""
@@ -117,10 +152,11 @@ class Sizing:
         return 1 if len(self.inner[number]) == 1 else 0
 
     def time(self, chosen: Sequence[Choice]) -> int:
-        """Nanoseconds of an iteration."""
-        return sum(
+        """Nanoseconds of an iteration, with the least that crosses."""
+        maxima = sum(
             each.weight * max(sum(chosen[number].loads[part] for number, part in its) for its in each.sums) for each in self.greatest
         )
+        return maxima + self.ways.beyond(self.structure, chosen)
 
     def accelerators(self, chosen: Sequence[Choice]) -> int:
         """How many accelerators are used."""

@@ -12,6 +12,7 @@ from .....models.planning.workload import SECONDS
 from ...check import price
 from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
+from ...crossing.least import LeastCrossing
 from ...search import Searched, Skip, search
 from ...structures.structure import Structure
 from ..placeable import Placeable
@@ -34,7 +35,8 @@ def sensitivity(
 
     A flip is exact: at `flips` a better design is known, at the percent before it a search found none. Whether the plan flips and
     flips back still nearer to what was said is not searched. The plan takes what its placement does for traffic too; of others that
-    is not known, and they are taken to need none. All searches together take at most `limit`, in deterministic seconds.
+    is not known, and they are taken to need the least that any placement of them does. All searches together take at most `limit`, in
+    deterministic seconds.
     """
     run = _Run(planned, seed, most, limit, placeable)
     found: list[Flip] = []
@@ -195,6 +197,11 @@ def _is_of(design: Design, structure: Structure) -> bool:
     return design.segments == structure.segments and {frozenset(block.components) for block in design.blocks} <= users
 
 
+def _nothing(design: Design) -> int:
+    """What crosses where that takes no time."""
+    return 0
+
+
 class _Scaled:
     """The question in which one component takes another time."""
 
@@ -203,6 +210,8 @@ class _Scaled:
         self.ask(planned.question)
         self.plan = self._of(planned.best.design)
         self.takes = iteration(model, self.question, self.plan) + planned.best.traffic
+        crossing = planned.question.crossing
+        self._crosses = LeastCrossing(planned.question, crossing).of if crossing is not None else _nothing
         self._known = (self.plan,) if planned.best.traffic else ()
         """What traffic it takes is known of the plan alone: without it, it is no other plan."""
 
@@ -226,9 +235,10 @@ class _Scaled:
         return replace(design, options={**design.options, self.component: own})
 
     def priced(self, design: Design) -> Priced:
-        """A design of the question as it was, with what it takes here."""
+        """A design of the question as it was, with what it takes here, and the least that crosses."""
         its = self._of(design)
-        return Priced(its, iteration(self.model, self.question, its), tuple(segment_times(self.model, self.question, its)))
+        times = tuple(segment_times(self.model, self.question, its))
+        return Priced(its, iteration(self.model, self.question, its), times, self._crosses(its))
 
     @property
     def broken(self) -> bool:
@@ -248,7 +258,7 @@ class _Scaled:
     def is_better(self, design: Design) -> bool:
         """Is a design of the question as it was better here than the plan: by `WORTH` percent of time, or by an accelerator?"""
         (time, used), its = self.bar, self._of(design)
-        within = time is None or iteration(self.model, self.question, its) <= time
+        within = time is None or iteration(self.model, self.question, its) + self._crosses(its) <= time
         return within and (used is None or its.accelerators <= used)
 
     def search(self, limit: float, seed: int, skip: Skip) -> Searched:
