@@ -18,6 +18,7 @@ from .counting import NOW_AND_THEN, Counting, OnCounting, silent
 from .searched import Found, Price, Searched
 from .sizes.choice import Choice
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
+from .structures.every import Arrangement
 
 __all__ = ["Found", "Price", "Searched", "Skip", "search"]
 
@@ -32,7 +33,9 @@ PORTION = 100
 HURRIED = 8
 """Structures that are looked at once more where the time is over and nothing was found."""
 MANY = 64
-"""Arrangements from which on their work is looked at first."""
+"""Arrangements from which on it is looked first at what any cut of them costs."""
+UNCUT = 0.5
+"""The share of all time after which this is done no longer: something is to be found as well."""
 BEGUN = 2
 """Structures of an arrangement that show what can be had, before the next arrangement is looked at."""
 
@@ -105,7 +108,7 @@ class _Run:
         """What structures cost at least that nobody looked at; None if there are none, or none that can be among the best."""
         self.open: list[Candidate] = []
         self.best: list[Found] = []
-        """The best design of each structure that has one, the best first."""
+        """The best design of each of the best structures, the best first: one more than what is asked for."""
 
     def look(self) -> None:
         """Looks at every structure as a whole: what does it cost at least? Those that are cheapest by that show first what can be had.
@@ -115,10 +118,8 @@ class _Run:
         waiting = list(self._sight.arrangements())
         cut = self.spent >= self.limit
         many = len(waiting) > MANY and self.model.full and not self.model.by_phase
-        for floor, arrangement in self._sight.by_work(waiting) if many else ((self._sight.at_least(), each) for each in waiting):
+        for floor, arrangement in self._cheapest_first(waiting) if many else ((self._sight.at_least(), each) for each in waiting):
             self.unseen = min(floor, self._sight.at_least()) if cut else floor
-            if many and self._bar is not None and floor >= self._bar:
-                continue
             found = list(self._sight.of(arrangement))
             self.open += found
             if many:
@@ -127,6 +128,22 @@ class _Run:
                 break
         else:
             self.unseen = self._sight.at_least() if cut else None
+
+    def _cheapest_first(self, waiting: Sequence[Arrangement]) -> Iterator[tuple[Price, Arrangement]]:
+        """Arrangements that can be among the best, by what any cut of them costs at least."""
+        open_ = [(each.floor, each.number, each) for each in self._sight.uncut(waiting)]
+        heapify(open_)
+        while open_:
+            floor, _, one = heappop(open_)
+            if self._bar is not None and floor >= self._bar:
+                return
+            if one.looked or self.spent >= self.limit * UNCUT:
+                yield floor, one.arrangement
+                continue
+            self._heed()
+            self.spent += SPENT * one.look(self._bar, PORTION)
+            if one.possible:
+                heappush(open_, (one.floor, one.number, one))
 
     def _heed(self) -> None:
         """Where nothing is half said: a Ctrl-C is heard, and now and then it is told how the search stands."""
@@ -227,7 +244,7 @@ class _Run:
 
     def _found(self, one: Candidate, chosen: Sequence[Choice]) -> None:
         found = Found(one.sizing.price(chosen), one.number, one.sizing.design(chosen), one.sizing.structure)
-        self.best = sorted([*(each for each in self.best if each is not one.found), found])
+        self.best = sorted([*(each for each in self.best if each is not one.found), found])[: self.count + 1]
         one.found = found
 
     def result(self, stopped: Stopped | None) -> Searched:

@@ -9,8 +9,9 @@ from ....models.planning.question import Option, Question
 from ..costs.cost_model import CostModel
 from ..searched import Price
 from ..sizes.choice import Choice
-from ..sizes.choices import Choices
+from ..sizes.choices import Choices, Key
 from ..sizes.least import Least
+from ..sizes.ranked import Ranked
 from ..sizes.sizing import Sizing
 from ..structures.structure import Structure
 
@@ -29,6 +30,7 @@ class Lean:
         self._question = replace(question, options=options)
         self._ways = Choices(self._question, model.divisor(question))
         self._least = Least()
+        self._ranked: dict[Key, tuple[Choice, ...]] = {}
 
     def sizing(self, structure: Structure) -> Sizing:
         """What is to be chosen of a structure here."""
@@ -41,6 +43,10 @@ class Lean:
     def busiest(self, structure: Structure) -> Price | None:
         """See `Least.busiest`."""
         return self._least.busiest(self.sizing(structure))
+
+    def ranked(self, structure: Structure) -> Ranked:
+        """See `Ranked`."""
+        return Ranked(self._question, self._model, structure, self._ways, known=self._ranked)
 
     def really(self, sizing: Sizing, chosen: Sequence[Choice]) -> tuple[Choice, ...]:
         """The same choices as they really are, whether or not they fit. `sizing`: of the structure, as it really is."""

@@ -9,13 +9,16 @@ from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
 from ..searched import Price
-from ..sizes.choices import Choices
+from ..sizes.choice import Choice
+from ..sizes.choices import Choices, Key
 from ..sizes.least import Least
+from ..sizes.ranked import Ranked
 from ..sizes.sizing import Sizing
 from ..structures.every import Arrangement, arrangements
 from ..structures.structure import Structure
 from .candidate import Candidate
 from .lean import Lean
+from .uncut import Uncut
 
 Skip = Callable[[Structure], bool]
 COSTLY = 1_000
@@ -36,6 +39,7 @@ class Sight:
         self._question, self._model, self._excluded, self._skip, self._spend = question, model, excluded, skip, spend
         self._ways, self._least = Choices(question, model.divisor(question)), Least()
         self._lean = Lean(question, model) if sum(map(len, question.options.values())) >= COSTLY else None
+        self._ranked: dict[Key, tuple[Choice, ...]] = {}
         self._seen = 0
 
     def at_least(self) -> Price:
@@ -54,17 +58,19 @@ class Sight:
             if not self._spend(LISTED):
                 return
 
-    def by_work(self, waiting: Sequence[Arrangement]) -> list[tuple[Price, Arrangement]]:
-        """Arrangements by the work of their busiest set, without those that have no design."""
-        found = []
+    def uncut(self, waiting: Sequence[Arrangement]) -> Iterator[Uncut]:
+        """Arrangements with the work of their busiest set, without those that have no design."""
         for number, each in enumerate(waiting):
             self._spend(LOOK)
             structure = each.one_by_one
             lean = self._lean_of(structure)
-            floor = self._least.busiest(self._sizing(structure, self._excluded)) if lean is None else lean.busiest(structure)
+            if lean is not None:
+                floor, ranked = lean.busiest(structure), lean.ranked(structure)
+            else:
+                ranked = Ranked(self._question, self._model, structure, self._ways, len(self._excluded), known=self._ranked)
+                floor = self._least.busiest(self._sizing(structure, self._excluded))
             if floor is not None:
-                found.append((floor, number, each))
-        return [(floor, each) for floor, _, each in sorted(found, key=lambda its: its[:2])]
+                yield Uncut(number, each, ranked, floor)
 
     def of(self, arrangement: Arrangement) -> Iterator[Candidate]:
         """Its structures that can have a design; the first one in any case."""

@@ -2,69 +2,165 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations, permutations
+from operator import or_
 from typing import Iterator, Sequence
 
 from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
 
 Sets = tuple[tuple[str, ...], ...]
+Tasks = int
+"""Tasks as bits, the first of the question lowest."""
 
 
 def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
-    """Every way to divide the tasks into parts of the iteration; of two parts that could be one, neither is tried.
+    """Every way to divide the tasks into parts of the iteration of which no two could be one, each once: for each task its part.
 
-    The same parts in another order take as long and as much memory: they come in one order alone.
+    Of two parts that could be one, neither is tried: no cost model counts more for all of their tasks at once than for one part after the
+    other, and neither memory nor accelerators depend on the parts. The same parts in another order take as long: they come in one order,
+    in which of those that need not wait the one with the first task comes first.
     """
     tasks = range(len(question.tasks))
     if model.by_phase:
         yield tuple(model.segment(question, task) for task in tasks)
         return
-    conflicts = _conflicts(question, model, users)
-    at_once = [its for its in question.rounds if conflicts.isdisjoint(combinations(sorted(its), 2))]
-    whole = {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
-    before: dict[int, set[int]] = {task: set() for task in tasks}
-    for edge in question.edges:
-        before[edge.later].add(edge.earlier)
-    seen: set[tuple[frozenset[frozenset[int]], frozenset[int]]] = set()
-    given: set[frozenset[frozenset[int]]] = set()
-
-    def extend(done: frozenset[int], last: frozenset[int], segments: tuple[frozenset[int], ...]) -> Iterator[tuple[int, ...]]:
-        left = [task for task in tasks if task not in done]
-        parts = frozenset(segments)
-        if (parts, last) in seen:
-            return
-        seen.add((parts, last))
-        if not left:
-            if parts not in given:
-                given.add(parts)
-                place = {task: number for number, its in enumerate(segments) for task in its}
-                yield tuple(place[task] for task in tasks)
-            return
-        for its in _parts(left, done, before, conflicts, whole, at_once):
-            if not last or any((a, b) in conflicts or (a, b) in whole for a in last for b in its):
-                yield from extend(done | its, its, (*segments, its))
-
-    yield from extend(frozenset(), frozenset(), ())
+    for parts in _Cutting.of(question, model, users).cuts():
+        yield tuple(next(number for number, its in enumerate(parts) if its >> task & 1) for task in tasks)
 
 
-def _parts(
-    left: Sequence[int],
-    done: frozenset[int],
-    before: dict[int, set[int]],
-    conflicts: set[tuple[int, int]],
-    whole: set[tuple[int, int]],
-    at_once: Sequence[frozenset[int]],
-) -> Iterator[frozenset[int]]:
-    """The sets of tasks that can run next at the same time, the largest first; all of each set that must, or none."""
-    for size in range(len(left), 0, -1):
-        for its in combinations(left, size):
-            members = frozenset(its)
-            if any(not members.isdisjoint(each) and not each <= members for each in at_once):
-                continue
-            pairs = [(a, b) for a, b in combinations(its, 2)]
-            if not any(pair in conflicts or pair in whole for pair in pairs) and all(before[task] <= done | members for task in its):
-                yield members
+@dataclass(frozen=True)
+class _Part:
+    """A part that was cut off.
+
+    Attributes
+    ----------
+    tasks : that run in it.
+    apart : the tasks of which none can run in it.
+    after : the tasks that work on what it makes.
+    waits : of the parts before it, as bits, those that end before it begins, whatever the order of parts.
+    """
+
+    tasks: Tasks
+    apart: Tasks
+    after: Tasks
+    waits: int
+
+
+@dataclass(frozen=True)
+class _Cutting:
+    """What can run at the same time.
+
+    Attributes
+    ----------
+    units : tasks that run together in any case, by the first of each.
+    apart : for each task, those that cannot run with it.
+    before, after : for each task, those whose results it works on, and those that work on its own.
+    """
+
+    units: tuple[Tasks, ...]
+    apart: tuple[Tasks, ...]
+    before: tuple[Tasks, ...]
+    after: tuple[Tasks, ...]
+
+    @staticmethod
+    def of(question: Question, model: CostModel, users: Sets) -> _Cutting:
+        """Of a question, with these components on the same accelerators."""
+        count, edges = len(question.tasks), question.edges
+        conflicts = _conflicts(question, model, users)
+        either = {(edge.earlier, edge.later) for edge in edges if edge.whole} | {(edge.later, edge.earlier) for edge in edges if edge.whole}
+        return _Cutting(
+            _units(question, conflicts),
+            _beside(conflicts | either, count),
+            _beside({(edge.later, edge.earlier) for edge in edges}, count),
+            _beside({(edge.earlier, edge.later) for edge in edges}, count),
+        )
+
+    def cuts(self) -> Iterator[tuple[Tasks, ...]]:
+        """Every cut: its parts in their order."""
+
+        def extend(left: Tasks, parts: tuple[_Part, ...]) -> Iterator[tuple[Tasks, ...]]:
+            if not left:
+                yield tuple(part.tasks for part in parts)
+                return
+            for tasks in self._together(left):
+                part = self._part(tasks, parts)
+                rest = left & ~tasks
+                if part is not None and self._may_come(part, rest) and all(_can_stay(each, rest) for each in (*parts, part)):
+                    yield from extend(rest, (*parts, part))
+
+        return extend(reduce(or_, self.units, 0), ())
+
+    def _may_come(self, part: _Part, left: Tasks) -> bool:
+        """May a part come before the one with the first task that is left? That one must wait for something then."""
+        first = left & -left
+        return not left or part.tasks & -part.tasks < first or bool(_all(self.after, part.tasks | left) & left)
+
+    def _together(self, left: Tasks) -> Sequence[Tasks]:
+        """The tasks that can run next at the same time, the most first."""
+        units = [unit for unit in self.units if unit & left]
+        found = []
+
+        def extend(place: int, tasks: Tasks, apart: Tasks, before: Tasks) -> None:
+            for number in range(place, len(units)):
+                unit = units[number]
+                if not unit & apart:
+                    its_apart, its_before = _all(self.apart, unit), _all(self.before, unit)
+                    if not its_apart & (tasks | unit):
+                        extend(number + 1, tasks | unit, apart | its_apart, before | its_before)
+            if tasks and not before & left & ~tasks:
+                found.append(tasks)
+
+        extend(0, 0, 0, 0)
+        return sorted(found, key=lambda its: (-its.bit_count(), _numbers(its)))
+
+    def _part(self, tasks: Tasks, parts: Sequence[_Part]) -> _Part | None:
+        """These tasks as the next part; None if it could be one with a part before it, or come before that."""
+        before, waits, far = _all(self.before, tasks), 0, 0
+        for number, part in enumerate(parts):
+            if part.tasks & before:
+                waits |= part.waits | 1 << number
+                far |= part.waits
+        if any(not part.apart & tasks and not far >> number & 1 for number, part in enumerate(parts)):
+            return None
+        for part in reversed(parts):
+            if part.tasks & before:
+                break
+            if part.tasks & -part.tasks > tasks & -tasks:
+                return None
+        return _Part(tasks, _all(self.apart, tasks), _all(self.after, tasks) & ~tasks, waits)
+
+
+def _units(question: Question, conflicts: set[tuple[int, int]]) -> tuple[Tasks, ...]:
+    """Each task by itself; of a round of which no two conflict, all together."""
+    units = [1 << task for task in range(len(question.tasks))]
+    for its in question.rounds:
+        if conflicts.isdisjoint(combinations(sorted(its), 2)):
+            members = sum(1 << task for task in its)
+            joined = reduce(or_, (unit for unit in units if unit & members))
+            units = [joined, *(unit for unit in units if not unit & joined)]
+    return tuple(sorted(units, key=lambda unit: unit & -unit))
+
+
+def _can_stay(part: _Part, left: Tasks) -> bool:
+    """Is there anything left that could keep a part from being one with another one?"""
+    return not left or bool(part.apart & left or part.after)
+
+
+def _all(of: Sequence[Tasks], tasks: Tasks) -> Tasks:
+    """What is said of any of the tasks."""
+    return reduce(or_, (of[task] for task in _numbers(tasks)), 0)
+
+
+def _numbers(tasks: Tasks) -> tuple[int, ...]:
+    return tuple(task for task in range(tasks.bit_length()) if tasks >> task & 1)
+
+
+def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
+    """For each task, the tasks that stand second beside it."""
+    return tuple(reduce(or_, (1 << other for one, other in pairs if one == task), 0) for task in range(count))
 
 
 def _conflicts(question: Question, model: CostModel, users: Sets) -> set[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Callable
 
 import pytest
@@ -18,7 +19,7 @@ from placewright.solver.planning.sizes.curves import Curve
 from placewright.solver.planning.sizes.domains import Narrowing
 from placewright.solver.planning.sizes.least import Least
 from placewright.solver.planning.sizes.sizing import Sizing
-from placewright.solver.planning.structures import every
+from placewright.solver.planning.structures import every, segmentations
 
 from .questions import question
 from .tried import Price, needlessly_apart, priced, shape
@@ -89,8 +90,10 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "enough of anything": (joining.Joining, "_enough", instead(1 << 40)),
     "half a hull": (raising, "hull", changed(lambda line: line[::2])),
     "half a curve": (curves, "hull", changed(lambda line: line[:1])),
-    "at the same time": (every, "_conflicts", instead(set())),
-    "a circle is cut": (every, "_parts", lambda original: lambda *arguments: original(*arguments[:-1], ())),
+    "at the same time": (segmentations, "_conflicts", instead(set())),
+    "a circle is cut": (segmentations, "_units", lambda original: lambda asked, conflicts: original(replace(asked, rounds=()), conflicts)),
+    "the first part alone": (segmentations, "_can_stay", lambda original: lambda part, left: not left),
+    "never the second": (segmentations._Cutting, "_may_come", lambda original: lambda self, part, left: not left or part.tasks & -part.tasks < left & -left),
     "everybody shares": (every, "_may_share", instead(True)),
     "all at once": (every, "_obeys", instead(True)),
     "nobody nests": (every, "_nestings", lambda original: lambda asked, sets: [(-1,) * len(sets)]),

@@ -60,13 +60,33 @@ def shape(question: Question, design: Design) -> object:
 
 
 def needlessly_apart(question: Question, design: Design) -> bool:
-    """Could two neighbouring parts of the iteration be one? Then the design that has them so is no slower and uses as much."""
+    """Could two parts of the iteration be one, whatever order the parts come in? Then the design that has them so takes no longer."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
-    for part in range(max(design.segments, default=0)):
-        merged = tuple(segment if segment <= part else segment - 1 for segment in design.segments)
-        if _may_run(question, uses, merged):
+    return could_be_fewer(question, uses, design.segments)
+
+
+def could_be_fewer(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
+    """Is there an order of the parts in which all of them run, two of them as one?"""
+    for one, other in combinations(sorted(set(segments)), 2):
+        merged = in_order(question, [one if part == other else part for part in segments])
+        if merged is not None and may_run(question, uses, merged):
             return True
     return False
+
+
+def in_order(question: Question, parts: Sequence[int]) -> tuple[int, ...] | None:
+    """The same parts, numbered so that none waits for a later one; None where some wait for each other."""
+    found: list[int] = []
+    while left := sorted(set(parts).difference(found)):
+        ready = [
+            part
+            for part in left
+            if all(parts[edge.earlier] in (part, *found) for edge in question.edges if parts[edge.later] == part)
+        ]  # fmt: skip
+        if not ready:
+            return None
+        found.append(ready[0])
+    return tuple(found.index(part) for part in parts)
 
 
 def _blocks(question: Question, options: Options) -> Iterator[tuple[Block, ...]]:
@@ -118,11 +138,12 @@ def _segments(question: Question, uses: Uses, stages: bool) -> Iterator[tuple[in
         yield tuple(question.phases.index(task.phase) for task in question.tasks)
         return
     for segments in product(range(count), repeat=count):
-        if set(segments) == set(range(max(segments, default=-1) + 1)) and _may_run(question, uses, segments):
+        if set(segments) == set(range(max(segments, default=-1) + 1)) and may_run(question, uses, segments):
             yield segments
 
 
-def _may_run(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
+def may_run(question: Question, uses: Uses, segments: Sequence[int]) -> bool:
+    """Does nothing run before what it works on, beside what is on the same accelerators, or apart from its round?"""
     for edge in question.edges:
         if segments[edge.earlier] > segments[edge.later] or (edge.whole and segments[edge.earlier] == segments[edge.later]):
             return False

@@ -1,0 +1,36 @@
+"""One arrangement in work: what it costs at least, before it is said how its iteration is cut."""
+
+from __future__ import annotations
+
+from ..searched import Price
+from ..sizes.branching import Branching
+from ..sizes.ranked import Ranked
+from ..structures.every import Arrangement
+
+
+class Uncut:
+    """An arrangement whose counts and degrees are searched for, as far as any cut of it can be among the best.
+
+    Attributes
+    ----------
+    floor : no structure of it costs less that could be among the best.
+    looked : was it searched?
+    possible : False where it is known to have no design at all.
+    """
+
+    def __init__(self, number: int, arrangement: Arrangement, ranked: Ranked, floor: Price) -> None:
+        self.number, self.arrangement, self.floor = number, arrangement, floor
+        self.looked, self.possible = False, True
+        self._ranked = ranked
+
+    def look(self, below: Price | None, parts: int) -> int:
+        """Raises the floor in so many parts, as far as what costs less than `below` is concerned; at how many it looked."""
+        self.looked = True
+        branching = Branching(self._ranked)
+        branching.search(below, parts)
+        reached = branching.floor if branching.floor is not None else below
+        if reached is None:
+            self.possible = False
+        else:
+            self.floor = max(self.floor, reached)
+        return branching.parts
