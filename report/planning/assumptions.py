@@ -36,7 +36,7 @@ def assumptions(account: Account) -> str:
         lines.append(f"{its}: not started where the job is {way.name}; what shares those accelerators does its work")
     entries = [entry for each in account.bills for entry in each.peak.entries]
     if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
-        lines.append(f"{listed(estimated)}: memory by an estimate, which nobody measured")
+        lines.append(f"{listed(estimated)}: memory by an estimate, which nobody measured (`--format json` has each term)")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
 
 

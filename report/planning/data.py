@@ -15,6 +15,7 @@ from ...solver.planning.after.basis import Basis
 from ...solver.planning.after.flips.flip import HUNDRED, Flip, Sensitivity
 from ...solver.planning.after.own.own import Own
 from ...solver.planning.after.usage import Turn, Usage
+from .estimates import terms
 
 Data = dict[str, object]
 
@@ -122,7 +123,10 @@ def _bill(question: Question, bill: BlockBill) -> Data:
         }
         for moment in bill.moments
     ]
-    return {"components": list(bill.block.components), "capacity": bill.capacity, "peak": bill.peak.mebibytes, "parts": parts}
+    names, estimates = list(bill.block.components), terms(bill)
+    return {
+        "components": names, "capacity": bill.capacity, "peak": bill.peak.mebibytes, "parts": parts, **({"estimates": estimates} if estimates else {}),
+    }  # fmt: skip
 
 
 def _basis(basis: Basis) -> Data:

@@ -1,0 +1,22 @@
+"""What memory is estimated from, for a program: each term with its formula and its source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...models.memory.bill import BlockBill
+from ...models.memory.term import Term
+
+
+def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:
+    """Component -> the terms of its estimate, those of the part in which most of them are there; nothing of what is declared."""
+    found: dict[str, tuple[Term, ...]] = {}
+    for moment in bill.moments:
+        for its in moment.entries:
+            if len(its.terms) > len(found.get(its.component, ())):
+                found[its.component] = its.terms
+    return {name: [_term(term) for term in its] for name, its in found.items()}
+
+
+def _term(term: Term) -> dict[str, Any]:
+    return {"term": term.name, "mebibytes": term.mebibytes, "formula": term.formula, "source": term.source}
