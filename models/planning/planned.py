@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Mapping
 
 from ..findings.finding import Finding
 from .design import Design
 from .question import Question
+from .workload import SECONDS
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,17 @@ class Unplaceable:
     reason: tuple[Finding, ...] = field(compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A component without times that got what the others leave, of the range that was asked for.
+
+    `most` is what was asked at most; `proved`: all such components together have no more in any placement of the others as they are.
+    """
+
+    most: int
+    proved: bool = True
+
+
 @dataclass(frozen=True)
 class Planned:
     """The answer of planning.
@@ -47,6 +60,8 @@ class Planned:
     structures : how many structures there are, and of how many the counts were searched.
     not_placed : those of `others` of which nobody knows whether they have a placement.
     is_own : is it the file's own placement, which nothing beats?
+    filled : components of the best design that have no times, and more than was compared since nobody else needs it.
+    lean : the best design as it was compared with others, without this; None where nothing is filled.
     """
 
     question: Question
@@ -60,3 +75,16 @@ class Planned:
     without_estimates: Priced | None = None
     not_placed: tuple[Priced, ...] = ()
     is_own: bool = False
+    filled: Mapping[str, Filled] = field(default_factory=dict)
+    lean: Design | None = None
+
+    @property
+    def compared(self) -> Design:
+        """The best design as it was compared with others: components without times have what they need at least."""
+        return self.lean or self.best.design
+
+    @property
+    def price(self) -> tuple[int, int]:
+        """What was as small as possible, and what came second, traffic with the time."""
+        takes, used = self.best.nanoseconds + self.best.traffic, self.compared.accelerators
+        return (takes, used) if self.question.aim == SECONDS else (used, takes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Iterator
+
 from ...models.memory.bill import ESTIMATED
 from ...models.planning.question import Question
 from ...solver.planning.after.account import Account
@@ -28,6 +30,7 @@ def assumptions(account: Account) -> str:
     lines += [f"{listed(models)}: as long on any accelerators, since no time says on which"] if models else []
     if account.own is not None:
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
+    lines += _filled(account)
     lines.append(f"an iteration: {account.source}")
     lines += [_round(question, its) for its in question.rounds]
     way = account.planned.best.design.way(question)
@@ -38,6 +41,15 @@ def assumptions(account: Account) -> str:
     if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
         lines.append(f"{listed(estimated)}: memory by an estimate, which nobody measured (`--format json` has each term)")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
+
+
+def _filled(account: Account) -> Iterator[str]:
+    """Who has more than is needed, since nobody else needs it."""
+    planned = account.planned
+    for name, its in planned.filled.items():
+        amount, sure = planned.best.design.options[name].amount, "" if its.proved else ", as far as was searched"
+        much = f"{amount} of at most {its.most}, all that is left" if amount < its.most else f"{amount}, the most that was asked"
+        yield f"{name}: {much}{sure}, since no time says how many"
 
 
 def _round(question: Question, its: frozenset[int]) -> str:

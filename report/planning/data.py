@@ -49,6 +49,11 @@ def to_data(account: Account) -> Data:
             {**_priced(question, each.priced), "why": [finding.message for finding in each.reason]} for each in planned.unplaceable
         ],
     }
+    if planned.filled:
+        needs = planned.compared.options
+        found["filled"] = {
+            name: {"needs": needs[name].amount, "asked_at_most": its.most, "proved": its.proved} for name, its in planned.filled.items()
+        }
     if planned.without_estimates is not None:
         found["without_estimates"] = _priced(question, planned.without_estimates)
     if account.own is not None or account.given:

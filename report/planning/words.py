@@ -73,26 +73,28 @@ def design_in_words(question: Question, planned: Planned, design: Design, beside
     Left out is what the design that is named `beside` has too: the order, and components that need no accelerators.
     """
     sets: dict[tuple[int, ...], list[str]] = {}
+    more = planned.filled if beside is not None else ()  # others than the plan are compared with what such components need
     for name in question.components:
-        if beside is not None and not design.blocks_of(name) and design.options[name] == beside.options[name]:
+        if beside is not None and not design.blocks_of(name) and (name in more or design.options[name] == beside.options[name]):
             continue
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
-    said = [_set(question, design, uses, names, list(sets)) for uses, names in sets.items()]
+    said = [_set(question, design, uses, names, list(sets), any(name in more for name in names)) for uses, names in sets.items()]
     order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""
     return ", ".join(said) + (f"; {order}" if order else "")
 
 
-def _set(question: Question, design: Design, uses: tuple[int, ...], names: list[str], every: list[tuple[int, ...]]) -> str:
+def _set(question: Question, design: Design, uses: tuple[int, ...], names: list[str], every: list[tuple[int, ...]], or_more: bool) -> str:
     option = design.options[names[0]]
     degrees = [f"{name} ({design.options[name].parallel})" if design.options[name].parallel.replica > 1 else name for name in names]
     if uses[0] < 0:
         return f"{option.amount} of {names[0]}"
+    least = "at least " if or_more else ""
     around = [other for other in every if set(uses) < set(other)]
     inside = ""
     if around:
         outer = min(around, key=len)
         inside = f" of those of {listed([name for name in question.components if design.blocks_of(name) == outer])}"
-    return f"{listed(degrees)} on {amount(question, option.kind, option.amount)}{inside}"
+    return f"{listed(degrees)} on {least}{amount(question, option.kind, option.amount)}{inside}"
 
 
 def _order(question: Question, planned: Planned, design: Design) -> str:

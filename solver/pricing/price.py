@@ -8,8 +8,6 @@ from typing import Callable, Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.demand import Demand
 from ...models.placements.plan import Plan
-from ...models.planning.planned import Planned
-from ...models.planning.workload import SECONDS
 from ...models.problem import Problem
 from ..objectives import OBJECTIVES
 from .priced import BETTER, IMPOSSIBLE_NOW, OPEN, POSSIBLE_NOW, SAME, WORSE, Priced, Pricing
@@ -48,7 +46,7 @@ def effect(before: Answer, after: Answer) -> str:
             return SAME
         return IMPOSSIBLE_NOW if after.plan is None else POSSIBLE_NOW
     if before.planned is not None and after.planned is not None:
-        one, other = _price(before.planned), _price(after.planned)
+        one, other = before.planned.price, after.planned.price
         if one != other:
             return BETTER if other < one else WORSE
     for names in _tiers(before.plan, after.plan):
@@ -56,13 +54,6 @@ def effect(before: Answer, after: Answer) -> str:
         if old != new:
             return BETTER if new < old else WORSE
     return SAME
-
-
-def _price(planned: Planned) -> tuple[int, int]:
-    """What is as small as possible, and what comes second."""
-    best = planned.best
-    time, used = best.nanoseconds + best.traffic, best.design.accelerators
-    return (time, used) if planned.question.aim == SECONDS else (used, time)
 
 
 def _tiers(before: Plan, after: Plan) -> list[set[str]]:

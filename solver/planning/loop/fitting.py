@@ -12,7 +12,11 @@ from ..placing.placing import placing
 
 def fitting(problem: Problem, question: Question, design: Design) -> Problem:
     """The problem of placing a design in any way that holds: nothing is weighed, unless the file limits what it comes to."""
-    placed = placing(problem, question, design)
+    return unweighed(placing(problem, question, design))
+
+
+def unweighed(placed: Problem) -> Problem:
+    """The same without what only says which placement is the better one."""
     if placed.caps:
         return placed
     components = tuple(replace(each, traffic=0) for each in placed.components)

@@ -51,6 +51,11 @@ class Traffic:
         caps = tuple(Cap(tuple((back.get(name, name), cost) for name, cost in cap.terms), cap.most) for cap in problem.caps)
         return replace(asked, cluster=_with_domains(problem.cluster), caps=caps)
 
+    def at_most(self, problem: Problem, nanoseconds: int) -> Problem:
+        """The problem in which what crosses takes no longer than so many nanoseconds."""
+        costs = tuple((term.name, cost) for term in OBJECTIVES if isinstance(term, BytesAcross) and (cost := self.costs.get(term.level, 0)))
+        return self.asked(replace(problem, caps=(*problem.caps, Cap(costs, nanoseconds))) if costs else problem)
+
     def answered(self, plan: Plan) -> Plan:
         """The plan on the cluster as it is."""
         if not self.by_node:

@@ -7,10 +7,8 @@ from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.planning.planned import Planned, Priced
-from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ..asked import asked
-from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
 from ..dividing import as_planned
@@ -54,12 +52,6 @@ def without_estimates(problem: Problem) -> Problem | None:
     return replace(problem, job=replace(problem.job, workload=replace(workload, heeds_estimates=False)))
 
 
-def _price(planned: Planned) -> tuple[int, int]:
-    """What was as small as possible, and what comes second, traffic with the time."""
-    takes, used = planned.best.nanoseconds + planned.best.traffic, planned.best.design.accelerators
-    return (takes, used) if planned.question.aim == SECONDS else (used, takes)
-
-
 def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: int) -> Priced | None:
     """What wins without estimates, if that is better than what was planned. It is placed only where traffic counts as time."""
     workload = open_.job.workload
@@ -67,9 +59,9 @@ def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: in
         return None
     if workload.bandwidth:
         other = plan(open_).planned
-        return other.best if other is not None and _price(other) < _price(planned) else None
+        return other.best if other is not None and other.price < planned.price else None
     question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
     found = search(question, model, limit, seed).best
-    if found is None or found.price >= price(planned.question, model, planned.best.design):
+    if found is None or found.price >= planned.price:
         return None
     return Priced(found.design, iteration(model, question, found.design), tuple(segment_times(model, question, found.design)))

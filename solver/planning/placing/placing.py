@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations, permutations
-from typing import Iterator
+from typing import Collection, Iterator, Mapping
 
 from ....models.component import COLOCATED, SUBSET, Component, Relation
 from ....models.planning.design import Design
@@ -15,8 +15,12 @@ from ....models.problem import Problem
 REASON = "the plan"
 
 
-def placing(problem: Problem, question: Question, design: Design) -> Problem:
-    """The problem with all that the design decides; components that are not planned are as they were."""
+def placing(problem: Problem, question: Question, design: Design, open_: Mapping[str, int] | None = None) -> Problem:
+    """The problem with all that the design decides; components that are not planned are as they were.
+
+    The counts of the components of `open_` stay open, up to so many each.
+    """
+    open_ = open_ or {}
     way = next((each for each in question.ways if _is_kept(each, design)), None)
     shapes = {**_shapes(problem, design), **(way.shapes if way else {})}
     components = tuple(
@@ -25,8 +29,11 @@ def placing(problem: Problem, question: Question, design: Design) -> Problem:
         else each
         for each in problem.components
     )
+    components = tuple(
+        replace(each, least=problem[each.name].least, most=open_[each.name]) if each.name in open_ else each for each in components
+    )
     choices = {name: its for name, its in problem.job.choices.items() if name not in design.options}
-    relations = (*problem.job.relations, *_sharing(problem, question, design))
+    relations = (*problem.job.relations, *_sharing(problem, question, design, open_))
     job = replace(problem.job, components=components, choices=choices, relations=relations, workload=None, ways=(), own={})
     return replace(problem, job=job)
 
@@ -68,9 +75,9 @@ def _on_kind(component: Component, problem: Problem, question: Question, design:
     return replace(component, excluded=tuple(sorted({*component.excluded, *others})))
 
 
-def _sharing(problem: Problem, question: Question, design: Design) -> Iterator[Relation]:
+def _sharing(problem: Problem, question: Question, design: Design, open_: Collection[str]) -> Iterator[Relation]:
     """Who is on the same accelerators, and who inside whose, where neither the problem says so already nor others that are said."""
-    uses = {name: frozenset(its) for name in question.components if (its := design.blocks_of(name))}
+    uses = {name: frozenset(its) for name in question.components if name not in open_ and (its := design.blocks_of(name))}
     for one, other in combinations(uses, 2):
         if uses[one] == uses[other] and not _is_said(problem, one, other, COLOCATED):
             yield Relation(COLOCATED, (one, other), reason=REASON)

@@ -208,7 +208,7 @@ class _Scaled:
     def __init__(self, planned: Planned, model: CostModel, component: str, percent: int) -> None:
         self.model, self.component, self.percent = model, component, percent
         self.ask(planned.question)
-        self.plan = self._of(planned.best.design)
+        self.plan = self._of(planned.compared)
         self.takes = iteration(model, self.question, self.plan) + planned.best.traffic
         crossing = planned.question.crossing
         self._crosses = LeastCrossing(planned.question, crossing).of if crossing is not None else _nothing

@@ -1,0 +1,68 @@
+"""The best designs of other structures than that of the answer, each with a placement where one is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Sequence
+
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.planning.planned import Priced
+from ..placing.placing import placing
+from ..search import Found, Price
+from .at_stake import at_stake
+from .beside import Beside
+from .fitting import fitting
+from .placed import Placed
+from .rounds import Rounds
+from .told import over_budget
+
+
+def others(rounds: Rounds, best: Placed) -> tuple[tuple[Priced, ...], Sequence[Priced]]:
+    """These designs, the best first, and those of them of which nobody knows whether they have a placement."""
+    beside = Beside(
+        best.priced.design,
+        partial(_is_sure, rounds),
+        partial(_fits, rounds),
+        partial(_priced, rounds),
+        rounds.bar,
+        partial(_again, rounds),
+    )
+    found = beside.look(((each.price, each.priced) for each in rounds.placed), rounds.searched.found)
+    return found, beside.unsure
+
+
+def _is_sure(rounds: Rounds, found: Found) -> bool:
+    """Has a design a placement, whatever that is like, as a sum shows?"""
+    return not rounds.traffic.costs and not at_stake(rounds.problem, rounds.question, found.design)
+
+
+def _fits(rounds: Rounds, found: Found) -> Answer:
+    """A placement of a design, as good as can be where traffic counts as time; else any that holds."""
+    design = found.design
+    if not rounds.traffic.costs:
+        return rounds.solve(fitting(rounds.problem, rounds.question, design))
+    answer = rounds.solve(rounds.traffic.asked(placing(rounds.problem, rounds.question, design)))
+    if answer.plan is None:
+        return answer
+    placed, most = rounds.as_placed(rounds.priced(design), answer, answer.plan), rounds.workload.budget.nanoseconds
+    takes = placed.priced.nanoseconds + placed.priced.traffic
+    if most is not None and takes > most:
+        return Answer(IMPOSSIBLE, findings=(over_budget(takes, placed.priced.traffic, most),), how="search")
+    return answer
+
+
+def _priced(rounds: Rounds, found: Found, answer: Answer | None) -> tuple[Price, Priced]:
+    """What a design costs, with its placement if it has one."""
+    priced = rounds.priced(found.design)
+    if answer is not None and answer.plan is not None and rounds.traffic.costs:
+        priced = replace(priced, traffic=rounds.traffic.nanoseconds(answer.plan))
+    return rounds.price(priced), priced
+
+
+def _again(rounds: Rounds) -> tuple[Found, ...]:
+    """What is found without what was ruled out; nothing where no time is left."""
+    if rounds.spent >= rounds.limit:
+        return ()
+    rounds.search()
+    return rounds.searched.found

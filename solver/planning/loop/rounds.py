@@ -1,0 +1,163 @@
+"""Designs are searched, placed, and ruled out where they cannot be, until the best that can is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Callable
+
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.placements.plan import OPTIMAL, Plan
+from ....models.planning.design import Design
+from ....models.planning.limits import Barred
+from ....models.planning.planned import Priced, Unplaceable
+from ....models.planning.question import Question
+from ....models.planning.workload import SECONDS, Workload
+from ....models.problem import Problem
+from ..asked import asked
+from ..costs import cost_model
+from ..costs.cost_model import iteration, segment_times
+from ..counting import OnCounting
+from ..placing.placing import placing
+from ..search import Found, Price, Searched, search
+from ..sizes.settling import Settle
+from .barring import ruled_out, this_alone
+from .beside import ALTERNATIVES
+from .placed import Placed
+from .told import over_budget
+from .traffic import Traffic
+
+Solve = Callable[[Problem], Answer]
+ROUNDS = 12
+"""Searches for designs that are placed, at most; after each, what is known of its designs rules these out."""
+ALL_PROBES = 48
+"""Further placements that are tried so that a design rules out others with it, of all designs together."""
+PLACED = 12
+"""Designs that have a placement, at most, where the best of them is not known before they are placed."""
+
+
+@dataclass
+class Rounds:
+    """What was searched, placed and ruled out until now."""
+
+    problem: Problem
+    workload: Workload
+    solve: Solve
+    limit: float
+    seed: int
+    settle: Settle | None
+    answer_interrupted: bool
+    counting: OnCounting
+    spent: float = 0.0
+    number: int = 0
+    probes: int = ALL_PROBES
+    out: list[Barred] = field(default_factory=list)
+    done: list[Barred] = field(default_factory=list)
+    placed: list[Placed] = field(default_factory=list)
+    unplaceable: list[Unplaceable] = field(default_factory=list)
+    structures: tuple[int, int] = (0, 0)
+    """How many there are before any design is ruled out, and of how many the counts were searched."""
+    unsure: list[int] = field(default_factory=list)
+    """What designs cost at least of which it is not known whether they can be placed, or how well."""
+
+    def __post_init__(self) -> None:
+        self.model = cost_model(self.workload.model)
+        self.traffic = Traffic(self.problem, self.workload)
+        self.best: Placed | None = None
+        self.closed = False
+        """Is all that is better ruled out?"""
+        self.search()
+
+    def goes_on(self) -> bool:
+        """Can there be anything better than the best, and may it still be looked for?"""
+        first = self.searched.best
+        if first is None or (self.best is not None and (first.price >= self.best.price or not self.traffic.costs)):
+            self.closed = self.searched.proved
+            return False
+        return self.number < ROUNDS and len(self.placed) < PLACED
+
+    def place(self) -> None:
+        """Places what was found, the best first; then searches for what is left."""
+        self.number += 1
+        first = self.searched.found[0]
+        for found in self.searched.found:
+            worse = self.best is not None and found.price > self.best.price
+            if found is not first and (worse or (not self.traffic.costs and found.price > first.price)):
+                break
+            if not self._place(found) and found is first:
+                break  # others like it can be better than what comes next
+        if self.best is None or self.traffic.costs:
+            self.search()
+
+    def search(self) -> None:
+        """The question without what is ruled out, and the best designs of it."""
+        self.question: Question = asked(self.problem, self.workload, (*self.out, *self.done))
+        left = max(self.limit - self.spent, 0.0)
+        self.searched: Searched = search(
+            self.question,
+            self.model,
+            left,
+            self.seed,
+            ALTERNATIVES + 1,
+            (),
+            self.settle,
+            self.answer_interrupted,
+            counting=self.counting,
+        )
+        self.spent += self.searched.spent
+        self.structures = max(self.structures, self.searched.structures)
+
+    def _place(self, found: Found) -> bool:
+        """Places a design; whether it has a placement, or might have one."""
+        design = found.design
+        answer = self.solve(self.traffic.asked(placing(self.problem, self.question, design)))
+        if answer.plan is None:
+            self._is_out(found, answer)
+            return False
+        placed = self.as_placed(self.priced(design), answer, answer.plan)
+        priced, crossing = placed.priced, placed.priced.traffic
+        if self.traffic.costs:
+            self.done.append(this_alone(design))
+            if crossing and answer.plan.status != OPTIMAL:
+                self.unsure.append(found.price[0])
+            most, takes = self.workload.budget.nanoseconds, priced.nanoseconds + crossing
+            if most is not None and takes > most:
+                self.unplaceable.append(Unplaceable(priced, (over_budget(takes, crossing, most),)))
+                return True
+        self.placed.append(placed)
+        if self.best is None or placed.price < self.best.price or (placed.price == self.best.price and placed.is_better(self.best)):
+            self.best = placed
+        return True
+
+    def _is_out(self, found: Found, answer: Answer) -> None:
+        if self.best is not None and not self.traffic.costs:
+            return  # it costs as much as the best, and was no more than another answer
+        self.bar(found, answer)
+        if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
+            self.unsure.append(found.price[0])
+
+    def bar(self, found: Found, answer: Answer) -> None:
+        """Rules out a design of which no placement is known, and with it what no placement has for the same reason."""
+        if answer.verdict == IMPOSSIBLE:
+            out = ruled_out(self.problem, self.question, found.design, self._probe, self.probes)
+        else:
+            out = this_alone(found.design)
+        self.out.append(out)
+        self.unplaceable.append(Unplaceable(self.priced(found.design), answer.findings))
+
+    def _probe(self, part: Problem) -> Answer:
+        self.probes -= 1
+        return self.solve(part)
+
+    def priced(self, design: Design) -> Priced:
+        """A design with what an iteration of it takes, without traffic."""
+        return Priced(design, iteration(self.model, self.question, design), tuple(segment_times(self.model, self.question, design)))
+
+    def price(self, priced: Priced) -> Price:
+        """What is as small as possible, and what comes second, traffic with the time."""
+        takes, used = priced.nanoseconds + priced.traffic, priced.design.accelerators
+        return (takes, used) if self.workload.aim == SECONDS else (used, takes)
+
+    def as_placed(self, priced: Priced, answer: Answer, plan: Plan) -> Placed:
+        """A design with the placement that was found for it."""
+        its = replace(priced, traffic=self.traffic.nanoseconds(plan))
+        return Placed(its, replace(answer, plan=self.traffic.answered(plan)), self.price(its))

@@ -1,0 +1,139 @@
+"""Components without times take what the others leave: no time says how many they should have, so they get what any range gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Callable, Collection, Iterator, Mapping, Sequence
+
+from ....models.answer import Answer
+from ....models.component import UNBOUNDED
+from ....models.machines.node_group import ACCELERATOR
+from ....models.placements.assignment import Assignment
+from ....models.placements.plan import OPTIMAL
+from ....models.planning.design import Block, Design
+from ....models.planning.question import NO_KIND, Question
+from ....models.planning.workload import SECONDS
+from ....models.problem import Problem
+from .placing import placing
+
+Solve = Callable[[Problem], Answer]
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Widens designs of a question; `solve` places a problem in which ranges are open, those that fill the most being the best."""
+
+    problem: Problem
+    question: Question
+    solve: Solve
+
+    def widened(self, design: Design) -> tuple[Design, bool]:
+        """The design in which components without times have as many as are left, and whether they are proved to have no more.
+
+        All of them are widened at once. Where the budget leaves less than the cluster does, one after the other, in the written order;
+        where the fewest accelerators are asked for, only those that take none of their own.
+        """
+        names, proved = self._names(design), True
+        most = self.question.budget.accelerators if self.question.aim == SECONDS else design.accelerators
+        caps = self._caps(design, names)
+        if most is None or design.accelerators + sum(self._more(design, caps)) <= most:
+            return self._with(design, caps)
+        for together in self._together(names):
+            left = most - design.accelerators
+            room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
+            design, sure = self._with(design, self._caps(design, together, room))
+            proved = proved and sure
+        return design, proved
+
+    def _names(self, design: Design) -> list[str]:
+        """The components with a range and no times that nothing binds to the count of others; none where the dialect lays out all."""
+        if self.problem.job.laying is not None:
+            return []
+        parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.alone)
+        return [name for name, its in parts if its.runs is None and its.timed is None and its.least < its.most < UNBOUNDED]
+
+    def _takes(self, design: Design, name: str) -> bool:
+        """Does it take accelerators of its own, and not those of one that it lies within?"""
+        return design.options[name].kind != NO_KIND and all(one != name for one, _ in self.question.within)
+
+    def _together(self, names: Sequence[str]) -> Iterator[list[str]]:
+        """Those that must be on the same accelerators, in the order of the first of each."""
+        left = list(names)
+        while left:
+            reached, before = {left[0]}, set[str]()
+            while reached != before:
+                before = set(reached)
+                reached |= {name for pair in self.question.together if not reached.isdisjoint(pair) for name in pair}
+            yield [name for name in left if name in reached]
+            left = [name for name in left if name not in reached]
+
+    def _amounts(self, design: Design, name: str) -> list[int]:
+        """The counts that it may have as it runs in this design, on no more memory."""
+        mine = design.options[name]
+        its = (each for each in self.question.options[name] if (each.kind, each.parallel) == (mine.kind, mine.parallel))
+        return sorted(each.amount for each in its if each.memory <= mine.memory and each.kept <= mine.kept)
+
+    def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
+        """The most that each of these components may have: what the others leave of its kind, and so many more than it has now."""
+        free = [kind.accelerators for kind in self.question.kinds]
+        for block in design.blocks:
+            free[block.kind] -= block.accelerators if not set(block.components) <= set(names) else 0
+        found = {}
+        for name in names:
+            mine = design.options[name]
+            most = free[mine.kind] if self._takes(design, name) else UNBOUNDED
+            most = min(most, mine.amount + more[name]) if more else most
+            found[name] = max([mine.amount, *(amount for amount in self._amounts(design, name) if amount <= most)])
+        return found
+
+    def _more(self, design: Design, caps: Mapping[str, int]) -> Iterator[int]:
+        return (cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
+
+    def _with(self, design: Design, caps: Mapping[str, int]) -> tuple[Design, bool]:
+        """The design with as many of these components as have a placement."""
+        caps = dict(caps)
+        while any(cap > design.options[name].amount for name, cap in caps.items()):
+            answer = self.solve(placing(self.problem, self.question, design, caps))
+            if answer.plan is None:
+                return design, False
+            placed = answer.plan.assignment
+            amounts = {name: placed.held(name) if self._takes_any(design, name) else _processes(placed, name) for name in caps}
+            strange = {name: its for name, its in amounts.items() if its not in self._amounts(design, name)}
+            if not strange:
+                return self._redrawn(design, amounts, placed), answer.plan.status == OPTIMAL
+            for name, amount in strange.items():  # a count between two that it may have
+                caps[name] = max(its for its in self._amounts(design, name) if its < amount)
+        return design, True
+
+    def _takes_any(self, design: Design, name: str) -> bool:
+        return design.options[name].kind != NO_KIND
+
+    def _redrawn(self, design: Design, amounts: Mapping[str, int], placed: Assignment) -> Design:
+        """The design with other counts of some components, as it is placed."""
+        options = dict(design.options)
+        for name, amount in amounts.items():
+            mine = design.options[name]
+            alike = (each for each in self.question.options[name] if (each.kind, each.parallel) == (mine.kind, mine.parallel))
+            options[name] = next(each for each in alike if each.amount == amount)
+        users: dict[tuple[str, ...], int] = {}
+        for names in _users(self.question.components, placed):
+            users[names] = users.get(names, 0) + 1
+        kinds = {name: option.kind for name, option in options.items()}
+        order = [block.components for block in design.blocks]
+        every = sorted(users, key=lambda names: (order.index(names) if names in order else len(order), names))
+        return replace(design, options=options, blocks=tuple(Block(kinds[names[0]], users[names], names) for names in every))
+
+
+def _processes(placed: Assignment, name: str) -> int:
+    """How many resources it has that needs no accelerators."""
+    return placed.amount(name) or placed.world_size(name)
+
+
+def _users(names: Sequence[str], placed: Assignment) -> Iterator[tuple[str, ...]]:
+    """For each accelerator that these components use, those that use it."""
+    masks = {name: {node: mask for (node, kind), mask in placed.masks(name).items() if kind == ACCELERATOR} for name in names}
+    for node in sorted({node for its in masks.values() for node in its}):
+        here = {name: its[node] for name, its in masks.items() if node in its}
+        for index in range(max(mask.bit_length() for mask in here.values())):
+            if users := tuple(name for name, mask in here.items() if mask >> index & 1):
+                yield users
