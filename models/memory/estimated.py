@@ -88,6 +88,11 @@ def _assumed(work: Work, card: ModelCard | None) -> list[str]:
     found = [f"the model is taken for `{card.name}`, by the last part of its path"] if card is not None and card.assumed else []
     if not work.shape.said:
         found.append(f"{work.shape.counted:,} parameters, counted from the shape of the model, with gated feed-forward parts")
-    if work.optimizer != NONE and work.estimate.sequence and work.estimate.recompute == FULL:
+    estimate, shape = work.estimate, work.shape
+    if work.serves or not (estimate.sequence and shape.layers and shape.hidden):
+        return found
+    if work.optimizer != NONE and estimate.recompute == FULL and "recompute" not in estimate.written:
         found.append("layers are computed again in the backward pass (`recompute: full`)")
+    if work.parallel.tp > 1:
+        found.append("tp ranks divide the tokens too, where they do not divide what is kept of one (sequence parallelism)")
     return found

@@ -41,10 +41,12 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
 
 
 def terms_of(name: str, estimate: Estimated | None, waits: bool = False) -> Iterator[str]:
-    """Each term of a component's estimate with its formula and its source, and what is not counted; where it waits, what it keeps."""
+    """Each term of a component's estimate with its formula and its source, what is not counted and what is assumed; where it waits, what it keeps."""
     for term in estimate.terms if estimate and not (waits and estimate.offloaded) else ():
         if waits and not term.stays:
             continue
         yield f"{name}: {term.name} {write_estimate(term.mebibytes)} = {term.formula} ({term.source})"
     for missing in estimate.missing if estimate else ():
         yield f"{name}: not counted are {missing}"
+    for assumed in estimate.assumed if estimate and not waits else ():
+        yield f"{name}: assumed: {assumed}"

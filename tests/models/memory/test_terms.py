@@ -180,6 +180,15 @@ def test_what_is_taken_for_granted_is_named() -> None:
     assert counted.assumed == ("7,615,283,200 parameters, counted from the shape of the model, with gated feed-forward parts",)
 
 
+def test_what_is_assumed_of_activations_is_named_where_they_are_counted() -> None:
+    again, tokens = "layers are computed again in the backward pass (`recompute: full`)", "(sequence parallelism)"
+    assert of(Estimate(sequence=8192)).assumed == (again,)
+    assert of(Estimate(sequence=8192, written=("recompute",))).assumed == ()
+    assert of(Estimate(sequence=8192, recompute=NONE), 2, Parallel(tp=2)).assumed[0].endswith(tokens)
+    assert of(Estimate(), 2, Parallel(tp=2)).assumed == ()
+    assert of(Estimate(sequence=8192), 2, Parallel(tp=2), "rollout").assumed == ()
+
+
 def test_a_formula_gives_its_size() -> None:
     found = of(Estimate(sharding=ZERO3, sequence=8192), 16, Parallel(tp=2))
     words = {term.name: term.formula for term in found.terms}
