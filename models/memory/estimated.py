@@ -35,12 +35,10 @@ def estimated(
     """
     if component.estimate is None:
         return None
-    optimizer = optimizer_of(component)
-    asked = component.estimate.sequences or component.estimate.utilization
-    serves = optimizer == NONE and (role_of(component) == ROLLOUT or bool(asked))
-    return _estimated(
-        component.estimate, card, parallel, accelerators, capacity if component.estimate.utilization else None, optimizer, serves
-    )
+    estimate, optimizer = component.estimate, optimizer_of(component)
+    serves = optimizer == NONE and (role_of(component) == ROLLOUT or bool(estimate.sequences or estimate.utilization))
+    size = capacity if estimate.utilization else None
+    return _estimated(estimate, card, parallel, accelerators, size, optimizer, serves, "recompute" in estimate.written)
 
 
 def optimizer_of(component: Component) -> str:
@@ -56,15 +54,16 @@ def with_slack(mebibytes: int) -> int:
 
 @lru_cache(maxsize=65_536)
 def _estimated(
-    estimate: Estimate, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None, optimizer: str, serves: bool
-) -> Estimated | None:
+    estimate: Estimate, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None, optimizer: str, serves: bool,
+    says_recompute: bool,
+) -> Estimated | None:  # fmt: skip
     shape = _shape(estimate, card)
     if not shape.parameters:
         return None
     work = Work(shape, estimate, parallel, optimizer, serves, accelerators, capacity)
     terms = [*states(work), *gathered(work)]
     terms += cache(work, tuple(terms)) if serves else activations(work)
-    return Estimated(tuple(terms), tuple(_missing(work)), tuple(_assumed(work, card)), estimate.offload)
+    return Estimated(tuple(terms), tuple(_missing(work)), tuple(_assumed(work, card, says_recompute)), estimate.offload)
 
 
 @lru_cache(maxsize=1024)
@@ -83,7 +82,7 @@ def _missing(work: Work) -> list[str]:
     return found
 
 
-def _assumed(work: Work, card: ModelCard | None) -> list[str]:
+def _assumed(work: Work, card: ModelCard | None, says_recompute: bool) -> list[str]:
     """What is taken for granted."""
     found = [f"the model is taken for `{card.name}`, by the last part of its path"] if card is not None and card.assumed else []
     if not work.shape.said:
@@ -91,7 +90,7 @@ def _assumed(work: Work, card: ModelCard | None) -> list[str]:
     estimate, shape = work.estimate, work.shape
     if work.serves or not (estimate.sequence and shape.layers and shape.hidden):
         return found
-    if work.optimizer != NONE and estimate.recompute == FULL and "recompute" not in estimate.written:
+    if work.optimizer != NONE and estimate.recompute == FULL and not says_recompute:
         found.append("layers are computed again in the backward pass (`recompute: full`)")
     if work.parallel.tp > 1:
         found.append("tp ranks divide the tokens too, where they do not divide what is kept of one (sequence parallelism)")

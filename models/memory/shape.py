@@ -54,8 +54,9 @@ class Shape:
 
     @cached_property
     def expert_parameters(self) -> int:
-        """Parameters of all routed experts of all layers."""
-        return GATED * self.experts * self.hidden * self.expert_intermediate * max(0, self.layers - self.dense_layers)
+        """Parameters of all routed experts of all layers; never more than somebody says that there are of all."""
+        its = GATED * self.experts * self.hidden * self.expert_intermediate * max(0, self.layers - self.dense_layers)
+        return min(its, self.said) if self.said else its
 
     @cached_property
     def _in_layers(self) -> int:

@@ -103,7 +103,7 @@ class Work:
             return -(-rest // parallel.tp)
         if not shape.layers:
             return -(-rest // (parallel.pp * parallel.tp))
-        layers = rest - shape.embedding - shape.head
+        layers = max(0, rest - shape.embedding - shape.head)
         return -(-(layers * self.stage_layers + shape.embedding * shape.layers) // (shape.layers * parallel.tp))
 
     @property
