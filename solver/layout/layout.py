@@ -15,6 +15,7 @@ from .parts import Parts
 from .pool import Masks, Pool
 from .pools import pools
 from .values import Count, Values
+from .within.shared import shared
 
 __all__ = ["Bundle", "Cell", "Count", "Layout", "Masks", "Pool", "Values", "domains_of"]
 
@@ -25,6 +26,7 @@ class Layout(Parts):
     Attributes
     ----------
     pools : what is competed for; `pool_of` says for which of them a searched bundle does.
+    shared : those of them that have some of their resources in common with others, and not all: there numbers on single nodes count.
     eligible : searched bundle -> the ranks of the nodes where it may be, by its groups, models, memory and what is excluded.
     cells : nodes that are interchangeable; `cell_of` finds that of a node by its rank.
     neighbours : which nodes are in the same domains of the topology.
@@ -37,6 +39,7 @@ class Layout(Parts):
         self.dealt = {each.bundle.name: each for each in dealt(self)}
         self.on_nodes = {name: runs for name, runs in self.on_nodes.items() if name not in self.dealt}
         self.pools = pools(self)
+        self.shared = shared(self.pools)
         self.pool_of = {bundle: pool for pool in self.pools for bundle in pool.bundles}
         self.eligible = {bundle: eligible_nodes(self, bundle) for bundle in self.searched}
         self.cells = cells_of(self, self.pools, self.eligible)

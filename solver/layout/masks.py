@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Iterator
 
 
@@ -19,3 +20,8 @@ def solid_range(free: int, size: int) -> int:
     for offset in range(1, size):
         starts &= free >> offset
     return (starts & -starts) * ((1 << size) - 1)
+
+
+def lowest(mask: int, count: int) -> int:
+    """So many of its bits, the lowest; all of them if there are fewer, none if fewer than one are asked for."""
+    return sum(1 << bit for bit in islice(bits(mask), max(0, count)))

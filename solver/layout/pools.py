@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from typing import Iterator, Sequence
 
 from ...models.component import COLOCATED_OR_DISJOINT, DISJOINT
 from ...models.machines.node_group import ACCELERATOR
@@ -10,48 +10,44 @@ from ..memory import peak
 from .bundle import Bundle
 from .parts import Parts
 from .pool import Masks, Pool
+from .within.inside import company, innermost, open_hosts
 
 __all__ = ["Masks", "Pool", "given_partners", "ground_of", "pools"]
 
 
 def pools(parts: Parts) -> tuple[Pool, ...]:
-    """Every pool with its bundles, those of the cluster first."""
+    """Every pool with its bundles, those of the cluster first; what lies within a searched bundle after that one."""
     kinds = dict.fromkeys(bundle.kind for bundle in parts.searched)
     alone = [bundle for bundle in parts.searched if not parts.hosts[bundle]]
     found = []
     for kind in kinds:
-        free = {node.rank: parts.free[node.rank, kind] for node in parts.problem.cluster.nodes}
         if its := tuple(bundle for bundle in alone if bundle.kind == kind):
-            found.append(Pool(kind, its, free))
-    inside: dict[object, list[Bundle]] = {}
-    grounds: dict[object, Masks] = {}
-    for bundle in parts.searched:
-        if hosts := parts.hosts[bundle]:
-            open_host = next((host for host in hosts if not host.fixed), None)
-            ground = ground_of(parts, bundle) if open_host is None else {}
-            key: object = open_host or (bundle.kind, tuple(sorted(ground.items())))
+            found.append(Pool(kind, its, _free(parts, kind)))
+    inside: dict[tuple[object, ...], list[Bundle]] = {}
+    for bundle in sorted(parts.searched, key=lambda each: len(open_hosts(parts, each))):
+        if parts.hosts[bundle]:
+            ground = ground_of(parts, bundle)
+            key = (innermost(parts, bundle), bundle.kind, tuple(sorted(ground.items())))
             inside.setdefault(key, []).append(bundle)
-            grounds[key] = ground
-    for key, bundles in inside.items():
-        hosts, kind = parts.hosts[bundles[0]], bundles[0].kind
-        open_host = next((host for host in hosts if not host.fixed), None)
-        free = {node.rank: parts.free[node.rank, kind] for node in parts.problem.cluster.nodes}
-        found.append(Pool(kind, tuple(bundles), free if open_host else grounds[key], hosts, open_host))
+    for bundles in inside.values():
+        first = bundles[0]
+        found.append(Pool(first.kind, tuple(bundles), ground_of(parts, first), parts.hosts[first], innermost(parts, first)))
     return tuple(found)
 
 
 def ground_of(parts: Parts, bundle: Bundle) -> dict[int, int]:
-    """Node rank -> the resources that a bundle may use within given ones.
+    """Node rank -> the resources that a bundle within others may use: of those that are searched it is not known yet which they have.
 
     Not where one is that it must be disjoint from, nor where the memory does not suffice beside those that are there.
     """
-    hosts, ground = parts.hosts[bundle], dict[int, int]()
-    for node, mask in parts.fixed[hosts[0]].items():
-        for host in hosts[1:]:
-            mask &= parts.fixed[host].get(node, 0)
-        for other in given_partners(parts, bundle, DISJOINT):
-            mask &= ~parts.fixed[other].get(node, 0)
-        ground[node] = _with_memory(parts, bundle, node, mask)
+    given, ground = [host for host in parts.hosts[bundle] if host.fixed], _free(parts, bundle.kind)
+    if given:
+        ground = {node: _within(parts, bundle, given, node) for node in parts.fixed[given[0]]}
+    if (host := innermost(parts, bundle)) is not None and any(each.fixed for each in parts.hosts[host]):
+        around = ground_of(parts, host)
+        ground = {node: mask & around.get(node, 0) for node, mask in ground.items()}
+    if not given:
+        return ground
     # What it could only have in part it can have nothing of; that may leave less of another.
     partners = list(given_partners(parts, bundle, COLOCATED_OR_DISJOINT))
     while partners:
@@ -61,6 +57,21 @@ def ground_of(parts: Parts, bundle: Bundle) -> dict[int, int]:
         partners.remove(cut)
         ground = {node: mask & ~parts.fixed[cut].get(node, 0) for node, mask in ground.items()}
     return {node: mask for node, mask in ground.items() if mask}
+
+
+def _free(parts: Parts, kind: str) -> dict[int, int]:
+    """What nothing that is given holds."""
+    return {node.rank: parts.free[node.rank, kind] for node in parts.problem.cluster.nodes}
+
+
+def _within(parts: Parts, bundle: Bundle, given: Sequence[Bundle], node: int) -> int:
+    """What all given ones that it lies within hold of a node, without what it must not share or has not enough memory for."""
+    mask = parts.fixed[given[0]].get(node, 0)
+    for host in given[1:]:
+        mask &= parts.fixed[host].get(node, 0)
+    for other in given_partners(parts, bundle, DISJOINT):
+        mask &= ~parts.fixed[other].get(node, 0)
+    return _with_memory(parts, bundle, node, mask)
 
 
 def given_partners(parts: Parts, bundle: Bundle, kind: str) -> Iterator[Bundle]:
@@ -83,7 +94,7 @@ def _with_memory(parts: Parts, bundle: Bundle, node: int, mask: int) -> int:
     memory = parts.problem.cluster.nodes[node].accelerator_memory if bundle.kind == ACCELERATOR else None
     for index in range(mask.bit_length()) if memory is not None else ():
         there = (other for other, masks in parts.fixed.items() if other.kind == bundle.kind and masks.get(node, 0) >> index & 1)
-        company = tuple(component for other in there for component in other.components)
-        if memory is not None and peak((*company, *bundle.components)) > memory:
+        others = tuple(component for other in there for component in other.components)
+        if memory is not None and peak((*others, *company(parts, bundle))) > memory:
             mask &= ~(1 << index)
     return mask

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .bundle import Bundle
 from .cell import Cell
-from .cells.allowed_nodes import company, nodes_in_reach
+from .cells.allowed_nodes import nodes_in_reach
 from .layout import Layout
 from .pool import Masks
+from .within.inside import company
 
 __all__ = ["company", "eligible", "in_reach", "within_reach"]
 

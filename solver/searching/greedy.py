@@ -18,6 +18,8 @@ def greedy(layout: Layout) -> Values | None:
     Components with a range of amounts get as much as there is; if then something finds no place, as little as they ask for.
     Where there is a previous answer, as much as can be stays where it was.
     """
+    if layout.shared:
+        return None
     if (near := stay(layout)) is not None:
         return near
     stretched = _values(layout, stretch=True)

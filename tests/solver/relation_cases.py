@@ -77,6 +77,80 @@ RELATION_CASES: dict[str, Problem] = {
     "within searched of whole groups": problem(LARGE, component("a", 4, tp=2), component("b", 3, 4, tp=3), within="b+a"),
     "within searched, with memory": problem(MIXED, component("a", 3, gib=40), component("b", 1, 2, gib=40), within="b+a"),
     "within searched, disjoint": problem(FIVE, component("a", 2), component("b", 1), within="b+a", apart="b+a"),
+    "within searched within searched": problem(TWO, component("a", 3), component("b", 2, 3), component("c", 1), within="b+a c+b"),
+    "two within searched within searched": problem(
+        cluster({"count": 2}, {"count": 2}),
+        component("a", 3),
+        component("b", 2),
+        component("c", 1),
+        component("d", 1),
+        within="b+a c+b d+a",
+    ),
+    "within searched within searched, of groups": problem(
+        TWO, component("a", 3), component("b", 2, tp=2), component("c", 1, 2), within="b+a c+b"
+    ),
+    "within searched within searched, with memory": problem(
+        MIXED, component("a", 3, gib=20), component("b", 2, gib=20), component("c", 1, gib=30), within="b+a c+b"
+    ),
+    "within searched within searched, all contiguous": problem(
+        cluster({"count": 2}, {"count": 2}),
+        component("a", 3, contiguous=True),
+        component("b", 2, contiguous=True),
+        component("c", 1, contiguous=True),
+        within="b+a c+b",
+    ),
+    "contiguous within counted": problem(
+        cluster({"count": 3}, {"count": 2}),
+        component("a", 3),
+        component("b", 2, contiguous=True),
+        component("c", 1, contiguous=True),
+        within="b+a",
+    ),
+    "contiguous within counted, disjoint from given": problem(
+        FIVE,
+        given("g", Run(range(3), 0), Run(range(3, 5), 1)),
+        given("d", Run(range(1), 0, first=1)),
+        component("a", 3),
+        component("b", 2, contiguous=True),
+        within="b+a a+g",
+        apart="b+d",
+        shares=True,
+    ),
+    "within searched within searched, disjoint": problem(
+        FIVE, component("a", 3), component("b", 2), component("c", 1), within="b+a c+b", apart="c+a"
+    ),
+    "within searched within given": problem(
+        TWO, given("g", Run(range(3), 0), Run(range(3, 4), 1)), component("a", 2, 3), component("b", 1, 2), within="b+a a+g"
+    ),
+    "within searched within given, disjoint from given": problem(
+        TWO,
+        given("g", Run(range(3), 0), Run(range(3, 4), 1)),
+        given("d", Run(range(1), 0)),
+        component("a", 2, 3),
+        component("b", 1, 2),
+        within="b+a a+g",
+        apart="b+d",
+        shares=True,
+    ),
+    "within searched within given, with memory": problem(
+        MIXED,
+        given("g", Run(range(3), 0), Run(range(3, 5), 2)),
+        given("d", Run(range(1), 2, first=1), memory=30 * 1024),
+        component("a", 2, gib=20),
+        component("b", 1, gib=40),
+        within="b+a a+g",
+        shares=True,
+    ),
+    "within given, one of two disjoint from given": problem(
+        TWO,
+        given("g", Run(range(3), 0), Run(range(3, 5), 1)),
+        given("d", Run(range(2), 0)),
+        component("a", 2, 3),
+        component("b", 1, 2),
+        within="a+g b+g",
+        apart="a+d",
+        shares=True,
+    ),
     "within contiguous": problem(FIVE, component("a", 3, contiguous=True), component("b", 1, 2), component("c", 1), within="b+a"),
     "contiguous within contiguous": problem(
         FIVE, component("a", 3, 4, contiguous=True), component("b", 2, contiguous=True), component("c", 1), within="b+a c+a"

@@ -24,16 +24,22 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
     [
         (problem(NODES, component("a", 8), given("b", Run(range(3), 0)), within="b+a"), "b is given, and a around it is not"),
         (
-            problem(NODES, component("a", 8), component("m", 4), component("b", 2), within="b+m m+a"),
-            "b lies within m and a; where the place of one of these is open, only within that one alone is searched",
+            problem(NODES, component("a", 8), component("m", 4), component("b", 2), within="b+m b+a"),
+            "b lies within m and a; where the place of these is open, only one inside another is searched",
         ),
         (
             problem(NODES, component("a", 4), component("b", 4), within="b+a a+b"),
-            "a lies within b and a; where the place of one of these is open, only within that one alone is searched",
+            "a lies within b and a; where the place of these is open, only one inside another is searched",
         ),
         (
-            problem(NODES, component("a", 8), component("b", 2, contiguous=True), within="b+a"),
-            "b is contiguous within a, which is not, or not in the same node groups",
+            problem(
+                NODES,
+                component("a", 8, contiguous=True),
+                component("m", 4),
+                component("b", 2, contiguous=True),
+                within="b+m m+a",
+            ),
+            "b is contiguous within a, which is so too, but not in the same node groups, or around what is not",
         ),
         (
             problem(
@@ -42,7 +48,7 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
                 component("b", 2, contiguous=True, node_groups=("front", "back")),
                 within="b+a",
             ),
-            "b is contiguous within a, which is not, or not in the same node groups",
+            "b is contiguous within a, which is so too, but not in the same node groups, or around what is not",
         ),
         (
             problem(
@@ -54,7 +60,7 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
                 within="b+a c+d",
                 shares=True,
             ),
-            "b and c may use given accelerators that are the same in part",
+            "b and c may use accelerators that are the same in part",
         ),
         (
             problem(

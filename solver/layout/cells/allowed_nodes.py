@@ -10,12 +10,7 @@ from ....models.problem import Problem
 from ...memory import peak
 from ..bundle import Bundle
 from ..parts import Parts
-
-
-def company(parts: Parts, bundle: Bundle) -> tuple[Component, ...]:
-    """The components that are wherever a searched bundle is: its own, and those of what it lies within if that is searched too."""
-    hosts = [host for host in parts.hosts[bundle] if not host.fixed]
-    return (*bundle.components, *(component for host in hosts for component in host.components))
+from ..within.inside import company
 
 
 def nodes_in_reach(parts: Parts, bundle: Bundle) -> frozenset[int]:

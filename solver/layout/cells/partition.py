@@ -12,6 +12,7 @@ from ..neighbours import Neighbours
 from ..parts import Parts
 from ..pool import Pool
 from ..whereabouts import alone, told_apart
+from ..within.shared import shared
 from .exactness import is_exact
 from .reserved import reservations
 from .room import Room
@@ -26,7 +27,7 @@ def cells_of(parts: Parts, pools: Sequence[Pool], eligible: Eligible) -> tuple[C
     Nodes of a cell have the same place in the topology, the same accelerators and the same memberships. A node is a cell of its own
     where a rule counts on it alone, or where rows over several nodes would not be exact.
     """
-    single = alone(parts.problem)
+    single = alone(parts.problem) | {node for pool in shared(pools) for node, mask in pool.free.items() if mask}
     reserved = reservations(parts)
     found: list[tuple[Node, ...]] = []
     for nodes in _alike(parts):

@@ -5,20 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Collection, Iterator
 
-from ....models.answer import UNDECIDED, Answer
-from ....models.component import SUBSET, TOGETHER, Component
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ....models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
 from ....models.findings.finding import error
-from ....models.placements.assignment import Assignment
+from ....models.machines.node_group import ACCELERATOR
+from ....models.placements.assignment import Assignment, compress
 from ....models.problem import Problem
+from ...layout.parts import Parts
 
 Solve = Callable[[Problem], Answer]
+GROUND = "what may be used"
+"""Stands for all accelerators that are free, or held by what lets others use them; no name of a component has spaces."""
 
 
 def overlaid(place: Solve) -> Solve:
     """How a problem is placed whose given components others may use too (`Job.overlaps`), given how any problem is.
 
-    What such a component holds is free; where that leaves no placement there is none. Where what must not use it does, that is placed
-    before the others, or the given component holds what it has after all; if neither has a placement, nobody knows whether there is one.
+    First as if such components were not there: where that leaves no placement there is none. Where one that it finds does not hold,
+    since what must not use theirs does or memory lacks, all is placed within what may be used, with them where they are.
     """
 
     def answer(problem: Problem) -> Answer:
@@ -29,14 +33,13 @@ def overlaid(place: Solve) -> Solve:
         found = place(_without(problem, overlaps))
         if found.plan is None:
             return found
-        if met := sorted(_met(problem, found.plan.assignment)):
-            found = _one_by_one(problem, place)
-            if found.plan is None:
-                found = place(_without(problem, overlaps.keys() - set(met)))
-        if found.plan is None or any(_met(problem, found.plan.assignment)):
-            return _undecided(met, found)
-        checked = place(_given(problem, found.plan.assignment))
-        return checked if checked.plan is not None else _undecided(sorted(overlaps), checked)
+        if not any(_met(problem, found.plan.assignment)):
+            checked = place(_given(problem, found.plan.assignment))
+            if checked.plan is not None:
+                return checked
+        found = place(_on_ground(problem))
+        checked = found if found.plan is None else place(_given(problem, found.plan.assignment))
+        return checked if checked.plan is not None else _none(sorted(overlaps), found)
 
     return answer
 
@@ -44,18 +47,6 @@ def overlaid(place: Solve) -> Solve:
 def _is_related(problem: Problem, name: str) -> bool:
     """Is it demanded that others are on its accelerators, or within them? Then that says where these are."""
     return any(name in each.components for kind in (*TOGETHER, SUBSET) for each in problem.related(kind))
-
-
-def _one_by_one(problem: Problem, place: Solve) -> Answer:
-    """First what must not lie over all that is given, then the rest around it."""
-    free = set(problem.job.overlaps)
-    bound = {each.name for each in problem.hinted if any(each.name not in beside for beside in problem.job.overlaps.values())}
-    first = place(_without(problem, {each.name for each in problem.hinted} - bound))
-    if first.plan is None or not bound:
-        return first
-    placed = first.plan.assignment
-    parts = tuple(replace(each, runs=placed.of(each.name)) if each.name in bound else each for each in problem.components)
-    return place(_without(replace(problem, job=replace(problem.job, components=parts)), free))
 
 
 def _without(problem: Problem, names: Collection[str]) -> Problem:
@@ -88,10 +79,47 @@ def _given(problem: Problem, placed: Assignment) -> Problem:
     return replace(problem, job=replace(problem.job, components=tuple(map(at, problem.components)), overlaps={}))
 
 
-def _undecided(names: list[str], found: Answer) -> Answer:
-    """The answer where a placement was found that does not hold, or another way to place it is not searched."""
-    told = ", ".join(f"`{name}`" for name in names)
-    message = f"no placement was found over {told}, whose ranks are given, or beside: not all ways are searched"
-    return Answer(
-        UNDECIDED, findings=(error("PW602", "", message, help=f"say `seconds` of {told}, or move it"), *found.findings), how="given"
-    )
+def _on_ground(problem: Problem) -> Problem:
+    """The problem of placing all within what may be used, each disjoint from the given ones that do not let it."""
+    job, ground = problem.job, _ground(problem)
+    parts = Parts(problem)
+    open_ = [its for its in parts.searched if its.kind == ACCELERATOR and not any(host.fixed for host in parts.hosts[its])]
+    within = [Relation(SUBSET, (its.components[0].name, GROUND)) for its in open_ if not parts.hosts[its]]
+    within += [Relation(SUBSET, (name, GROUND)) for name in job.overlaps]
+    apart = [
+        Relation(DISJOINT, (each.name, name))
+        for its in open_
+        for each in its.components
+        for name, beside in job.overlaps.items()
+        if each.name not in beside
+    ]
+    relations = (*job.relations, *within, *apart)
+    return replace(problem, job=replace(job, components=(*problem.components, ground), relations=relations, overlaps={}))
+
+
+def _ground(problem: Problem) -> Component:
+    """A component that holds all accelerators that what is searched may use."""
+    given, held = problem.given(), dict[tuple[int, str], int]()
+    for component in problem.components:
+        if component.runs is not None and component.name not in problem.job.overlaps:
+            for place, mask in given.masks(component.name).items():
+                held[place] = held.get(place, 0) | mask
+    seats = [
+        (node.rank, index)
+        for node in problem.cluster.nodes
+        for index in range(len(node.accelerators))
+        if node.free(ACCELERATOR) & ~held.get((node.rank, ACCELERATOR), 0) >> index & 1
+    ]
+    runs = compress(enumerate([seat] for seat in seats), ACCELERATOR)
+    return Component(GROUND, least=len(seats), most=len(seats), runs=runs)
+
+
+def _none(names: list[str], found: Answer) -> Answer:
+    """The answer where nothing holds over given components or beside them: proved, or not searched."""
+    told, proved = ", ".join(f"`{name}`" for name in names), found.verdict == IMPOSSIBLE
+    if proved:
+        message = f"no placement has room over {told}, whose ranks are given, and beside: what may not use theirs is in the way, or memory"
+    else:
+        message = f"no placement was found over {told}, whose ranks are given, or beside: not all ways are searched"
+    code, verdict, rest = ("PW601", IMPOSSIBLE, ()) if proved else ("PW602", UNDECIDED, found.findings)
+    return Answer(verdict, findings=(error(code, "", message, help=f"say `seconds` of {told}, or move it"), *rest), how="given")

@@ -47,7 +47,7 @@ class ColocatedOrDisjoint:
     def _is_whole_ground(self, inner: Bundle, outer: Bundle, variables: Variables) -> bool:
         """Is the other one given on all that the inner one may use within something else? Of what it could have in part it has nothing."""
         pool = variables.layout.pool_of[inner]
-        return bool(pool.hosts) and pool.host is None and variables.layout.fixed.get(outer) == pool.free
+        return bool(pool.hosts) and variables.layout.fixed.get(outer) == pool.free
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         one, other = relation.components

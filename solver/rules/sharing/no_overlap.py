@@ -14,6 +14,8 @@ from ....models.placements.ranks import merge, write_ranks
 from ....models.problem import Problem
 from ....models.sharing import around, holders
 from ...layout.cells.exactness import is_chain
+from ...layout.masks import bits
+from ...layout.within.shared import rooms
 from ...wording import lowest
 
 if TYPE_CHECKING:
@@ -40,20 +42,26 @@ class NoOverlap:
         return ("accelerators",)
 
     def encode(self, problem: Problem, subject: str, variables: Variables) -> None:
-        for pool in variables.layout.pools:
-            self._ranges(pool, variables)
-            for cell in variables.cells:
+        self._ranges(variables)
+        for cell in variables.cells:
+            for pool in variables.layout.pools:
                 self._counts(pool, cell, variables)
+            if variables.layout.shared:
+                self._shared(cell, variables)
 
-    def _ranges(self, pool: Pool, variables: Variables) -> None:
-        """No place of a contiguous bundle has something that is not free; two of them are apart."""
-        for one, other in combinations(pool.ranged, 2):
-            variables.apart(one, other)
+    def _ranges(self, variables: Variables) -> None:
+        """No place of a contiguous bundle has something that is not free; two of them are apart, but for what lies within ranges."""
+        host = {bundle: pool.host for pool in variables.layout.pools for bundle in pool.ranged}
+        for one, other in combinations(host, 2):
+            alone = all(its is None or not its.contiguous for its in (host[one], host[other]))
+            if one.kind == other.kind and (alone or host[one] is host[other]):
+                variables.apart(one, other)
 
     def _counts(self, pool: Pool, cell: Cell, variables: Variables) -> None:
         if pool.host is not None:
             # Where the host is searched each cell is one node.
-            load = variables.total(variables.accelerators(bundle, cell) for bundle in pool.bundles)
+            its = [bundle for each in variables.layout.pools if each.host is pool.host for bundle in each.bundles]
+            load = variables.total(variables.accelerators(bundle, cell) for bundle in its)
             variables.require(load <= variables.accelerators(pool.host, cell))
             return
         counted = [bundle for bundle in pool.counted if variables.may_hold(bundle, cell)]
@@ -62,6 +70,15 @@ class NoOverlap:
             load = variables.total(b.unit // size * variables.units(b, cell) for b in counted if b.unit >= size)
             variables.require(load <= variables.slots(cell, pool, size))
         self._in_numa(pool, cell, [bundle for bundle in counted if bundle.piece > 1], variables)
+
+    def _shared(self, cell: Cell, variables: Variables) -> None:
+        """Resources of which some bundles may use all, and others some, or ranges within counted ones: each cell that has any is one node."""
+        node = cell.nodes[0].rank
+        for kind in dict.fromkeys(pool.kind for pool in variables.layout.shared):
+            for mask, inner, ranges in rooms([pool for pool in variables.layout.shared if pool.kind == kind], node):
+                held = [variables.accelerators(bundle, cell) for bundle in inner]
+                held += [variables.covers(bundle, node, index) for bundle in ranges for index in bits(mask)]
+                variables.require(variables.total(held) <= mask.bit_count())
 
     def _in_numa(self, pool: Pool, cell: Cell, bound: list[Bundle], variables: Variables) -> None:
         """Pieces that lie inside NUMA domains: one row per size too; where sizes are no chain, each cell is one node, and its domains are counted."""

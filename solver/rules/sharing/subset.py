@@ -44,7 +44,7 @@ class Subset:
             theirs = variables.layout.fixed[outer]
             outside = any(mask & ~theirs.get(node, 0) for node, mask in variables.layout.fixed[inner].items())
             variables.require(not outside, f"{inner.name} is given outside {outer.name}")
-        elif not outer.fixed and inner.contiguous:  # then the outer one is too, in the same numbering
+        elif not outer.fixed and inner.contiguous and outer.contiguous:  # in the same numbering
             (first, end), (outer_first, outer_end) = variables.first_and_end(inner), variables.first_and_end(outer)
             variables.require(first >= outer_first)
             variables.require(end <= outer_end)

@@ -12,6 +12,7 @@ from ....models.placements.assignment import Assignment, Run, Seat, compress
 from ...layout.layout import Bundle, Cell, Count, Layout, Values
 from ...layout.ranks.rank_order import in_rank_order
 from ...layout.ranks.seating import seated
+from ...layout.within.shared import held_on
 from ...replanning.in_ranks import in_ranks, were_ranked
 from ...replanning.keep import keep, rest
 from .count_out import ExpansionFailed, Held, count_out
@@ -36,6 +37,8 @@ def expand(layout: Layout, values: Values) -> Assignment:
                 held[bundle] = _range(layout, bundle, *value)
                 for rank, mask in held[bundle].items():
                     free[rank] = free.get(rank, 0) & ~mask
+        if pool in layout.shared:
+            continue
         asked = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}
         if layout.problem.previous is not None and pool.host is None:
             kept = keep(layout, pool, values, free)
@@ -44,9 +47,25 @@ def expand(layout: Layout, values: Values) -> Assignment:
                 free[node] &= ~mask
             asked = rest(asked, kept, layout)
         count_out(layout, pool, asked, free, held)
+    _share_out(layout, counts, held)
     for bundle, masks in layout.fixed.items():
         held[bundle] = dict(masks)
     return _assemble(layout, held, {**layout.on_nodes, **dealt_out(layout, values)})
+
+
+def _share_out(layout: Layout, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], held: dict[Bundle, Held]) -> None:
+    """What counted bundles of shared pools hold, beside ranges that have their places; each of their cells is one node."""
+    wanted: dict[tuple[str, int], dict[Bundle, int]] = {}
+    for bundle in (bundle for pool in layout.shared for bundle in pool.counted):
+        for cell, count in counts.get(bundle, ()):
+            wanted.setdefault((bundle.kind, cell.nodes[0].rank), {})[bundle] = count * bundle.unit
+    for (kind, node), its in wanted.items():
+        pools = [pool for pool in layout.shared if pool.kind == kind]
+        found = held_on(pools, node, its, {bundle: held[bundle].get(node, 0) for pool in pools for bundle in pool.ranged})
+        if found is None:
+            raise ExpansionFailed(f"node {node} does not hold what was counted on it within and beside others")
+        for bundle in its:
+            held[bundle][node] = found[bundle]
 
 
 def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> Held:

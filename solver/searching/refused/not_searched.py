@@ -12,6 +12,8 @@ from ....models.machines.node_group import NODE
 from ....models.problem import Problem
 from ...layout.layout import Bundle, Layout
 from ...layout.pools import Pool, given_partners
+from ...layout.within.inside import innermost
+from ...layout.within.shared import is_countable
 from ...wording import listed
 from .not_searched_demands import Reason, unsearched_demands
 from .not_searched_keeps import unsearched_keeps
@@ -32,8 +34,9 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
         open_hosts = [host for host in layout.hosts[bundle] if not host.fixed]
         if open_hosts:
             yield from _within_searched(layout, bundle, open_hosts)
-    for one, other in combinations([pool for pool in layout.pools if pool.hosts and pool.host is None], 2):
-        yield from _grounds(one, other)
+    for one, other in combinations(layout.shared, 2):
+        if layout.problem.previous is not None or not is_countable(one, other):
+            yield _grounds(one, other)
     for bundle in layout.searched:
         yield from _either(layout, bundle)
         yield from _whole(layout, bundle)
@@ -45,29 +48,33 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
 
 
 def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Iterator[Reason]:
-    host, names = hosts[0], listed([host.name for host in layout.hosts[bundle]])
+    names, host = listed([each.name for each in layout.hosts[bundle]]), innermost(layout, bundle) or hosts[0]
     if bundle.fixed:
         why = f"{bundle.name} is given, and {host.name} around it is not"
         yield bundle.name, why, f"give {host.name} its ranks too, or {bundle.name} none"
-    elif len(layout.hosts[bundle]) > 1 or layout.hosts[host]:
-        why = f"{bundle.name} lies within {names}; where the place of one of these is open, only within that one alone is searched"
-        yield bundle.name, why, f"give {listed([host.name for host in hosts])} ranks"
-    elif bundle.contiguous and (not host.contiguous or layout.numbering(bundle) != layout.numbering(host)):
-        why = f"{bundle.name} is contiguous within {host.name}, which is not, or not in the same node groups"
-        yield bundle.name, why, f"add `contiguous: true` to {host.name} in the same node groups, or give it its ranks"
+    elif innermost(layout, bundle) is None:
+        why = f"{bundle.name} lies within {names}; where the place of these is open, only one inside another is searched"
+        yield bundle.name, why, f"give {listed([each.name for each in hosts])} ranks"
+    elif bundle.contiguous and (around := next((each for each in hosts if not _ranges_fit(layout, bundle, host, each)), None)):
+        why = f"{bundle.name} is contiguous within {around.name}, which is so too, but not in the same node groups, or around what is not"
+        yield bundle.name, why, f"drop `contiguous` of {around.name}, or give it its ranks"
 
 
-def _grounds(one: Pool, other: Pool) -> Iterator[Reason]:
-    if one.kind == other.kind and any(mask & other.free.get(node, 0) for node, mask in one.free.items()):
-        first, second = (listed([bundle.name for bundle in pool.bundles]) for pool in (one, other))
-        why = f"{first} and {second} may use given accelerators that are the same in part"
-        yield one.bundles[0].name, why, f"give {first} or {second} ranks"
+def _ranges_fit(layout: Layout, bundle: Bundle, host: Bundle, around: Bundle) -> bool:
+    """Is it known which ranges lie within which? Only of those next to each other in one numbering; or what is around is no range."""
+    return not around.contiguous or (host.contiguous and layout.numbering(bundle) == layout.numbering(around))
+
+
+def _grounds(one: Pool, other: Pool) -> Reason:
+    first, second = (listed([bundle.name for bundle in pool.bundles]) for pool in (one, other))
+    why = f"{first} and {second} may use accelerators that are the same in part"
+    return one.bundles[0].name, why, f"give {first} or {second} ranks"
 
 
 def _either(layout: Layout, bundle: Bundle) -> Iterator[Reason]:
     """Within given parts: all of a smaller given one, or none of it."""
     pool = layout.pool_of[bundle]
-    if pool.hosts and pool.host is None:
+    if any(host.fixed for host in pool.hosts):
         for other in given_partners(layout, bundle, COLOCATED_OR_DISJOINT):
             theirs = layout.fixed[other]
             if any(mask & pool.free.get(node, 0) for node, mask in theirs.items()) and theirs != pool.free:

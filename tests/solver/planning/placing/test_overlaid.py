@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from placewright.models.answer import UNDECIDED
+from placewright.models.answer import IMPOSSIBLE
 from placewright.models.placements.run import Run
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import Timed, Workload
@@ -83,9 +83,13 @@ def test_what_must_not_lie_over_it_is_placed_first(judge: tuple[int, int], count
     assert masks[0] | masks[1] == 0b11111111
 
 
-def test_where_no_placement_is_found_nothing_is_proved() -> None:
+def test_where_what_must_not_share_has_no_room_it_is_proved() -> None:
     its = asked((0, 1), {"judge": frozenset({"actor"})}, component("rollout", 7), component("actor", 1))
-    assert overlaid(solve)(its).verdict == UNDECIDED
+    answer = overlaid(solve)(its)
+    assert answer.verdict == IMPOSSIBLE
+    assert answer.findings[0].message == (
+        "no placement has room over `judge`, whose ranks are given, and beside: what may not use theirs is in the way, or memory"
+    )
 
 
 def test_what_has_no_room_even_so_is_impossible() -> None:
