@@ -70,7 +70,8 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
         found |= {"query_latent": 0, "rope": 0, "value_size": 0}
     if not found["shared_experts"] and found["expert_intermediate"]:  # one of their width together, as Qwen2's have
         found["shared_experts"] = (_number(inner, _SHARED_WIDTH) or _number(config, _SHARED_WIDTH)) // found["expert_intermediate"]
-    found["tied"] = int(_is_set(inner, _TIED) or _is_set(config, _TIED))
+    said = [each[_TIED] for each in (inner, config) if isinstance(each, dict) and isinstance(each.get(_TIED), bool)]
+    found["tied"] = int(any(said) or not said)  # what is as usual is not written (transformers, configuration_utils.py: tied)
     return replace(ModelCard.of(name, found), multimodal=inner is not None or any(config.get(key) for key in _OTHER_PARTS))
 
 
@@ -80,10 +81,6 @@ def _number(config: object, keys: tuple[str, ...]) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
     return 0
-
-
-def _is_set(config: object, key: str) -> bool:
-    return isinstance(config, dict) and config.get(key) is True
 
 
 def _unusable(code: str, message: str) -> UnusableInput:

@@ -20,7 +20,7 @@ def config(heads: int, kv_heads: int, layers: int, vocabulary: int, hidden: int,
     """What a `config.json` says."""
     return {
         "num_attention_heads": heads, "num_key_value_heads": kv_heads, "num_hidden_layers": layers, "vocab_size": vocabulary,
-        "hidden_size": hidden, "intermediate_size": intermediate, **more,
+        "hidden_size": hidden, "intermediate_size": intermediate, "tie_word_embeddings": False, **more,
     }  # fmt: skip
 
 
@@ -68,6 +68,16 @@ def test_counted_from_a_configuration(name: str) -> None:
 def test_shared_experts_and_queries_without_a_latent(said: dict[str, Any], billions: str) -> None:
     """Qwen2, arXiv 2407.10671, table 1: 57B; DeepSeek-V2, arXiv 2405.04434, appendix B: 15.7B of DeepSeek-V2-Lite."""
     assert f"{shape_of(Estimate(), card_of('config.json', said)).parameters / BILLION:.0f}" == billions
+
+
+def test_a_head_of_its_own_is_written() -> None:
+    """transformers, configuration_utils.py: the head is the embedding where a configuration does not say otherwise. Gemma, arXiv 2403.08295,
+    table 2: 7,751,248,896 parameters beside an embedding of 786,825,216, which is the head too."""
+    said = config(16, 16, 28, 256_128, 3072, 24_576, head_dim=256)
+    del said["tie_word_embeddings"]
+    card = card_of("config.json", said)
+    assert card.tied == 1
+    assert shape_of(Estimate(), card).parameters == pytest.approx(7_751_248_896 + 786_825_216, rel=1e-3)
 
 
 def test_positions_of_a_latent_are_no_size_of_a_head() -> None:

@@ -52,14 +52,14 @@ def test_a_configuration_of_hugging_face_is_read(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     config = {"num_attention_heads": 32, "num_key_value_heads": 4, "num_hidden_layers": 48, "vocab_size": 151936, "num_experts": 128}
     file.write_text(json.dumps(config))
-    assert read_model_config(file) == ModelCard(str(file), 32, 4, 48, 151936, 128)
+    assert read_model_config(file) == ModelCard(str(file), 32, 4, 48, 151936, 128, tied=1)
 
 
 def test_the_language_model_of_several_is_meant() -> None:
     card = card_of(
         "x", {"text_config": {"num_attention_heads": 28, "num_hidden_layers": 28}, "vision_config": {"num_heads": 16}, "vocab_size": 7}
     )
-    assert card == ModelCard("x", 28, 28, 28, 7, multimodal=True)
+    assert card == ModelCard("x", 28, 28, 28, 7, tied=1, multimodal=True)
 
 
 @pytest.mark.parametrize(
