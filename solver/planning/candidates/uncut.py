@@ -28,9 +28,7 @@ class Uncut:
         self.looked = True
         branching = Branching(self._ranked)
         branching.search(below, parts)
-        reached = branching.floor if branching.floor is not None else below
-        if reached is None:
-            self.possible = False
-        else:
-            self.floor = max(self.floor, reached)
+        reached = [price for price in (branching.floor, below if branching.decided else None) if price is not None]
+        self.possible = bool(reached)
+        self.floor = max(self.floor, min(reached, default=self.floor))
         return branching.parts

@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple, Sequence
 
 from .domains import Domains, Narrowing
-from .sizing import Greatest
+from .sizing import Greatest, Load
 
 Step = tuple[int, int, int]
 """Accelerators, a value and the place of a choice: the values fall as the accelerators rise."""
@@ -63,15 +63,16 @@ def _slowest(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) 
     roots, left = narrowing.sizing.roots, domains.left
     least = [[min(map(loads.__getitem__, left[number])) for loads in its] for number, its in enumerate(narrowing.loads)]
     floor = max(sum(least[number][part] for number, part in loads) for loads in each.sums)
-    bound: dict[int, dict[int, int]] = {}  # set -> part of it -> what the other sets of its longest sum take
+    beside: dict[Load, int] = {}  # of each set, which has one load in a maximum: what the others take in the longest sum with it
     for loads in each.sums:
         total = sum(least[number][part] for number, part in loads)
-        for number, part in loads:
-            its, beside = bound.setdefault(number, {}), total - least[number][part]
-            its[part] = max(beside, its.get(part, beside))
-    steps: dict[int, list[Step]] = {}
-    for number in roots:
-        steps[number] = _falling(narrowing, number, left[number], [*bound.get(number, {}).items()])
+        for load in loads:
+            others = total - least[load[0]][load[1]]
+            beside[load] = max(others, beside.get(load, others))
+    steps = {number: [(narrowing.accelerators[number][left[number][0]], 0, left[number][0])] for number in roots}
+    for (number, part), others in beside.items():
+        if number in steps:
+            steps[number] = _falling(narrowing, number, left[number], part, others)
     used = sum(its[0][0] for its in steps.values())
     if used > most:
         return None
@@ -91,12 +92,12 @@ def _slowest(narrowing: Narrowing, domains: Domains, each: Greatest, most: int) 
     return reached, {number: its[at[number]][2] for number, its in steps.items()}
 
 
-def _falling(narrowing: Narrowing, number: int, left: Sequence[int], bound: Sequence[tuple[int, int]]) -> list[Step]:
+def _falling(narrowing: Narrowing, number: int, left: Sequence[int], part: int, beside: int = 0) -> list[Step]:
     """(accelerators, value, place) of the choices of a set that are better than all with fewer accelerators."""
-    accelerators, loads = narrowing.accelerators[number], narrowing.loads[number]
+    accelerators, loads = narrowing.accelerators[number], narrowing.loads[number][part]
     found: list[Step] = []
-    values = [[loads[part][place] + beside for place in left] for part, beside in bound] or [[0] * len(left)]
-    for place, value in zip(left, values[0] if len(values) == 1 else map(max, *values)):
+    for place in left:
+        value = loads[place] + beside
         if not found or value < found[-1][1]:
             if found and found[-1][0] == accelerators[place]:
                 found.pop()
@@ -119,7 +120,7 @@ def _shared(narrowing: Narrowing, domains: Domains, parts: dict[int, int], most:
         if number not in places:
             total += min(map(loads.__getitem__, left[number]))
             continue
-        line = hull(_falling(narrowing, number, left[number], [(part, 0)]))
+        line = hull(_falling(narrowing, number, left[number], part))
         total += line[0][1]
         places[number] = line[0][2]
         for (fewer, slow, _), (more, fast, place) in zip(line, line[1:]):

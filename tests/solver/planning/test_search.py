@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -93,6 +94,14 @@ def test_five_models_on_1024_accelerators_are_proved_within_3_seconds(seed: int)
     assert seconds(branched(5, 1024, seed), "stream") < 3.0
 
 
+@pytest.mark.parametrize(("models", "most"), [(7, 5.0), (8, 30.0)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_components_that_nothing_relates_are_proved_soon(models: int, most: float, seed: int) -> None:
+    """Every count is open, and who waits for whom: with thousands of arrangements, of which few are ever cut."""
+    asked = replace(branched(models, 8, seed), edges=())
+    assert seconds(asked, "stream") < most
+
+
 def test_models_that_scale_badly_are_told_apart() -> None:
     """Of models that lose much with every accelerator, some are alone: sets beside each other win over one set of all."""
     asked = hybrid(5, 256, 0, loss=0.5)
@@ -137,8 +146,24 @@ def test_every_process_gives_the_same_answer() -> None:
     assert len(answers) == 1
 
 
-def test_a_search_that_is_cut_short_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_arrangements_are_bounded_first_for_as_long_as_one_likes(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of very many arrangements: the same best structures."""
+    for seed in range(100):
+        asked, model = question(seed, False), cost_model("stream")
+        whole = search(asked, model, count=3)
+        with monkeypatch.context() as patched:
+            patched.setattr(searching, "MANY", 0)
+            patched.setattr(searching, "UNCUT", share)
+            many = search(asked, model, count=3)
+        assert many.proved and [each.price for each in many.found] == [each.price for each in whole.found]
+        assert many.bound == whole.bound
+
+
+@pytest.mark.parametrize("many", [searching.MANY, 0])
+def test_a_search_that_is_cut_short_says_how_far_it_came(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without time it has what it saw at first sight: no better than the best, and a bound that is no higher."""
+    monkeypatch.setattr(searching, "MANY", many)
     cuts = 0
     for seed in range(60):
         asked, model = question(seed, False), cost_model("stream")

@@ -1,0 +1,103 @@
+"""What an arrangement takes before it is cut: never more than any cut of it, and no less where a cut could take as little."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Callable
+
+import pytest
+from placewright.models.planning.question import Question
+from placewright.solver.planning.candidates.uncut import Uncut
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.searched import Price
+from placewright.solver.planning.sizes.branching import Branching
+from placewright.solver.planning.sizes.choices import Choices
+from placewright.solver.planning.sizes.ranked import Ranked
+from placewright.solver.planning.sizes.sizing import Greatest, Sizing
+from placewright.solver.planning.structures.every import Arrangement, arrangements
+
+from ..questions import question
+
+MODEL = cost_model("stream")
+MANY = 1 << 30
+SEEDS = range(250)
+
+
+def least(sizing: Sizing) -> Price | None:
+    """What it costs at least."""
+    branching = Branching(sizing)
+    branching.search(None, MANY)
+    return branching.floor
+
+
+def of_every_cut(asked: Question, ways: Choices, arrangement: Arrangement) -> Price | None:
+    """What the cheapest structure of an arrangement costs."""
+    each = (least(Sizing(asked, MODEL, structure, ways)) for structure in arrangement.structures())
+    return min((price for price in each if price is not None), default=None)
+
+
+def compared(ask: Callable[[int], Question], seeds: range) -> list[tuple[Price | None, Price | None]]:
+    """Of each arrangement what any cut costs, and what its best one does."""
+    found = []
+    for seed in seeds:
+        asked = ask(seed)
+        ways = Choices(asked, MODEL.divisor(asked))
+        for each in arrangements(asked, MODEL):
+            found.append((least(Ranked(asked, MODEL, each.one_by_one, ways)), of_every_cut(asked, ways, each)))
+    return found
+
+
+def is_bound(any_of_them: Price | None, best: Price | None) -> bool:
+    return best is None or (any_of_them is not None and any_of_them <= best)
+
+
+def unrelated(seed: int) -> Question:
+    """Nothing waits for anything, and nothing lies inside anything."""
+    asked = question(seed, False)
+    return replace(asked, edges=(), rounds=(), within=frozenset(), nested=False)
+
+
+def test_no_cut_costs_less() -> None:
+    found = compared(lambda seed: question(seed, False), SEEDS)
+    assert all(is_bound(*each) for each in found)
+    assert sum(best is not None and best[0] > 0 for _, best in found) > 500
+
+
+def test_where_nothing_is_related_a_cut_costs_no_more() -> None:
+    found = compared(unrelated, SEEDS)
+    assert all(one == other for one, other in found)
+    assert sum(one is not None for one, _ in found) > 300
+
+
+def test_what_is_said_of_an_arrangement_is_no_more_however_far_it_was_looked_at() -> None:
+    """With any bar: as much as the bar where nothing costs less, and never known to be impossible where it is not."""
+    for seed in range(80):
+        asked = question(seed, False)
+        ways = Choices(asked, MODEL.divisor(asked))
+        for number, each in enumerate(arrangements(asked, MODEL)):
+            best = of_every_cut(asked, ways, each)
+            for parts in (0, 3, MANY):
+                for below in (None, best, (best[0] // 2, 0) if best else None):
+                    one = Uncut(number, each, Ranked(asked, MODEL, each.one_by_one, ways), (0, 0))
+                    one.look(below, parts)
+                    assert best is None or (one.possible and one.floor <= best), seed
+
+
+def too_much(found: tuple[Greatest, ...]) -> tuple[Greatest, ...]:
+    return tuple(Greatest(each.weight + 1, each.sums) for each in found)
+
+
+def the_longest_alone(found: tuple[Greatest, ...]) -> tuple[Greatest, ...]:
+    return found[:1]
+
+
+@pytest.mark.parametrize("lie", [too_much, the_longest_alone])
+def test_lies_are_caught(lie: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = Ranked.greatest.func  # type: ignore[attr-defined]
+    monkeypatch.setattr(Ranked, "greatest", property(lambda self: lie(right(self))))
+    assert any(one != other for one, other in compared(unrelated, range(60)))
+
+
+def test_tasks_that_are_not_by_their_size_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Ranked, "choices", Sizing.choices)
+    assert not all(is_bound(*each) for each in compared(unrelated, range(60)))
