@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema
 
 from ..component import Component
-from ..memory.estimate import BITS, FULL, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
+from ..memory.estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
 from ..memory.estimated import optimizer_of
 from ..text.values import Count, OneOf, Percent, Word, shown, whole_schema
 
@@ -131,6 +131,9 @@ def unlikely(component: Component) -> tuple[str, str, str] | None:
     if estimate.parameters and estimate.trainable > estimate.parameters:
         message = f"`{component.name}` trains {estimate.trainable:,} of {estimate.parameters:,} parameters"
         return message, "trainable", "write fewer, or leave it out where all are trained"
+    if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
+        message = f"`{component.name}` divides nothing among {estimate.shards} ranks with `sharding: {estimate.sharding}`"
+        return message, "shards", "leave it out, or write a `sharding` that divides"
     if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not estimate.trainable:
         message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which nobody does"
         return message, "precision", f"write {_one_of(TRAINABLE)}, or `trainable: 40M` where adapters are trained"

@@ -93,5 +93,5 @@ def _assumed(work: Work, card: ModelCard | None, says_recompute: bool) -> list[s
     if work.optimizer != NONE and estimate.recompute == FULL and not says_recompute:
         found.append("layers are computed again in the backward pass (`recompute: full`)")
     if work.parallel.tp > 1:
-        found.append("tp ranks divide the tokens too, where they do not divide what is kept of one (sequence parallelism)")
+        found.append("tp ranks divide all that is kept (sequence parallelism)")
     return found

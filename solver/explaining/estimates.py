@@ -12,8 +12,10 @@ from ...models.text.document import Document
 
 
 def memory(problem: Problem, component: Component, document: Document) -> Iterator[Derivation]:
-    """What is estimated of each accelerator of a component whose ranks are given; nothing where it has no estimate."""
+    """What is estimated of each accelerator of a component; nothing where it has no estimate, or where its count or its degrees are still open."""
     amount = problem.given().amount(component.name)
+    if not amount and component.least == component.most and len(problem.job.choices.get(component.name, ())) < 2:
+        amount = component.least
     if component.estimate is None or not amount:
         return
     from ...models.memory.estimated import estimated

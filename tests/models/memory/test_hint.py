@@ -55,6 +55,7 @@ def test_everything_may_be_left_out(tmp_path: Path) -> None:
         ("{precision: fp8}", "PW121", "trains all its weights in `fp8`"), ("{parameters: 1B, trainable: 2B}", "PW121", "trains 2,000,000,000 of"),
         ("{sharding: zero}", "PW105", "no sharding"), ("{recompute: some}", "PW105", "no recomputation"), ("{utilization: 60.5}", "PW105", "utilization"),
         ("{utilization: 101}", "PW105", "utilization"), ("{sequence: 0}", "PW105", "sequence"), ("{offload: maybe}", "PW105", "offload"),
+        ("{sharding: megatron, shards: 4}", "PW121", "divides nothing among 4 ranks"), ("{shards: 0}", "PW105", "shards"),
         ("{parameter: 7B}", "PW104", "`estimate.parameter` is no key"), ("7B", "PW105", "estimate"),
     ],
 )  # fmt: skip
