@@ -127,7 +127,7 @@ def question_of(
         problem = file
     else:
         reading = load(file, cluster, dialect, **options).to_solve
-        report = _verify(reading)
+        report = _verify(reading, open_too=False)
         if report.errors or reading.problem is None:
             raise UnusableInput(report.errors)
         problem = reading.problem

@@ -142,7 +142,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
     from ..solver.verify import verify
 
     reading = load(file, machines, dialect, composer=composer)
-    report = verify(reading)
+    report = verify(reading, open_too=False)
     if report.findings:
         echo_findings(report.findings, err=True, texts=report.texts)
     if report.errors or reading.problem is None:

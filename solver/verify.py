@@ -15,6 +15,7 @@ from ..models.report import Report
 from .advice import ADVICE
 from .check import check
 from .mended import mended
+from .refuting.at_sight import at_sight
 from .rules.amounts.model_divides import ModelDivides
 from .unchecked import unchecked
 
@@ -55,14 +56,18 @@ def _noticed(problem: Problem, findings: tuple[Finding, ...]) -> tuple[Finding, 
     return tuple(told)
 
 
-def verify(reading: Reading) -> Report:
-    """The verdict on a file: what reading it found, and what the rules say of the components whose ranks are given."""
+def verify(reading: Reading, open_too: bool = True) -> Report:
+    """The verdict on a file: what reading it found, and what the rules say of the components whose ranks are given.
+
+    With `open_too` it also says of components that are still to be placed where they cannot be, if a sum shows it. A search for their
+    ranks knows more of that, and what helps.
+    """
     findings, not_judged = list(reading.findings), list(reading.unchecked)
     plan, pending, problem = None, tuple[str, ...](), reading.problem
     if problem is not None:
         findings += reading.document.environment.concealed((*check_given(problem), *check_degrees(problem)))
         if not any(finding.severity is Severity.ERROR for finding in findings):
-            findings += reading.document.environment.concealed(advise(problem))
+            findings += reading.document.environment.concealed((*advise(problem), *(at_sight(problem) if open_too else ())))
         not_judged += unchecked(problem.explicit, problem.given())
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)

@@ -21,7 +21,7 @@ def solvable(reading: Reading, form: str) -> tuple[Reading | None, int]:
     """The reading with 0 if it can be solved; else None and the exit code. Its findings are printed."""
     from ...solver.verify import verify
 
-    report, file = verify(reading), reading.source.name
+    report, file = verify(reading, open_too=False), reading.source.name
     if report.findings:
         echo_findings(report.findings, err=True, texts=report.texts)
     if form == "json" and (report.errors or reading.problem is None):

@@ -10,6 +10,7 @@ from ...models.problem import AMOUNT, Problem
 from ..wording import listed
 from .clauses import with_line
 from .conflict import Conflict
+from .contradicted import contradicted
 from .find import find_conflict
 from .oracle import Oracle, Verdict
 from .rows.census import Census
@@ -37,7 +38,10 @@ def _limited(problem: Problem) -> Finding:
 def finding_of(conflict: Conflict, choices: int = 1) -> Finding:
     """A conflict as a Finding; `choices`: among how many choices of parallel degrees."""
     row, problem = conflict.row, conflict.problem
-    if row is not None:
+    both = contradicted(problem) if row is None else None
+    if both is not None:
+        message, subject = both.message, problem[both.subject]
+    elif row is not None:
         message, subject = f"impossible: {row}", row.components[0]
     else:
         message = "impossible: no placement satisfies these demands together (two independent searches agree; no single sum shows it)"
@@ -47,11 +51,12 @@ def finding_of(conflict: Conflict, choices: int = 1) -> Finding:
         message += f" (with {degrees}; so too with every other choice of parallel degrees)"
     elif choices > 1:
         message += " (whatever the parallel degrees are)"
-    span = row.span if row is not None and row.span else subject.span(AMOUNT)
+    span = both.span if both else row.span if row is not None and row.span else subject.span(AMOUNT)
     notes = (*(with_line(clause, span) for clause in conflict.clauses), *conflict.notes)
     advice = "; or ".join(change.text for change in conflict.fixes)
     return error(
         "PW601", subject.name, message, span, notes=notes,
         help=advice or "no small change was found that helps: loosen several demands, or add nodes",
         witnesses=(row.need, row.have) if row else (), amount=row.need - row.have if row else 0,
+        **({"label": both.label, "origin": both.origin, "origin_label": both.origin_label} if both else {}),
     )  # fmt: skip

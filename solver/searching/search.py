@@ -8,6 +8,7 @@ from ...models.placements.plan import VERIFIED, Plan
 from ...models.placements.reserved import cpus_of
 from ...models.problem import Problem
 from ..check import check
+from ..refuting.contradicted import contradicted
 from ..refuting.impossible import impossible
 from ..unchecked import unchecked
 from ..verify import check_given
@@ -39,7 +40,8 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
         plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=cpus_of(problem, given))
         return Answer(VERIFIED, plan, how="given", unchecked=tuple(unchecked(problem, plan.assignment)))
     if refused := not_searched(problem):
-        return Answer(UNDECIDED, findings=refused, how="given")
+        both = contradicted(problem)
+        return Answer(IMPOSSIBLE, findings=(both,), how="given") if both else Answer(UNDECIDED, findings=refused, how="given")
     # Ranks that are given rule out some choices of degrees.
     alternatives = [each for each in problem.alternatives() if not errors(check(each.explicit, problem.given()))]
     stands, bound = best_first(alternatives, search, limit)

@@ -12,12 +12,13 @@ from ....models.planning.question import Kind, Question
 from ....models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SECONDS, STREAM, Workload
 from ....models.problem import Problem
 from ....models.quantity import write_memory
+from ...refuting.contradicted import contradicted
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..search import Searched, search
 from .common import nothing_in_common
 from .component import without_options
-from .said import contradicted, most_memory, place_of
+from .said import in_seconds, most_memory, place_of
 
 EACH = 1.0
 """Deterministic seconds of one search for a change."""
@@ -90,8 +91,8 @@ def _seconds(question: Question, workload: Workload, searched: Ask) -> Change | 
     if best is None:
         return None
     need = best.price[0]
-    told = f"an iteration takes at least {_text(need)} seconds, {_text(most)} are allowed"
-    return Change(told, f"allow `seconds: {_text(need)}`", (need, most), workload.place("budget.seconds"))
+    told = f"an iteration takes at least {in_seconds(need)} seconds, {in_seconds(most)} are allowed"
+    return Change(told, f"allow `seconds: {in_seconds(need)}`", (need, most), workload.place("budget.seconds"))
 
 
 def _accelerators(question: Question, workload: Workload, searched: Ask) -> Change | None:
@@ -101,8 +102,7 @@ def _accelerators(question: Question, workload: Workload, searched: Ask) -> Chan
     best = searched(replace(question, aim=ACCELERATORS, budget=replace(question.budget, accelerators=None))).best
     if best is None:
         return None
-    held = (workload.budget.accelerators or most) - most  # by components whose ranks are given
-    need, most = best.price[0] + held, most + held
+    need, most = best.design.held(question), most + question.held
     within = " for that time" if question.budget.nanoseconds is not None else ""
     return Change(
         f"at least {need} accelerators are needed{within}, {most} may be used",
@@ -114,12 +114,12 @@ def _accelerators(question: Question, workload: Workload, searched: Ask) -> Chan
 
 def _more(question: Question, workload: Workload, searched: Ask) -> Change | None:
     """With as many accelerators as anybody wants, each component as it can be now: how many are needed then?"""
-    have = sum(kind.accelerators for kind in question.kinds)
+    have = sum(kind.accelerators for kind in question.kinds) + question.held
     kinds = tuple(replace(kind, accelerators=kind.accelerators * ENOUGH) for kind in question.kinds)
     best = searched(replace(question, aim=ACCELERATORS, kinds=kinds, areas=())).best
     if best is None:
         return None
-    need = best.design.accelerators
+    need = best.design.held(question)
     if need <= have:
         told = f"{need} accelerators would be enough, and those that each component may use do not go together"
         return Change(told, "let components use other nodes, or add some", (need, have))
@@ -178,8 +178,3 @@ def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
 
 def _pairs(pairs: frozenset[tuple[str, str]]) -> str:
     return ", ".join(f"`{one}` and `{other}`" for one, other in sorted(pairs))
-
-
-def _text(nanoseconds: int) -> str:
-    """Seconds that are no less than they are."""
-    return f"{-(-nanoseconds // 1_000_000) / 1000:.12g}"

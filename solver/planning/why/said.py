@@ -1,11 +1,8 @@
-"""Where the file says what stands in the way of every design, and what it says of two components that cannot both be."""
+"""Where the file says what stands in the way of every design."""
 
 from __future__ import annotations
 
-from itertools import combinations
-
-from ....models.component import APART, COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, TOGETHER, ZERO_COPY, Relation
-from ....models.findings.finding import Finding, error
+from ....models.component import APART, COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY
 from ....models.findings.span import Span
 from ....models.planning.question import Question
 from ....models.problem import Problem
@@ -28,30 +25,6 @@ def most_memory(problem: Problem, question: Question) -> Span | None:
     return problem[max(needs, key=needs.__getitem__)].span("memory")
 
 
-def contradicted(problem: Problem) -> Finding | None:
-    """Two components that are to be on the same accelerators, or the one within the other, and to share none."""
-    joined = {each: relation for relation in _of(problem, (*TOGETHER, SUBSET)) for each in _both(relation)}
-    for relation in _of(problem, (DISJOINT, IN_ORDER)):
-        for pair in _both(relation):
-            if other := joined.get(pair):
-                one, two = other.components[:2]
-                both = (
-                    f"`{one}` is to be within `{two}`"
-                    if other.kind == SUBSET
-                    else f"`{one}` and `{two}` are to be on the same accelerators"
-                )
-                message = f"impossible: {both}, and they are to share none"
-                return error(
-                    "PW601", one, message, relation.span, label="none in common", help="drop one of the two demands",
-                    origin=other.span, origin_label="here they are put together",
-                )  # fmt: skip
-    return None
-
-
-def _of(problem: Problem, kinds: tuple[str, ...]) -> list[Relation]:
-    return [each for kind in kinds for each in problem.related(kind)]
-
-
-def _both(relation: Relation) -> list[tuple[str, str]]:
-    """Its pairs, each in the order of the names."""
-    return list(combinations(sorted(relation.components), 2))
+def in_seconds(nanoseconds: int) -> str:
+    """Seconds that are no less than they are."""
+    return f"{-(-nanoseconds // 1_000_000) / 1000:.12g}"

@@ -1,0 +1,55 @@
+"""Why no counts are possible, where arithmetic shows it: nothing is searched, so a search may know more of what is short."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Iterator
+
+from ....models.findings.finding import Finding, error
+from ....models.planning.question import Question
+from ....models.planning.workload import Workload
+from ....models.problem import Problem
+from ..asked import asked
+from ..asking.related import overlaps
+from ..costs import cost_model
+from .bounds import fewest, quickest
+from .component import without_options
+from .said import in_seconds
+
+MOST = 10_000
+"""Ways to run the components, one by one, that are looked at: a few hundredths of a second. Of more nothing is said before a search."""
+
+
+def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
+    """What a search for counts would find impossible, and of what: a component that can be run in no way, or a budget that is too small."""
+    if problem.job.laying is not None or problem.job.overlaps or overlaps(problem, [each for each in problem.components if each.timed]):
+        return
+    if _ways(problem) > MOST:
+        return
+    workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
+    question = asked(replace(problem, job=replace(problem.job, workload=workload)), workload)
+    found = list(without_options(problem, question))
+    yield from found or _over_budget(workload, question)
+
+
+def _ways(problem: Problem) -> int:
+    """Counts times degrees, of all components."""
+    return problem.cluster.total() * sum(len(problem.job.choices.get(each.name, (each.parallel,))) for each in problem.hinted)
+
+
+def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
+    most, need = question.budget.accelerators, fewest(question)
+    if most is not None and need > most:
+        held = (workload.budget.accelerators or most) - most  # by components whose ranks are given
+        told = f"at least {need + held} accelerators are needed, {most + held} may be used"
+        yield _impossible(workload, "accelerators", told, str(need + held), (need + held, most + held))
+        return
+    allowed, takes = question.budget.nanoseconds, quickest(question, cost_model(workload.model))
+    if allowed is not None and takes > allowed:
+        told = f"an iteration takes at least {in_seconds(takes)} seconds, {in_seconds(allowed)} are allowed"
+        yield _impossible(workload, "seconds", told, in_seconds(takes), (takes, allowed))
+
+
+def _impossible(workload: Workload, key: str, told: str, least: str, witnesses: tuple[int, int]) -> Finding:
+    where = workload.place(f"budget.{key}")
+    return error("PW601", "", f"impossible: {told}", where, help=f"allow at least `{key}: {least}`", witnesses=witnesses)

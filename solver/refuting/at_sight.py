@@ -1,0 +1,50 @@
+"""Why what is left open has no place, where two demands or a sum show it, before anything is searched."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ...models.findings.finding import Finding, Severity, error
+from ...models.problem import AMOUNT, Problem
+from ..check import check
+from ..searching.refused.not_searched import not_searched
+from .certificate import counting_row
+from .contradicted import contradicted
+
+HELP = "`placewright solve` says which changes would make it possible"
+
+
+def at_sight(problem: Problem) -> Iterator[Finding]:
+    """The reason, if there is one that needs no search: then a search would find nothing either, and say what helps."""
+    if not problem.cluster.counted or not problem.hinted or any("placement" in each.spans for each in problem.hinted):
+        return  # ranks that cannot be told yet are not left to solve
+    workload = problem.job.workload
+    if workload is not None and any(each.timed for each in problem.hinted):
+        from ..planning.why.at_sight import of_times
+
+        reasons = list(of_times(problem, workload))
+        both = contradicted(problem)
+        yield from reasons or ([both] if both else [])
+    elif both := contradicted(problem):
+        yield both
+    elif not not_searched(problem):
+        yield from _no_room(problem)
+
+
+def _no_room(problem: Problem) -> Iterator[Finding]:
+    """A sum that shows it, whatever the degrees are."""
+    rows = []
+    for alternative in problem.alternatives():
+        if any(finding.severity is Severity.ERROR for finding in check(alternative.explicit, problem.given())):
+            continue  # given ranks rule these degrees out
+        row = counting_row(alternative)
+        if row is None:
+            return
+        rows.append(row)
+    if rows:
+        subject, row = rows[0].components[0], rows[0]
+        anyhow = " (whatever the parallel degrees are)" if len(rows) > 1 else ""
+        yield error(
+            "PW601", subject.name, f"impossible: {row}{anyhow}", row.span or subject.span(AMOUNT), help=HELP,
+            witnesses=(row.need, row.have), amount=row.need - row.have,
+        )  # fmt: skip

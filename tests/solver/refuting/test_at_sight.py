@@ -1,0 +1,95 @@
+"""What is said to be impossible without a search is what a search finds impossible too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import placewright as pw
+import pytest
+from placewright.models.answer import IMPOSSIBLE
+from placewright.models.findings.finding import Finding
+from placewright.models.problem import Problem
+from placewright.solver.refuting.at_sight import at_sight
+from placewright.solver.refuting.contradicted import contradicted
+from placewright.solver.searching.search import solve
+
+from ..cases import cluster, component, problem
+from ..test_parity import random_problem
+
+NAMES = "abcd"
+TIMED = "seconds: {8: 90, 16: 50}, parallel: {tp: 4}"
+
+
+def related(seed: int) -> Problem:
+    """Up to four components on eight accelerators, and relations between them at random."""
+    random = Random(seed)
+    words: dict[str, list[str]] = {}
+    for _ in range(random.randint(2, 5)):
+        words.setdefault(random.choice(("together", "within", "apart")), []).append("+".join(random.sample(NAMES, 2)))
+    sizes = [component(name, least := random.randint(1, 3), random.randint(least, 8)) for name in NAMES]
+    return problem(cluster({"count": 4}, {"count": 4}), *sizes, **{word: " ".join(pairs) for word, pairs in words.items()})
+
+
+def test_relations_that_contradict_each_other_are_impossible() -> None:
+    found = 0
+    for seed in range(150):
+        asked = related(seed)
+        if finding := contradicted(asked):
+            found += 1
+            assert solve(asked).verdict == IMPOSSIBLE, seed
+            assert finding.code == "PW601" and finding.help
+    assert found > 15
+
+
+def test_nothing_that_has_a_placement_is_said_to_have_none() -> None:
+    found = 0
+    for seed in range(300):
+        asked = random_problem(Random(seed))
+        reasons = list(at_sight(asked))
+        if reasons:
+            found += 1
+            assert solve(asked).verdict == IMPOSSIBLE, seed
+    assert found > 10
+
+
+def judged(folder: Path, rollout: str, actor: str, plan: str = "", more: str = "") -> tuple[Finding, Finding]:
+    """What `verify` and `solve` say of a file, each its one error."""
+    file = folder / "job.yaml"
+    file.write_text(f"cluster: 2x8xH100\ncomponents:\n  rollout: {{{rollout}}}\n  actor: {{{actor}}}\n{more}{plan}", encoding="utf-8")
+    (said,), (found,) = pw.verify(file).errors, pw.solve(file, sandbox=False).findings
+    return said, found
+
+
+@pytest.mark.parametrize(
+    ("rollout", "actor", "plan", "more"),
+    [
+        ("accelerators: 8, colocate_with: actor, disjoint_from: actor", "accelerators: 8", "", ""),
+        ("accelerators: 8, within: actor, disjoint_from: actor", "accelerators: 8-16", "", ""),
+        ("accelerators: 8, disjoint_from: ref", "accelerators: 8, colocate_with: [rollout, ref]", "", "  ref: {accelerators: 8}\n"),
+        ("accelerators: 16", "accelerators: 8, disjoint_from: rollout", "", ""),
+        ("accelerators: 32", "accelerators: 8", "", ""),
+        (f"{TIMED}, colocate_with: actor, disjoint_from: actor", TIMED, "", ""),
+        (f"{TIMED}, accelerators: 32", TIMED, "", ""),
+        (f"{TIMED}, memory: 90GiB", TIMED, "", ""),
+        (TIMED, TIMED, "plan: {workflow: rollout => actor, budget: {accelerators: 2}}\n", ""),
+        (TIMED, f"{TIMED}, disjoint_from: rollout", "plan: {workflow: rollout => actor, budget: {accelerators: 7}}\n", ""),
+        (TIMED, TIMED, "plan: {workflow: rollout => actor, budget: {seconds: 99}}\n", ""),
+        (TIMED, TIMED, "plan: {workflow: rollout -> actor, budget: {seconds: 49}}\n", ""),
+        (f"{TIMED}, phase: generate", f"{TIMED}, phase: train", "plan: {cost_model: stages, budget: {seconds: 99}}\n", ""),
+    ],
+)
+def test_verify_says_what_solve_says(rollout: str, actor: str, plan: str, more: str, tmp_path: Path) -> None:
+    """With the same code at the same place; what helps is told by `solve`, which tries it."""
+    said, found = judged(tmp_path, rollout, actor, plan, more)
+    assert said.code == found.code == "PW601"
+    assert said.span is not None and said.span == found.span
+    assert said.help and found.help
+
+
+def test_what_only_a_search_can_tell_is_left_to_it(tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text(
+        "cluster: 2x8xH100\ncomponents:\n  a: {accelerators: 12, parallel: {tp: 4}}\n  b: {accelerators: 4, parallel: {tp: 2}}\n"
+    )
+    assert not pw.verify(file).findings
