@@ -59,7 +59,7 @@ def _planned_data(answer: Answer) -> dict[str, object]:
     if answer.planned is None:
         return {}
     best = answer.planned.best
-    return {"seconds": total(best) / SECOND, "accelerators": best.design.accelerators, "proved": answer.planned.proved}
+    return {"seconds": total(best) / SECOND, "accelerators": best.design.held(answer.planned.question), "proved": answer.planned.proved}
 
 
 def _verdict(answer: Answer) -> str:
@@ -76,7 +76,7 @@ def _taken(answer: Answer) -> dict[str, str]:
     if answer.planned is None:
         return {}
     best = answer.planned.best
-    return {"seconds": f"{seconds(total(best))} seconds", "accelerators": f"{best.design.accelerators} accelerators"}
+    return {"seconds": f"{seconds(total(best))} seconds", "accelerators": f"{best.design.held(answer.planned.question)} accelerators"}
 
 
 def _differences(before: Answer, after: Priced) -> str:

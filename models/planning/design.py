@@ -38,6 +38,10 @@ class Design:
         """How many accelerators it uses."""
         return sum(block.accelerators for block in self.blocks)
 
+    def held(self, question: Question) -> int:
+        """How many accelerators all components hold with it, those too that are not planned."""
+        return self.accelerators + question.held
+
     def blocks_of(self, component: str) -> tuple[int, ...]:
         """Indices of the blocks that a component uses."""
         return tuple(index for index, block in enumerate(self.blocks) if component in block.components)

@@ -52,7 +52,7 @@ class Planned:
     question : what was asked.
     model : the name of the cost model.
     best : the design that was placed.
-    bound : what is as small as possible is in no design that can be placed smaller than this: ns, or accelerators.
+    bound : what is as small as possible is in no design that can be placed smaller than this: ns, or accelerators of all components.
     proved : is what is as small as possible proved to be no smaller in any design that has a placement?
     others : the best designs of other structures that have a placement, the best first.
     unplaceable : designs that no placement has and that would be better, or among the others, in the order they were found.
@@ -86,5 +86,5 @@ class Planned:
     @property
     def price(self) -> tuple[int, int]:
         """What was as small as possible, and what came second, traffic with the time."""
-        takes, used = self.best.nanoseconds + self.best.traffic, self.compared.accelerators
+        takes, used = self.best.nanoseconds + self.best.traffic, self.compared.held(self.question)
         return (takes, used) if self.question.aim == SECONDS else (used, takes)

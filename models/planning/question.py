@@ -102,6 +102,7 @@ class Question:
     batches : an iteration is handed on in so many.
     areas : nodes on which components must share the room.
     barred : designs that are not to be answered.
+    held : accelerators of components whose ranks are given and that are not planned. They are in no kind, and `budget` is what they leave.
     crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
     """
 
@@ -127,6 +128,7 @@ class Question:
     budget: Budget = field(default_factory=Budget)
     areas: tuple[Area, ...] = ()
     barred: tuple[Barred, ...] = ()
+    held: int = 0
     crossing: Crossing | None = None
 
     @property

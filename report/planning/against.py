@@ -59,7 +59,7 @@ def _adds(account: Account, other: Other, sign: int, word: str) -> str:
 def _priced(account: Account, priced: Priced) -> str:
     planned = account.planned
     words = design_in_words(planned.question, planned, priced.design, planned.best.design)
-    count = priced.design.accelerators
+    count = priced.design.held(planned.question)
     used = f"{count} {plural('accelerator', count)}, " if planned.question.aim != SECONDS else ""
     return f"{used}{seconds(total(priced))} seconds ({over(total(priced), total(planned.best))}): {escape(words)}"
 
@@ -76,16 +76,14 @@ def own_placement(account: Account) -> str:
     words = escape(design_in_words(planned.question, planned, own.priced.design, planned.best.design))
     yours, best = total(own.priced), total(planned.best)
     said = f"yours: {seconds(yours)} seconds"
-    used = own.priced.design.accelerators
+    used, its = own.priced.design.held(planned.question), planned.best.design.held(planned.question)
     if planned.question.aim != SECONDS:
-        return f"{said} on {used} {plural('accelerator', used)}, the plan's are {planned.best.design.accelerators}: {words}" + _forbidden(
-            own.forbidden
-        )
+        return f"{said} on {used} {plural('accelerator', used)}, the plan's are {its}: {words}" + _forbidden(own.forbidden)
     bound = "the bound" if planned.proved else "the plan"
     if own.forbidden and yours < best:
         return f"{said}, {over(yours, best)} than the plan: {words}" + _forbidden(own.forbidden)
     distance = f"{100 * (yours - best) / best:.1f} % from {bound}"
-    more = used - planned.best.design.accelerators
+    more = used - its
     held = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
     if yours == best and not planned.is_own:
         verdict = f"as long as the plan{held or ', and not placed as well'}"
@@ -103,7 +101,7 @@ def _without_ranks(account: Account) -> str:
         return ""
     here, there = planned.best, freed.planned.best
     by_time = planned.question.aim == SECONDS
-    value, other = (total(here), total(there)) if by_time else (here.design.accelerators, there.design.accelerators)
+    value, other = (total(here), total(there)) if by_time else (here.design.held(planned.question), there.design.held(freed.planned.question))
     whose = f"the ranks of {listed(list(freed.names))}"
     if other >= value:
         return f"without {escape(whose)}: nothing better" + ("" if freed.planned.proved else " was found")
@@ -159,7 +157,7 @@ def _flip(account: Account, flip: Flip) -> str:
         return f"{at}: nothing keeps to the budget"
     words = design_in_words(planned.question, planned, flip.to.design, planned.best.design) + ("" if flip.placed else ", not placed")
     if planned.question.aim != SECONDS:
-        count = flip.to.design.accelerators
-        used = f"{count} {plural('accelerator', count)} instead of {planned.best.design.accelerators}, which take {seconds(flip.takes)} seconds"
+        count, held = flip.to.design.held(planned.question), planned.best.design.held(planned.question)
+        used = f"{count} {plural('accelerator', count)} instead of {held}, which take {seconds(flip.takes)} seconds"
         return f"{at}: {used}: {words}"
     return f"{at}: {seconds(total(flip.to))} seconds instead of {seconds(flip.takes)}: {words}"

@@ -73,7 +73,8 @@ def _priced(question: Question, priced: Priced) -> Data:
     return {
         "seconds": (priced.nanoseconds + priced.traffic) / SECOND,
         **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
-        "accelerators": design.accelerators,
+        "accelerators": design.held(question),
+        **({"by_given_ranks": question.held} if question.held else {}),
         "parts": [time / SECOND for time in priced.segments],
         "components": {name: _component(question, design, name) for name in question.components},
         "blocks": [_block(question, each) for each in design.blocks],

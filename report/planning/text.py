@@ -24,8 +24,8 @@ def _headline(account: Account) -> str:
     """`plan: 20.18 seconds an iteration, 128 accelerators, proved the best (...)`."""
     planned, question, best = account.planned, account.planned.question, account.planned.best
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
-    used = best.design.accelerators
-    figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{used} {plural('accelerator', used)}"]
+    used, given = best.design.held(question), f" ({question.held} of them by given ranks)" if question.held else ""
+    figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{used} {plural('accelerator', used)}{given}"]
     value = total(best) if question.aim == SECONDS else used
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"

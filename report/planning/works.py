@@ -75,14 +75,14 @@ def _whole(account: Account) -> list[str]:
         beside += usage.untimed
     for block in _beside(account):
         left, others = left + block.accelerators, [*others, *block.components]
-    there, said = sum(kind.accelerators for kind in question.kinds), []
+    there, said = sum(kind.accelerators for kind in question.kinds) + question.held, []
     if counted:
         subject = f"the {counted} accelerators work" if counted != 1 else "the accelerator works"
         said.append(f"{subject} {percent(done, total)} of the time" + (f", not counting {_without_seconds(beside)}" if beside else ""))
     if left:
         said.append(f"nobody says how much the {left} of {_without_seconds(others)}, work")
-    if design.accelerators < there:
-        said.append(f"{there - design.accelerators} of {there} are not used")
+    if (used := design.held(question)) < there:
+        said.append(f"{there - used} of {there} are not used")
     return [escape("; ".join(said))] if said else []
 
 

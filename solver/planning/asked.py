@@ -25,7 +25,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
     """
     given = [each for each in problem.components if each.runs is not None and not _related(problem, each)]
     parts = [_counted(problem, each) for each in problem.components if each not in given]
-    space = room(problem, given)
+    space, held = room(problem, given), held_back(problem, given)
     tasks, edges, rounds = ordered(parts, workload)
     every = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
     said = related(problem, parts)
@@ -60,16 +60,17 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         phases=workload.phases,
         batches=workload.handed_on,
         aim=workload.aim,
-        budget=_left(workload.budget, held_back(problem, given)),
+        budget=_left(workload.budget, held),
         areas=areas(problem, parts, ways, space),
         barred=tuple(barred),
+        held=held,
         crossing=crossing(problem, workload, parts, said.apart, space),
     )
 
 
 def _left(budget: Budget, held: int) -> Budget:
     """What a budget leaves where so many accelerators are held already: it is of all components."""
-    return budget if budget.accelerators is None else replace(budget, accelerators=max(0, budget.accelerators - held))
+    return budget if budget.accelerators is None else replace(budget, accelerators=budget.accelerators - held)
 
 
 def _in_order(timed: Timed | None, name: str, tasks: Sequence[Task]) -> Timed | None:

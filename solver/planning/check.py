@@ -21,9 +21,9 @@ def faults(question: Question, model: CostModel, design: Design) -> Iterator[str
     yield from _relations(question, design)
     yield from _segments(question, model, design)
     yield from limited(question, design)
-    limit, used = question.budget.accelerators, design.accelerators
-    if limit is not None and used > limit:
-        yield f"{used} accelerators are used, {limit} may be"
+    limit = question.budget.accelerators
+    if limit is not None and design.accelerators > limit:
+        yield f"{design.held(question)} accelerators are used, {limit + question.held} may be"
     most, takes = question.budget.nanoseconds, iteration(model, question, design)
     if most is not None and takes > most:
         yield f"an iteration takes {takes} ns, {most} ns are allowed"

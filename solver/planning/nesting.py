@@ -33,4 +33,4 @@ def nesting(plan: Solve) -> Solve:
 
 def _price(planned: Planned, workload: Workload) -> int:
     best = planned.best
-    return best.nanoseconds + best.traffic if workload.aim == SECONDS else best.design.accelerators
+    return best.nanoseconds + best.traffic if workload.aim == SECONDS else best.design.held(planned.question)

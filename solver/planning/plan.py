@@ -9,7 +9,7 @@ from typing import Mapping
 from ...models.answer import UNDECIDED, Answer
 from ...models.planning.planned import Filled, Planned
 from ...models.planning.question import Question
-from ...models.planning.workload import Workload
+from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from .after.own.own_ranks import own_of
 from .asked import asked
@@ -64,8 +64,9 @@ def _answer(rounds: Rounds) -> Answer:
     full, filled = _filled(rounds, best, question)
     if filled:  # one that became as large as what it lies within makes this plan one of another structure
         beside = tuple(each for each in beside if each.design.structure() != full.priced.design.structure())
+    held = 0 if question.aim == SECONDS else question.held
     planned = Planned(
-        question, rounds.model.name, full.priced, bound, bound == best.price[0], beside, tuple(unplaceable), rounds.structures,
+        question, rounds.model.name, full.priced, bound + held, bound == best.price[0], beside, tuple(unplaceable), rounds.structures,
         not_placed=tuple(each for each in beside if each in unsure), is_own=best.is_own, filled=filled,
         lean=best.priced.design if filled else None,
     )  # fmt: skip

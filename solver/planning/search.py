@@ -155,7 +155,9 @@ class _Run:
             floors += [self.unseen] if self.unseen is not None else []
             best = self.best[0].price if self.best else None
             bound = min([*floors, *([best] if best is not None else [])], default=(0, 0))
-            self._counting(Counting(self.question.aim == SECONDS, best[0] if best else None, bound[0], now - self._began))
+            by_time = self.question.aim == SECONDS
+            held = 0 if by_time else self.question.held
+            self._counting(Counting(by_time, best[0] + held if best else None, bound[0] + held, now - self._began))
 
     def _spend(self, seconds: float) -> bool:
         """Whether there is time left after so many deterministic seconds."""

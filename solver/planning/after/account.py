@@ -65,7 +65,7 @@ class Account:
         if own is not None and own.forbidden:
             return False
         if self.given:
-            value = _total(planned.best) if planned.question.aim == SECONDS else planned.best.design.accelerators
+            value = _total(planned.best) if planned.question.aim == SECONDS else planned.best.design.held(planned.question)
             return planned.bound > 0 and (value - planned.bound) * 100 <= planned.bound * KEEP
         if own is None or own.priced is None or planned.question.aim != SECONDS:
             return False

@@ -9,6 +9,7 @@ from ....models.answer import IMPOSSIBLE, Answer
 from ....models.planning.planned import Planned, Priced
 from ....models.problem import Problem
 from ..asked import asked
+from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
 from ..dividing import as_planned
@@ -62,6 +63,6 @@ def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: in
         return other.best if other is not None and other.price < planned.price else None
     question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)
     found = search(question, model, limit, seed).best
-    if found is None or found.price >= planned.price:
+    if found is None or found.price >= price(planned.question, model, planned.compared):
         return None
     return Priced(found.design, iteration(model, question, found.design), tuple(segment_times(model, question, found.design)))

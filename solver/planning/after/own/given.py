@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .....models.planning.planned import Planned, Priced
+from .....models.planning.workload import SECONDS
 from .....models.problem import Problem
 from ...asked import asked
 from ...check import price
@@ -46,5 +47,6 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     value = price(question, model, priced.design)[0]
     bound = value if searched.bound is None else searched.bound
     proved = value <= bound
-    planned = Planned(question, model.name, priced, bound, proved, others, (), searched.structures)
+    held = 0 if question.aim == SECONDS else question.held
+    planned = Planned(question, model.name, priced, bound + held, proved, others, (), searched.structures)
     return replace(account_of(opened, planned), given=True)
