@@ -15,7 +15,6 @@ from ..models.report import Report
 from .advice import ADVICE
 from .check import check
 from .mended import mended
-from .refuting.at_sight import at_sight
 from .rules.amounts.model_divides import ModelDivides
 from .unchecked import unchecked
 
@@ -45,6 +44,14 @@ def advise(problem: Problem) -> Iterator[Finding]:
         yield from advice.check(problem, problem.given())
 
 
+def _impossible(problem: Problem) -> Iterator[Finding]:
+    """Why what is still to be placed cannot be, where no search is needed to see it."""
+    if problem.hinted:
+        from .refuting.at_sight import at_sight
+
+        yield from at_sight(problem)
+
+
 def _noticed(problem: Problem, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings, with when the framework itself would notice, where its dialect knows that."""
     notices = problem.job.capabilities.notices
@@ -67,7 +74,7 @@ def verify(reading: Reading, open_too: bool = True) -> Report:
     if problem is not None:
         findings += reading.document.environment.concealed((*check_given(problem), *check_degrees(problem)))
         if not any(finding.severity is Severity.ERROR for finding in findings):
-            findings += reading.document.environment.concealed((*advise(problem), *(at_sight(problem) if open_too else ())))
+            findings += reading.document.environment.concealed((*advise(problem), *(_impossible(problem) if open_too else ())))
         not_judged += unchecked(problem.explicit, problem.given())
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
