@@ -40,7 +40,7 @@ def _ways(problem: Problem) -> int:
 def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
     most, need = question.budget.accelerators, fewest(question)
     if most is not None and need > most:
-        held = (workload.budget.accelerators or most) - most  # by components whose ranks are given
+        held = question.held
         told = f"at least {need + held} accelerators are needed, {most + held} may be used"
         yield _impossible(workload, "accelerators", told, str(need + held), (need + held, most + held))
         return
