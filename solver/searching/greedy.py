@@ -10,6 +10,7 @@ from ..layout.reach import eligible, within_reach
 from ..replanning.stay import stay
 from .expanding.dealing import deal
 from .fill import Filling
+from .nested import nested
 
 
 def greedy(layout: Layout) -> Values | None:
@@ -19,7 +20,7 @@ def greedy(layout: Layout) -> Values | None:
     Where there is a previous answer, as much as can be stays where it was.
     """
     if layout.shared:
-        return None
+        return nested(layout, stretch=True) or nested(layout, stretch=False)
     if (near := stay(layout)) is not None:
         return near
     stretched = _values(layout, stretch=True)

@@ -12,6 +12,8 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment, compress
 from ....models.problem import Problem
 from ...layout.parts import Parts
+from ...refuting.certificate import counting_row
+from ...refuting.rows.row import Row
 
 Solve = Callable[[Problem], Answer]
 GROUND = "what may be used"
@@ -37,9 +39,15 @@ def overlaid(place: Solve) -> Solve:
             checked = place(_given(problem, found.plan.assignment))
             if checked.plan is not None:
                 return checked
-        found = place(_on_ground(problem))
+        asked = _on_ground(problem)
+        rows = [counting_row(each) for each in asked.alternatives()]
+        if all(rows):
+            return _impossible(sorted(overlaps), rows[0])
+        found = place(asked)
+        if found.verdict == IMPOSSIBLE:
+            return _impossible(sorted(overlaps))
         checked = found if found.plan is None else place(_given(problem, found.plan.assignment))
-        return checked if checked.plan is not None else _none(sorted(overlaps), found)
+        return checked if checked.plan is not None else _undecided(sorted(overlaps), checked)
 
     return answer
 
@@ -114,12 +122,20 @@ def _ground(problem: Problem) -> Component:
     return Component(GROUND, least=len(seats), most=len(seats), runs=runs)
 
 
-def _none(names: list[str], found: Answer) -> Answer:
-    """The answer where nothing holds over given components or beside them: proved, or not searched."""
-    told, proved = ", ".join(f"`{name}`" for name in names), found.verdict == IMPOSSIBLE
-    if proved:
-        message = f"no placement has room over {told}, whose ranks are given, and beside: what may not use theirs is in the way, or memory"
-    else:
-        message = f"no placement was found over {told}, whose ranks are given, or beside: not all ways are searched"
-    code, verdict, rest = ("PW601", IMPOSSIBLE, ()) if proved else ("PW602", UNDECIDED, found.findings)
-    return Answer(verdict, findings=(error(code, "", message, help=f"say `seconds` of {told}, or move it"), *rest), how="given")
+def _impossible(names: list[str], row: Row | None = None) -> Answer:
+    """The answer where nothing holds over given components or beside them; `row` shows it by a sum."""
+    told = ", ".join(f"`{name}`" for name in names)
+    why = row.sentence if row is not None and GROUND not in row.sentence else "what may not use theirs has no room, or memory is short"
+    message = f"impossible beside {told} and over it, whose ranks are given: {why}"
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=_advice(told)),), how="given")
+
+
+def _undecided(names: list[str], found: Answer) -> Answer:
+    """The answer where no placement was found over given components or beside them, and not all ways are searched."""
+    told = ", ".join(f"`{name}`" for name in names)
+    message = f"no placement was found over {told}, whose ranks are given, or beside: not all ways are searched"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=_advice(told)), *found.findings), how="given")
+
+
+def _advice(told: str) -> str:
+    return f"say `seconds` of {told}, or move it"

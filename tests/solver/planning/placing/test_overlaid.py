@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from placewright.models.answer import IMPOSSIBLE
+from placewright.models.component import SUBSET, Relation
+from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.placements.run import Run
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import Timed, Workload
@@ -88,8 +90,41 @@ def test_where_what_must_not_share_has_no_room_it_is_proved() -> None:
     answer = overlaid(solve)(its)
     assert answer.verdict == IMPOSSIBLE
     assert answer.findings[0].message == (
-        "no placement has room over `judge`, whose ranks are given, and beside: what may not use theirs is in the way, or memory"
+        "impossible beside `judge` and over it, whose ranks are given: what may not use theirs has no room, or memory is short"
     )
+
+
+def test_what_shows_that_there_is_no_room_is_said() -> None:
+    its = asked((3, 4), {"judge": frozenset({"actor"})}, component("rollout", 6, contiguous=True), component("actor", 2))
+    assert overlaid(solve)(its).findings[0].message == (
+        "impossible beside `judge` and over it, whose ranks are given: rollout needs one free range of 6 accelerators, the longest has 3"
+    )
+
+
+def test_one_inside_another_is_placed_beside_what_only_the_outer_one_may_use() -> None:
+    """`rollout` lies within `reference`, which may use all, and `actor` within `rollout`; the judge sits in the middle."""
+    for contiguous in (False, True):
+        its = asked(
+            (2, 3), {"judge": frozenset({"reference"})}, component("reference", 8),
+            component("rollout", 4, contiguous=contiguous), component("actor", 2, contiguous=contiguous),
+        )  # fmt: skip
+        relations = tuple(Relation(SUBSET, pair) for pair in (("rollout", "reference"), ("actor", "rollout")))
+        answer = overlaid(solve)(replace(its, job=replace(its.job, relations=relations)))
+        assert answer.plan is not None
+        reference, rollout, actor = (answer.plan.assignment.masks(name)[0, ACCELERATOR] for name in ("reference", "rollout", "actor"))
+        assert reference == 0b11111111 and not rollout & 0b1100 and not actor & ~rollout
+        assert (rollout.bit_count(), actor.bit_count()) == (4, 2)
+
+
+def test_memory_beside_what_is_given_is_counted() -> None:
+    its = problem(
+        cluster({"count": 4, "gib": 80}), component("actor", 2, gib=50), component("critic", 2),
+        given("judge", Run(range(2), 0, first=0), memory=40 * 1024), shares=True,
+    )  # fmt: skip
+    its = replace(its, job=replace(its.job, overlaps={"judge": frozenset({"actor", "critic"})}))
+    answer = overlaid(solve)(its)
+    assert answer.plan is not None
+    assert answer.plan.assignment.masks("actor")[0, ACCELERATOR] == 0b1100
 
 
 def test_what_has_no_room_even_so_is_impossible() -> None:
