@@ -14,10 +14,13 @@ from ....models.planning.planned import Unplaceable
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
     """The answer where the search has nothing left: why the best design of all has no placement, and that no other has one."""
     reason = unplaceable[0].reason if unplaceable else ()
+    if not reason and proved:
+        found = error("PW601", "", "impossible: no counts and degrees fit together", help="leave more open")
+        return Answer(IMPOSSIBLE, findings=(found,), how="search")
     if not reason:
-        code, verdict = ("PW601", IMPOSSIBLE) if proved else ("PW602", UNDECIDED)
-        found = error(code, "", "no counts and degrees fit together", help="leave more open, or give it longer")
-        return Answer(verdict, findings=(found,), how="search")
+        message = "undecided: within the limit no counts and degrees were found that fit together, and no proof that there are none"
+        found = error("PW602", "", message, help="give it longer with `--limit`, or leave more open")
+        return Answer(UNDECIDED, findings=(found,), how="search")
     if proved:
         others = "these counts and degrees are the best by time; none of the others that fit together can be placed either"
         first, *rest = reason
@@ -29,7 +32,7 @@ def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
 
 def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     """The answer where so many designs were tried and none can be placed."""
-    message = f"undecided: the {len(unplaceable)} best designs cannot be placed"
+    message = f"undecided: none of the {len(unplaceable)} best designs was placed"
     found = error("PW602", "", message, help="leave more open: counts, degrees, or who shares with whom")
     return Answer(UNDECIDED, findings=(found, *unplaceable[0].reason), how="search")
 

@@ -22,6 +22,7 @@ from placewright.solver.planning.asked import asked
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.loop.barring import ruled_out
+from placewright.solver.planning.loop.told import nothing
 from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
@@ -143,7 +144,13 @@ def test_it_ends_where_nothing_can_be_placed() -> None:
     assert answer.plan is None
     assert answer.verdict == UNDECIDED
     assert [each.code for each in answer.findings] == ["PW602"]
-    assert "the 12 best designs cannot be placed" in answer.findings[0].message
+    assert "none of the 12 best designs was placed" in answer.findings[0].message
+
+
+def test_that_nothing_was_found_in_time_is_no_proof() -> None:
+    assert nothing(False, ()).verdict == UNDECIDED
+    assert "no proof that there are none" in nothing(False, ()).findings[0].message
+    assert nothing(True, ()).verdict == IMPOSSIBLE
 
 
 def test_what_may_have_a_placement_is_no_proof() -> None:
