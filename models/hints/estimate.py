@@ -69,6 +69,9 @@ class EstimateForm(BaseModel):
     trainable: Parameters | None = Field(
         default=None, title="how many weights are trained, where not all are", description="a number such as `40M`"
     )
+    lora_rank: Count | None = Field(
+        default=None, title="the rank of adapters, where these alone are trained", description="a whole number such as `32`"
+    )
     precision: Annotated[str, OneOf("precision", tuple(BITS))] = Field(
         default="bf16", title="of the weights while they work", description=_one_of(tuple(BITS))
     )
@@ -134,7 +137,7 @@ def unlikely(component: Component) -> tuple[str, str, str] | None:
     if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
         message = f"`{component.name}` divides nothing among {estimate.shards} ranks with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
-    if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not estimate.trainable:
+    if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not (estimate.trainable or estimate.lora_rank):
         message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which nobody does"
         return message, "precision", f"write {_one_of(TRAINABLE)}, or `trainable: 40M` where adapters are trained"
     return None

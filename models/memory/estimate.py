@@ -34,6 +34,7 @@ class Estimate:
     ----------
     model : id of a model whose numbers are known.
     parameters : all weights of the model; `trainable` of them are trained, as where adapters are.
+    lora_rank : the rank of adapters beside all matrices of all layers, which alone are trained; 0 where there are none.
     layers, hidden, heads, kv_heads, head_size, intermediate, vocabulary, experts, expert_intermediate : the shape of the model (see ModelCard).
     precision : of the weights while they work, one of `BITS`.
     optimizer : one of `OPTIMIZERS`; "": Adam for what is trained by its role, none for anything else.
@@ -52,6 +53,7 @@ class Estimate:
     model: str = ""
     parameters: int = 0
     trainable: int = 0
+    lora_rank: int = 0
     layers: int = 0
     hidden: int = 0
     heads: int = 0

@@ -75,6 +75,8 @@ def _missing(work: Work) -> list[str]:
     """What nobody says, and is not counted."""
     what, shape = "the cache" if work.serves else "activations", work.shape
     found = ["parts of the model for images or sound: nobody says `parameters`"] if shape.partial and not shape.said else []
+    if work.estimate.lora_rank and not work.estimate.trainable and work.optimizer != NONE and not shape.adapters(1):
+        found.append("adapters: the layers and the width of the model are not known")
     if not work.estimate.sequence:
         found.append(f"{what}: nobody says `sequence`")
     elif not (shape.layers and shape.hidden and (shape.cached or not work.serves)):

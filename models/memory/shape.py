@@ -61,30 +61,53 @@ class Shape:
     @cached_property
     def _in_layers(self) -> int:
         """Parameters of all layers; 0 where the shape is not known well enough."""
-        wide, attention = self.intermediate or self.expert_intermediate, self._attention
-        if not (self.layers and self.hidden and attention and wide):
+        if not self._is_known:
             return 0
-        dense = self.dense_layers if self.experts else self.layers
-        routed = self.layers - dense
+        attention = sum(rows * columns for rows, columns in self._attention)
         shared = self.experts * self.hidden + GATED * self.hidden * self.expert_intermediate * self.shared_experts
-        forward = dense * GATED * self.hidden * self.intermediate + routed * shared
+        forward = self._dense * GATED * self.hidden * self.intermediate + (self.layers - self._dense) * shared
         return self.layers * attention + forward + self.expert_parameters
 
+    def adapters(self, rank: int) -> int:
+        """Parameters of two matrices of this rank beside each matrix of each layer; 0 where the shape is not known well enough.
+
+        Source: LoRA, arXiv 2106.09685, section 4.1; on all that PEFT calls `all-linear`, but for what chooses the experts.
+        """
+        if not self._is_known:
+            return 0
+        attention = sum(rows + columns for rows, columns in self._attention)
+        each = GATED * (self.hidden + self.expert_intermediate) * (self.experts + self.shared_experts)
+        forward = self._dense * GATED * (self.hidden + self.intermediate) + (self.layers - self._dense) * each
+        return rank * (self.layers * attention + forward)
+
     @property
-    def _attention(self) -> int:
-        """Parameters of attention of a layer.
+    def _is_known(self) -> bool:
+        return bool(self.layers and self.hidden and all(rows and columns for rows, columns in self._attention) and self._wide)
+
+    @property
+    def _wide(self) -> int:
+        return self.intermediate or self.expert_intermediate
+
+    @property
+    def _dense(self) -> int:
+        """Layers without experts."""
+        return self.dense_layers if self.experts else self.layers
+
+    @property
+    def _attention(self) -> tuple[tuple[int, int], ...]:
+        """The matrices of attention of a layer: queries, keys, values, and out of it.
 
         Where keys and values come from a latent: into the latents, from each to its heads, and out (DeepSeek-V2, arXiv 2405.04434, section 2.1;
         its appendix C has the formulas).
         """
+        hidden, queries, kv = self.hidden, self.heads * self.head_size, (self.kv_heads or self.heads) * self.head_size
         if not self.latent:
-            return 2 * self.hidden * self.head_size * (self.heads + (self.kv_heads or self.heads))
-        if not (self.heads and self.rope and self.value_size):
-            return 0
-        queries = self.heads * self.head_size
-        into = self.query_latent * (self.hidden + queries) if self.query_latent else self.hidden * queries
-        heads = (self.latent - self.rope) * self.heads * (self.head_size - self.rope + self.value_size)
-        return into + self.hidden * self.latent + heads + self.heads * self.value_size * self.hidden
+            return (hidden, queries), (hidden, kv), (hidden, kv), (queries, hidden)
+        if not (self.rope and self.value_size):
+            return ((0, 0),)
+        into = ((hidden, self.query_latent), (self.query_latent, queries)) if self.query_latent else ((hidden, queries),)
+        values = self.heads * self.value_size
+        return *into, (hidden, self.latent), (self.latent - self.rope, queries - self.heads * self.rope + values), (values, hidden)
 
     @cached_property
     def counted(self) -> int:

@@ -34,10 +34,11 @@ def states(work: Work) -> Iterator[Term]:
         frozen = Parts(count.dense - trained.dense, count.experts - trained.experts)
         if frozen.total:
             yield _term(work, "frozen weights", frozen, size, "weights", source)
-        yield _term(work, "weights", trained, 32, "weights", source)
+        if trained.total:
+            yield _term(work, "weights", trained, 32, "weights", source)
     else:
         yield _term(work, "weights", count, size, "weights", source)
-    if not trains:
+    if not trains or not trained.total:
         return
     yield _term(work, "gradients", trained, _gradient_bits(sharding, work.estimate.precision), "gradients", source)
     state = 8 * OPTIMIZERS[work.optimizer]

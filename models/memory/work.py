@@ -113,10 +113,12 @@ class Work:
 
     @property
     def trained(self) -> Parts:
-        """Of these, those that are trained; all where nobody says how many."""
-        every = self.shape.parameters
-        some = min(self.estimate.trainable, every)
-        return Parts(-(-some * self.dense // every), -(-some * self.experts // every)) if some else self.parameters
+        """Of these, those that are trained: all where nobody says how many, nor that there are adapters."""
+        every, estimate = self.shape.parameters, self.estimate
+        if not (estimate.trainable or estimate.lora_rank):
+            return self.parameters
+        some = min(estimate.trainable or self.shape.adapters(estimate.lora_rank), every)
+        return Parts(-(-some * self.dense // every), -(-some * self.experts // every))
 
     @property
     def tokens(self) -> int:

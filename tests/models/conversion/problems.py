@@ -39,7 +39,7 @@ from placewright.models.share import Share
 
 ESTIMATES = (
     Estimate(), Estimate(parameters=7_600_000_000, sharding="zero3", shards=8, sequence=8192), Estimate("Qwen/Qwen2.5-7B", sequences=64, offload=True),
-    Estimate(layers=28, hidden=3584, heads=28, kv_heads=4, precision="fp16", optimizer="sgd", attention_scores=True, utilization=60),
+    Estimate(layers=28, hidden=3584, heads=28, kv_heads=4, precision="fp16", optimizer="sgd", lora_rank=16, attention_scores=True, utilization=60),
 )  # fmt: skip
 NAMES = ("actor", "rollout", "env", "critic", "a b", "x.y", "123", "on", "ünï", "rewards.math")
 

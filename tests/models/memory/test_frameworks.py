@@ -115,6 +115,25 @@ def test_hybrid_sharding(tmp_path: Path) -> None:
         assert found is not None and found["sharding"] == "fsdp" and found.get("shards") == shards
 
 
+def test_adapters(tmp_path: Path) -> None:
+    """Where a framework trains adapters alone, so does the estimate: verl's model.lora_rank, ROLL's lora_target, RLinf's is_lora."""
+    more = "actor_rollout_ref.model.lora_rank=32 algorithm.use_kl_in_reward=True "
+    asks = "+placewright.components.actor.estimate='{}' +placewright.components.rollout.estimate='{}'\n"
+    found = estimates(tmp_path, "run.sh", VERL + more + asks)
+    assert found["actor"] == {"lora_rank": 32, "sharding": "fsdp", "sequence": 4096}
+    assert found["rollout"] is not None and "lora_rank" not in found["rollout"]
+    for said, rank in (("lora_target: all-linear, lora_rank: 16", 16), ("lora_target: all-linear", 8), ("lora_rank: 16", None)):
+        text = ROLL.replace("actor_train:\n", f"actor_train:\n  model_args: {{{said}}}\n", 1)
+        actor = estimates(tmp_path, "rlvr.yaml", text)["actor_train"]
+        assert actor is not None and actor.get("lora_rank") == rank
+    for said, rank in (("is_lora: true, lora_rank: 32", 32), ("is_lora: false, lora_rank: 32", None)):
+        text = RLINF.replace("megatron", "fsdp").replace(
+            "model: {tensor_model_parallel_size: 4", f"model: {{{said}, tensor_model_parallel_size: 4"
+        )
+        actor = estimates(tmp_path, "train.yaml", text + ASKING)["actor"]
+        assert actor is not None and actor.get("lora_rank") == rank
+
+
 def test_megatron_in_verl(tmp_path: Path) -> None:
     more = "actor_rollout_ref.actor.strategy=megatron actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2 "
     more += "+actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity=full "

@@ -83,6 +83,19 @@ def test_adapters_have_the_only_gradients() -> None:
     assert (found["gradients"], found["optimizer"]) == (2 * 40_000_000, 12 * 40_000_000)
 
 
+@pytest.mark.parametrize(
+    ("model", "rank", "count"), [("meta-llama/Meta-Llama-3-8B", 16, 41_943_040), ("Qwen/Qwen2.5-7B", 32, 80_740_352)]
+)  # fmt: skip
+def test_adapters_beside_every_matrix(model: str, rank: int, count: int) -> None:
+    """LoRA, arXiv 2106.09685, section 4.1: a matrix of d x k gets one of d x r and one of r x k. 41,943,040 is what PEFT prints of Llama 3 8B with
+    rank 16 on all of them; the other is computed: 28 x 32 x (2 x 7168 + 2 x 4096 + 3 x 22,528)."""
+    found = of(Estimate(lora_rank=rank, sharding=ZERO3), model=model)
+    (gradients,) = [term for term in found.terms if term.name == "gradients"]
+    assert gradients.size == 2 * count and found.missing == ("activations: nobody says `sequence`",)
+    unknown = of(Estimate(lora_rank=rank, parameters=7 * 10**9, sequence=4096), model="")
+    assert unknown.missing[0] == "adapters: the layers and the width of the model are not known" and "gradients" not in sizes(unknown)
+
+
 @pytest.mark.parametrize("sharding", [ZERO3, FSDP])
 def test_layers_are_whole_while_they_work(sharding: str) -> None:
     """28 layers of 233 million parameters, two of which are there at once, and embedding and head of 545 million each; in 16 bits."""

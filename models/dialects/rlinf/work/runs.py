@@ -50,7 +50,11 @@ def _trained(work: Work, name: str) -> Estimate:
     strategy = str(plainly(settings, f"{name}.fsdp_config.sharding_strategy", "full_shard"))
     again = NONE if plainly(settings, f"{name}.fsdp_config.gradient_checkpointing", False) is False else FULL
     away = plainly(settings, f"{name}.enable_offload", False) is True
-    return Estimate(sharding=_SHARDINGS.get(strategy, FSDP), recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=away)
+    adapters = plainly(settings, f"{name}.model.is_lora", False) is True
+    return Estimate(
+        lora_rank=whole_number(plainly(settings, f"{name}.model.lora_rank")) if adapters else 0,
+        sharding=_SHARDINGS.get(strategy, FSDP), recompute=again, sequence=_sequence(work), micro_batch=sequences, offload=away,
+    )  # fmt: skip
 
 
 def _sequence(work: Work) -> int:

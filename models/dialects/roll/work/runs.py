@@ -38,8 +38,11 @@ def run_of(setup: Setup, role: Role) -> Estimate | None:
     key = role.path("training_args.per_device_train_batch_size") if trains else role.path("infer_batch_size")
     sharding, again = _divided(setup, role)
     shards = whole_number(plainly(settings, role.config("fsdp_size"))) if sharding == FSDP else 0
+    rank = 0
+    if trains and plainly(settings, role.path("model_args.lora_target")):
+        rank = whole_number(plainly(settings, role.path("model_args.lora_rank"), 8))
     return Estimate(
-        precision=precision, sharding=sharding, shards=shards if shards > 1 else 0, recompute=again, sequence=sequence, micro_batch=whole_number(plainly(settings, key)) or 1,
+        lora_rank=rank, precision=precision, sharding=sharding, shards=shards if shards > 1 else 0, recompute=again, sequence=sequence, micro_batch=whole_number(plainly(settings, key)) or 1,
         offload=True,
     )  # fmt: skip
 

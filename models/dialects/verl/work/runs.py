@@ -47,8 +47,15 @@ def _fsdp(work: Work, name: str, owner: str) -> Estimate:
     away = all(plainly(work.settings, f"{engine}.{part}", False) is True for part in parts)
     sequence, sequences = _batch(work, name, owner)
     shards = whole_number(plainly(work.settings, f"{engine}.fsdp_size", -1))
+    rank = whole_number(plainly(work.settings, f"{model}.lora_rank", 0)) if name in ("actor", "critic") else 0
     return Estimate(
-        sharding=FSDP, shards=shards, recompute=NONE if again is False else FULL, offload=away, sequence=sequence, micro_batch=sequences
+        lora_rank=rank,
+        sharding=FSDP,
+        shards=shards,
+        recompute=NONE if again is False else FULL,
+        offload=away,
+        sequence=sequence,
+        micro_batch=sequences,
     )
 
 
