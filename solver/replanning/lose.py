@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Collection, Iterator
+from typing import Collection, Iterator, Sequence
 
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
 from ...models.machines.node_group import NODE
 from ...models.machines.without import ranks_left, without_nodes
+from ...models.placements.run import Run
 from ...models.problem import Problem
 from ..wording import listed
 
@@ -16,20 +17,25 @@ from ..wording import listed
 def lose(problem: Problem, lost: Collection[int]) -> Problem:
     """The question without the nodes of these ranks: the others are numbered anew, and with them what names nodes by rank.
 
-    Processes whose given ranks are on a lost node are gone with it (see `given_on`); a pin to lost nodes alone names none.
+    Processes whose given ranks are on a lost node are gone with it (see `given_on`); a pin to lost nodes alone names none. What a file
+    itself says of the ranks that a plan chooses anew is kept of those components alone that lost none.
     """
     left = ranks_left(problem.cluster, lost)
     components = tuple(_on_the_rest(component, left) for component in problem.components)
-    return replace(problem, cluster=without_nodes(problem.cluster, lost), job=replace(problem.job, components=components))
+    own = {name: _renumbered(runs, left) for name, runs in problem.job.own.items() if all(run.node in left for run in runs)}
+    return replace(problem, cluster=without_nodes(problem.cluster, lost), job=replace(problem.job, components=components, own=own))
 
 
 def _on_the_rest(component: Component, left: dict[int, int]) -> Component:
     pins = tuple(replace(pin, nodes=tuple(left[rank] for rank in pin.nodes if rank in left)) for pin in component.pins)
     excluded = tuple(left[rank] for rank in component.excluded if rank in left)
-    runs = component.runs
-    if runs is not None:
-        runs = tuple(replace(run, node=left[run.node]) for run in runs if run.node in left)
+    runs = _renumbered(component.runs, left) if component.runs is not None else None
     return replace(component, pins=pins, excluded=excluded, runs=runs)
+
+
+def _renumbered(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
+    """Those on nodes that are left, by the new ranks of these."""
+    return tuple(replace(run, node=left[run.node]) for run in runs if run.node in left)
 
 
 def given_on(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:

@@ -32,6 +32,14 @@ QUESTION = problem(FOUR, component("a", 8, tp=2), component("b", 4, tp=4))
 BEFORE = plan(QUESTION, a=(pair(0, 3), pair(1, 1), pair(2, 0, 2), pair(3, 1, 2)), b=(Run(range(0, 4), 2),))
 
 
+def test_what_a_file_says_of_ranks_that_are_planned_anew_is_kept_of_those_alone_that_lost_none() -> None:
+    own = {"a": (pair(0, 3), pair(1, 2)), "b": (Run(range(0, 4), 1),)}
+    question = replace(QUESTION, job=replace(QUESTION.job, own=own))
+    assert lose(question, [1]).job.own == {"a": (pair(0, 2), pair(1, 1))}
+    assert lose(question, [3]).job.own == {"b": own["b"]}
+    assert lose(question, []).job.own == own
+
+
 def test_a_lost_node_moves_only_what_was_on_it_and_ranks_stay() -> None:
     answer, found = replan(lose(QUESTION, [1]), BEFORE)
     assert found is not None
