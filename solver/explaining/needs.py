@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import lcm
 from typing import Container
 
-from ...models.component import Component
+from ...models.component import DISJOINT, Component
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ...models.sharing import around, holders
+from ...models.sharing import Members, around, holders
 from ...models.text.document import Document
 from ..stretches import stretches
 
@@ -115,14 +116,33 @@ def _need(problem: Problem, component: Component, given: Assignment, layout: dic
 
 
 def _open(problem: Problem) -> int:
-    """The fewest accelerators that the components which are left to solve need besides the given ones."""
+    """The fewest accelerators that the components which are left to solve need besides the given ones.
+
+    Those with times share accelerators where that is best, if nothing keeps them apart: of these the largest count, or two that are apart.
+    """
     sets = holders(problem)
     within = around(problem, sets)
-    total = 0
+    total, planned = 0, list[tuple[Members, int]]()
     for members in sets:
-        mine = [each for each in members if problem.kind(each) == ACCELERATOR]
+        mine = tuple(each for each in members if problem.kind(each) == ACCELERATOR)
         if not mine or any(each.runs is not None for each in members) or within[members[0].name]:
             continue
-        step, least = lcm(*(each.step for each in mine)), max(each.least for each in mine)
-        total += -(-least // step) * step
-    return total
+        if any(each.timed for each in mine):
+            planned.append((mine, _fewest(problem, mine)))
+        else:
+            total += _fewest(problem, mine)
+    apart = [set(relation.components) for relation in problem.related(DISJOINT)]
+    sums = [need for _, need in planned]
+    for (one, least), (other, more) in combinations(planned, 2):
+        if any({first.name, second.name} <= pair for first in one for second in other for pair in apart):
+            sums.append(least + more)
+    return total + max(sums, default=0)
+
+
+def _fewest(problem: Problem, members: Members) -> int:
+    """Accelerators that hold all of these, each of which holds all of them; of degrees that are open those that need least."""
+    steps = [[replace(each, parallel=its).step for its in problem.job.choices.get(each.name, (each.parallel,))] for each in members]
+    if all(len(its) == 1 for its in steps):
+        step, least = lcm(*(its[0] for its in steps)), max(each.least for each in members)
+        return -(-least // step) * step
+    return max(min(-(-each.least // step) * step for step in its) for each, its in zip(members, steps))

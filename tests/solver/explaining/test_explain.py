@@ -96,6 +96,11 @@ def test_needs_and_sharing_are_what_plain_sets_give(job: tuple[int, int, str]) -
         ("a: {accelerators: 8}, b: {accelerators: 4, within: a}", 8),
         ("a: {placement: 0-7}, b: {accelerators: 8, colocate_with: a}, c: {accelerators: 2}", 10),
         ("a: {node_group: node, processes: 4}", 0),
+        ("a: {accelerators: 1-8, parallel: {tp: [4, 2]}}", 2),
+        # what has times may share accelerators, where nothing keeps it apart
+        ("a: {seconds: {8: 9}, parallel: {tp: 4}}, b: {seconds: {8: 9}, parallel: {tp: 2}}", 4),
+        ("a: {seconds: {8: 9}, parallel: {tp: 4}}, b: {seconds: {8: 9}, parallel: {tp: 2}, disjoint_from: a}", 6),
+        ("a: {seconds: {8: 9}, parallel: {tp: 4}}, b: {seconds: {8: 9}, parallel: {tp: 2}}, c: {accelerators: 3}", 7),
     ],
 )
 def test_what_is_left_to_solve_counts_with_the_least_that_it_needs(hints: str, least: int) -> None:
