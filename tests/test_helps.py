@@ -71,8 +71,11 @@ def _shows(mended: list[Finding], fresh: Finding) -> bool:
     """Could the new one not be seen before?
 
     The rules of modes, placements and shares are judged when what they are about can be read; and what RLinf would have
-    ignored or taken for something else is judged when it is what was meant.
+    ignored or taken for something else is judged when it is what was meant. That what is left open has no place is told of files
+    without another error.
     """
+    if fresh.code == "PW601" and mended:
+        return True
     if any(finding.code in ("PW104", "PW118", "PW125", "PW216", "PW803") for finding in mended):
         return True
     return (fresh.code > "PW2" or fresh.code in ("PW121", "PW123")) and any(finding.code < "PW2" for finding in mended)
