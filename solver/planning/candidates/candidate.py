@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Callable, Sequence
 
 from ....models.planning.design import Design
 from ..searched import Found, Price
 from ..sizes.branching import Best, Branching
 from ..sizes.choice import Choice
-from ..sizes.domains import Narrowing
 from ..sizes.sizing import Sizing
 from .lean import Lean
+from .leanly import Leanly
 
 ENDLESS = (1 << 62, 0)
 FIRST = 500
@@ -19,6 +19,9 @@ FIRST = 500
 
 class Candidate:
     """A structure whose counts and degrees are searched for, as far as it can be among the best.
+
+    It is searched as it really is. Where listing all that fits is costly, it is searched before as if memory were nearly no matter (see
+    `Lean`): what is too dear even so is left alone, and of all else only what may still be better is listed.
 
     Attributes
     ----------
@@ -34,60 +37,59 @@ class Candidate:
     """
 
     def __init__(self, number: int, sizing: Sizing, lean: Lean | None, floor: Price, excluded: tuple[Design, ...]) -> None:
-        """`lean`: looked at first, where that is quicker: what is too dear even so is left alone."""
+        """`lean`: the question in which it is searched before, where that is quicker."""
         self.number, self.sizing, self.floor, self.excluded = number, sizing, floor, excluded
         self.best: Best | None = None
         self.found: Found | None = None
         self.parts, self.searched, self.proved, self.possible = 0, False, False, True
-        self._lean = lean
-        self._first = lean.sizing(sizing.structure) if lean is not None else None
-        self._left, self._bar = sizing, ENDLESS
+        self._leanly = Leanly(lean, sizing) if lean is not None else None
+        """As if memory were nearly no matter; None where it is not searched so, or no more."""
+        self._listed, self._unlisted = sizing, ENDLESS
+        """What is to be searched of all that really fits, and what all else of it costs at least."""
         self._branching: Branching | None = None
-
-    @property
-    def looked(self) -> bool:
-        """Was all of it looked at once?"""
-        return self._branching is not None or self.searched
+        """The one search of both that is under way; None before it began."""
 
     def look(self, below: Price | None, parts: int) -> int:
         """Looks at all of it, then from call to call at so many parts more, for what costs less than `below`; at how many it looked.
 
         No parts: whatever really fits is looked for at once.
         """
-        if self._branching is None:
-            branching = self._branching = Branching(self._left, self._refuses) if self._first is None else Branching(self._first)
-            looked = branching.parts
-            self.possible = self.possible and (branching.floor is not None or self._bar < ENDLESS)
-        else:
-            branching, self.searched = self._branching, True
-            looked = _searched(branching, below, parts)
-        self._take(branching.best if self._first is None else self._really(branching.best))
-        if branching.floor is not None:
-            self.floor = max(self.floor, min(branching.floor, self._bar, below if below is not None and branching.decided else ENDLESS))
-        if self._first is None:
-            self.parts += looked
-            self.proved = branching.decided
-        elif branching.decided or branching.parts >= (FIRST if parts else 0):
-            looked += self._refine(self._first, branching, below, parts)
+        if self._leanly is not None:
+            return self._look_leanly(self._leanly, below, parts)
+        branching, looked = self._go_on(lambda: Branching(self._listed, self._refuses), below, parts)
+        self._take(branching.best)
+        self._raise(branching, below)
+        self.parts += looked
+        self.proved = branching.decided
         return looked
 
-    def _really(self, best: Best | None) -> Best | None:
-        """What was found first, if it really fits."""
-        if best is None or self._lean is None:
-            return None
-        chosen = self._lean.really(self.sizing, best[1])
-        return (best[0], chosen) if self.sizing.allows(chosen) and not self._refuses(chosen) else None
+    def _look_leanly(self, leanly: Leanly, below: Price | None, parts: int) -> int:
+        branching, looked = self._go_on(lambda: Branching(leanly.sizing), below, parts)
+        self._take(self._really(leanly, branching.best))
+        self._raise(branching, below)
+        if branching.decided or branching.parts >= (FIRST if parts else 0):
+            looked += self._end_leanly(leanly, branching, below, parts)
+            self._leanly = self._branching = None
+        return looked
 
-    def _refine(self, first: Sizing, branching: Branching, below: Price | None, parts: int) -> int:
-        """Lists what really fits, where that can be better than what is known; how many parts were looked at.
+    def _go_on(self, begin: Callable[[], Branching], below: Price | None, parts: int) -> tuple[Branching, int]:
+        """Begins the search of all of it, or searches so many parts more; at how many parts it looked."""
+        if self._branching is not None:
+            self.searched = True
+            return self._branching, _searched(self._branching, below, parts)
+        self._branching = begin()
+        self.possible = self.possible and (self._branching.floor is not None or self._unlisted < ENDLESS)
+        return self._branching, self._branching.parts
+
+    def _end_leanly(self, leanly: Leanly, branching: Branching, below: Price | None, parts: int) -> int:
+        """Says what of all that really fits is to be listed: what can be better than what is known; how many parts were looked at.
 
         Where the best that costs too little fits, it is the best. With the same kinds and amounts there often is something that costs
         hardly more; then few others are left.
         """
-        self._first = self._branching = None
         looked = 0
-        if branching.best is not None and self._really(branching.best) is None:
-            near = Branching(self.sizing.only(tuple((choice.amount,) for choice in branching.best[1])), self._refuses)
+        if branching.best is not None and self._really(leanly, branching.best) is None:
+            near = Branching(leanly.alike(branching.best), self._refuses)
             looked = near.parts + _searched(near, below, parts)
             self._take(near.best)
         if branching.decided and (branching.best is None or (self.best is not None and self.best[0] == branching.best[0])):
@@ -95,19 +97,20 @@ class Candidate:
             return looked
         known = [price for price in (below, self.best[0] if self.best else None) if price is not None]
         if known:
-            self._bar = min(known)
-            self._narrow(first)
+            cheaper, self._unlisted = leanly.cheaper(min(known)), min(known)
+            self._listed, self.proved = cheaper or self._listed, cheaper is None
         return looked
 
-    def _narrow(self, first: Sizing) -> None:
-        """Leaves the kinds and amounts alone with which something can be better than what is known."""
-        narrowing = Narrowing(first.only())
-        domains = narrowing.start()
-        if not narrowing.narrow(domains, self._bar):
-            self.proved = True
-            return
-        left = (dict.fromkeys(its[place].amount for place in places) for its, places in zip(narrowing.choices, domains.left))
-        self._left = self.sizing.only(tuple(map(tuple, left)))
+    def _really(self, leanly: Leanly, best: Best | None) -> Best | None:
+        """What was found as if memory were nearly no matter, if it really fits and is not ruled out."""
+        found = leanly.really(best) if best is not None else None
+        return found if found is not None and not self._refuses(found[1]) else None
+
+    def _raise(self, branching: Branching, below: Price | None) -> None:
+        """Raises the floor to what a search has shown, what it left alone and what was not listed."""
+        if branching.floor is not None:
+            left_alone = below if below is not None and branching.decided else ENDLESS
+            self.floor = max(self.floor, min(branching.floor, self._unlisted, left_alone))
 
     def _take(self, best: Best | None) -> None:
         if best is not None and (self.best is None or best[0] < self.best[0]):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Kind, Option, Question
-from placewright.solver.planning.candidates import candidate, lean, sight
+from placewright.solver.planning.candidates import lean, leanly, sight
 from placewright.solver.planning.candidates.candidate import Candidate
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import search
@@ -67,21 +67,21 @@ def differences() -> int:
 
 def test_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[bool] = []
-    refine = Candidate._refine
+    end = Candidate._end_leanly
 
     def noted(self: Candidate, *rest: Any) -> int:
-        looked = refine(self, *rest)
+        looked = end(self, *rest)
         left.append(not self.proved)
         return looked
 
-    monkeypatch.setattr(Candidate, "_refine", noted)
+    monkeypatch.setattr(Candidate, "_end_leanly", noted)
     assert differences() == 0
     assert left.count(True) > 200, "what fits has to be listed of very many of them"
 
 
 LIES: dict[str, tuple[object, str, Any]] = {
     "the fewest accelerators alone are left": (Choices, "amounts", lambda amounts: lambda *of: amounts(*of)[:1]),
-    "nothing is left": (candidate.Narrowing, "narrow", lambda narrow: lambda *of: len(of) == 3 and of[2] is None and narrow(*of)),
+    "nothing is left": (leanly.Narrowing, "narrow", lambda narrow: lambda *of: len(of) == 3 and of[2] is None and narrow(*of)),
     "one accelerator less": (lean, "replace", lambda change: lambda its, **changes: change(smaller(its), **changes)),
     "what is too large fits": (Sizing, "fits", lambda fits: lambda *of: True),
 }
