@@ -22,7 +22,7 @@ def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], a
     Nothing is counted of components whose ranks are given, nor of those that may be on the very same accelerators as one of them; nor
     where all ranks are given before anything is counted: where the dialect lays out what was chosen, or it may lie over what is given.
     """
-    if not workload.bandwidth or problem.job.laying is not None or problem.job.overlaps:
+    if not (workload.bandwidth and space.kinds) or problem.job.laying is not None or problem.job.overlaps:
         return None
     traffic = Traffic(problem, workload)
     asked = traffic.asked(problem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import gcd, lcm
-from typing import NamedTuple, Sequence
+from typing import Iterable, Mapping, NamedTuple, Sequence
 
 from ....models.planning.crossing import Crossing, Flow
 from ....models.planning.design import Design
@@ -12,9 +12,12 @@ from ..structures.structure import OUTSIDE, Structure
 from .between import Side, between
 from .rooms import Rooms
 
-MOST_DOMAINS = 32
+MOST_DOMAINS = 128
 """Domains of a level up to which it is looked at what crosses between sets; of more of them only what crosses inside components."""
 Amount = tuple[int, int]
+"""A kind and how many of it."""
+Range = tuple[int, int, int]
+"""A kind, and from how many of it to how many."""
 
 
 class Piece(NamedTuple):
@@ -41,7 +44,7 @@ class Pair(NamedTuple):
     inside: bool
     one: Piece
     other: Piece
-    known: dict[tuple[Amount, Amount], int]
+    known: dict[tuple[Range, Range], int]
 
 
 class LeastCrossing:
@@ -49,7 +52,7 @@ class LeastCrossing:
 
     A component has at least as many domains as its accelerators need. A pair of sets that sends something has at least what the best
     numbers of domains come to: fewer for each, or more so that they have some in common. Where several pairs have a set in common,
-    each is given an equal part of its traffic.
+    each is given a part of its traffic, in proportion to what it sends.
     """
 
     def __init__(self, question: Question, crossing: Crossing) -> None:
@@ -61,7 +64,7 @@ class LeastCrossing:
         self._least = {name: 1 if free else min(its) for name, its in groups.items() if its}
         self._alone: dict[tuple[str, int, int], int] = {}
         self._pairs: dict[tuple[tuple[tuple[str, ...], ...], tuple[int, ...]], list[Pair]] = {}
-        self._known: dict[object, dict[tuple[Amount, Amount], int]] = {}
+        self._known: dict[object, dict[tuple[Range, Range], int]] = {}
 
     def alone(self, name: str, option: Option) -> int:
         """What crosses inside a component, in as few domains as its accelerators need."""
@@ -76,9 +79,18 @@ class LeastCrossing:
 
     def beyond(self, structure: Structure, amounts: Sequence[Amount]) -> int:
         """What crosses beyond what each component has alone, with this kind and amount of each set."""
-        return sum(self.between(pair, amounts[pair.source], amounts[pair.target]) for pair in self.pairs(structure))
+        return sum(self.between_amounts(pair, amounts[pair.source], amounts[pair.target]) for pair in self.pairs(structure))
 
-    def between(self, pair: Pair, one: Amount, other: Amount) -> int:
+    def ranges(self, amounts: Iterable[Amount]) -> Mapping[Amount, Range]:
+        """For each amount the range of these amounts that need as few domains of each level."""
+        its: dict[tuple[int, ...], list[int]] = {}
+        where = {}
+        for kind, amount in amounts:
+            where[kind, amount] = key = (kind, *(rooms[kind].fewest(amount) or 0 for _, rooms in self._levels))
+            its.setdefault(key, []).append(amount)
+        return {amount: (key[0], min(its[key]), max(its[key])) for amount, key in where.items()}
+
+    def between(self, pair: Pair, one: Range, other: Range) -> int:
         """What crosses between two sets with these kinds and amounts, beyond what each component has alone."""
         if (one, other) not in pair.known:
             pair.known[one, other] = self._between(pair, one, other)
@@ -105,29 +117,43 @@ class LeastCrossing:
             of = {name: number for number, its in enumerate(structure.sets) for name in its}
             ends = [(of[flow.source], of[flow.target], flow) for flow in self._crossing.flows]
             ends = [(one, other, flow) for one, other, flow in ends if one not in structure.around[other]]
-            pieces = [self._piece(its, sum(number in pair[:2] for pair in ends)) for number, its in enumerate(structure.sets)]
-            self._pairs[key] = [self._pair(structure, pieces, *its) for its in ends]
+            sent = [sum(self._size(flow) for *pair, flow in ends if number in pair) for number in range(len(structure.sets))]
+            self._pairs[key] = [self._pair(structure, sent, *its) for its in ends]
         return self._pairs[key]
 
-    def _pair(self, structure: Structure, pieces: Sequence[Piece], one: int, other: int, flow: Flow) -> Pair:
+    def _pair(self, structure: Structure, sent: Sequence[int], one: int, other: int, flow: Flow) -> Pair:
+        ends = [self._piece(structure.sets[number], self._size(flow), sent[number]) for number in (one, other)]
         inside = other in structure.around[one]
-        known = self._known.setdefault((flow, inside, pieces[one], pieces[other]), {})
-        return Pair(one, other, flow, inside, pieces[one], pieces[other], known)
+        known = self._known.setdefault((flow, inside, *ends), {})
+        return Pair(one, other, flow, inside, ends[0], ends[1], known)
 
-    def _piece(self, members: Sequence[str], pairs: int) -> Piece:
-        """What is counted of a set in each of so many pairs."""
+    def _size(self, flow: Flow) -> int:
+        """MiB that a domain may have to be sent."""
+        return flow.weights + flow.stream * max(its.most(1) for _, rooms in self._levels for its in rooms)
+
+    def _piece(self, members: Sequence[str], size: int, sent: int) -> Piece:
+        """What is counted of a set with a flow of this size, of all that it sends and is sent."""
         held = [name for name in members if name in self._grain]
         traffic = sum(self._crossing.traffic.get(name, 0) for name in held)
         grain = lcm(*(self._grain[name] for name in held))
-        return Piece(grain, max((self._least[name] for name in held), default=1), traffic // max(pairs, 1))
+        return Piece(grain, max((self._least[name] for name in held), default=1), traffic * size // sent)
 
-    def _between(self, pair: Pair, one: Amount, other: Amount) -> int:
+    def between_amounts(self, pair: Pair, one: Amount, other: Amount) -> int:
+        """The same with exactly these amounts."""
+        return self.between(pair, exactly(one), exactly(other))
+
+    def _between(self, pair: Pair, one: Range, other: Range) -> int:
         found = 0
         for cost, rooms in self._levels:
             if len(rooms[one[0]].there) <= MOST_DOMAINS:
                 source, target = (
-                    Side(rooms[kind], amount, piece.least, piece.group, piece.traffic)
-                    for (kind, amount), piece in ((one, pair.one), (other, pair.other))
+                    Side(rooms[kind], low, high, piece.least, piece.group, piece.traffic)
+                    for (kind, low, high), piece in ((one, pair.one), (other, pair.other))
                 )
                 found += cost * between(source, target, pair.flow, pair.inside)
         return found
+
+
+def exactly(amount: Amount) -> Range:
+    """The range of one amount."""
+    return (amount[0], amount[1], amount[1])

@@ -50,8 +50,7 @@ def sized(sizing: Sizing, below: tuple[int, int] | None, excluded: Sequence[Desi
         best = two.values if two.values is not None else best
         bound, proved = one.objective, two.status is Status.OPTIMAL
     chosen = tuple(its[place] for its, place in zip(sizing.choices, best))
-    told = sum(each.rows[best[each.source]][best[each.target]] for each in sizing.between)
-    if told != sizing.ways.beyond(sizing.structure, chosen):  # of the rest the solver does not know: another may have less
+    if sizing.ways.beyond(sizing.structure, chosen):  # of what crosses between sets the solver does not know: another may have less
         proved = False
     better = sizing.allows(chosen) and (below is None or sizing.price(chosen) < below)
     return Sized(best if better else None, bound, proved, spent)

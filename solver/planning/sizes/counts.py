@@ -8,7 +8,7 @@ from ortools.sat.python import cp_model
 
 from ...model.amount import Amount, total
 from .choice import Choice
-from .sizing import Between, Load, Sizing
+from .sizing import Load, Sizing
 
 Numbers = tuple[int, ...]
 """For each set, the place of its choice."""
@@ -90,15 +90,7 @@ class Counts:
             for its in each.sums:
                 self.model.add(value >= total(self._load(load) for load in its))
             found.append((value, each.weight))
-        found += [(self._crosses(each), 1) for each in self.sizing.between]
         return cp_model.LinearExpr.weighted_sum([value for value, _ in found], [weight for _, weight in found]) if found else 0
-
-    def _crosses(self, between: Between) -> cp_model.IntVar:
-        """What crosses between two sets: with each choice of the source, what it is with that of the target."""
-        value = self.model.new_int_var(0, max(map(max, between.rows)), f"between {between.source} and {between.target}")
-        for literal, row in zip(self.chosen[between.source], between.rows):
-            self.model.add(value >= self._weighed(between.target, row)).only_enforce_if(literal)
-        return value
 
     def _load(self, load: Load) -> Amount:
         return self._sum((load[0],), lambda choice: choice.loads[load[1]])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Iterable, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from ....models.planning.workload import SECONDS
 from ..limited import Row
 from .choice import Choice
-from .sizing import Sizing
+from .sizing import Between, Sizing
 
 Price = tuple[int, int]
 ENDLESS = 1 << 62
+FEW = 64
+"""Choices of one set with one of another of which it is looked exactly what crosses between them, where that is not known of all."""
 ROUNDS = 20
 """Times that all sets are looked at again; what is still left out after that is left out later."""
 
@@ -122,22 +124,33 @@ class Narrowing:
     def _cross(self, domains: Domains, below: Price | None) -> bool:
         """Leaves out choices between which too much crosses; whether anything is left."""
         left, least = domains.left, []
-        for pair in self.sizing.between:
+        rows_of = [self._rows(each, left) for each in self.sizing.between]
+        for pair, rows in zip(self.sizing.between, rows_of):
             its = left[pair.target]
-            least.append(min(min(map(pair.rows[place].__getitem__, its)) for place in left[pair.source]))
+            least.append(min(min(map(rows[place].__getitem__, its)) for place in left[pair.source]))
         domains.between = sum(least)
         price = self.price(domains)
         time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
         most = self.allowed(time, used, below)
         if most is None:
             return False
-        for pair, value in zip(self.sizing.between, least):
-            limit, (source, target, rows) = value + most[0] - time, pair
+        for pair, rows, value in zip(self.sizing.between, rows_of, least):
+            source, target, limit = pair.source, pair.target, value + most[0] - time
             left[source] = [place for place in left[source] if min(map(rows[place].__getitem__, left[target])) <= limit]
             left[target] = [place for place in left[target] if any(rows[other][place] <= limit for other in left[source])]
             if not left[source] or not left[target]:
                 return False
         return True
+
+    def _rows(self, pair: Between, left: Sequence[Sequence[int]]) -> Sequence[Sequence[int]] | Mapping[int, Mapping[int, int]]:
+        """What crosses between two sets by the choices that are left; where these are few, exactly."""
+        if pair.exact is None or len(left[pair.source]) * len(left[pair.target]) > FEW:
+            return pair.rows
+        ones, others = self.choices[pair.source], self.choices[pair.target]
+        return {
+            place: {other: pair.exact(ones[place].amount, others[other].amount) for other in left[pair.target]}
+            for place in left[pair.source]
+        }
 
     def allowed(self, time: int, used: int, below: Price | None) -> Price | None:
         """ns and accelerators that an answer may take which is better than `below`, where it takes at least so much; None if none can."""

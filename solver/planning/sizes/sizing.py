@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple, Sequence
+from functools import cached_property, partial
+from typing import Callable, NamedTuple, Sequence
 
 from ....models.planning.design import Block, Design
 from ....models.planning.question import NO_KIND, Option, Question
 from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
+from ..crossing.least import exactly
 from ..limited import Row, rows
 from ..structures.structure import OUTSIDE, Structure
 from .choice import Amount, Choice
@@ -19,8 +20,8 @@ Load = tuple[int, int]
 """A set, and the place of a part of the iteration among those in which it works."""
 
 
-PAIRS = 5_000
-"""Choices of one set with one of another of which it is told what crosses between them, before they are chosen."""
+PAIRS = 2_000
+"""Amounts of one set with one of another of which it is told exactly what crosses between them, before they are chosen."""
 
 
 class Greatest(NamedTuple):
@@ -31,11 +32,15 @@ class Greatest(NamedTuple):
 
 
 class Between(NamedTuple):
-    """What crosses between two sets, in ns: a row for each choice of the source, with a number for each choice of the target."""
+    """What crosses between two sets at least, in ns: by the place of the source's choice, then by that of the target's.
+
+    `exact`: it by their amounts, where the rows say less.
+    """
 
     source: int
     target: int
-    rows: tuple[list[int], ...]
+    rows: Sequence[Sequence[int]]
+    exact: Callable[[Amount, Amount], int] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,15 +94,21 @@ class Sizing:
 
     @cached_property
     def between(self) -> tuple[Between, ...]:
-        """What crosses between sets by their choices, of those of which not too many pairs of choices are to be looked at."""
-        found, ways = [], self.ways.crossing
-        for pair in ways.pairs(self.structure) if ways is not None else ():
-            ones, others = self.choices[pair.source], self.choices[pair.target]
-            if ways is not None and len(ones) * len(others) <= PAIRS:
-                amounts = dict.fromkeys(choice.amount for choice in ones)
-                rows = {amount: [ways.between(pair, amount, choice.amount) for choice in others] for amount in amounts}
+        """What crosses between sets by their choices at least; of very many, all that need as few domains are looked at together."""
+        found, crossing = [], self.ways.crossing
+        for pair in crossing.pairs(self.structure) if crossing is not None else ():
+            ones, others = ([choice.amount for choice in self.choices[number]] for number in (pair.source, pair.target))
+            few = len(set(ones)) * len(set(others)) <= PAIRS
+            range_of = {each: exactly(each) for each in (*ones, *others)}
+            rows = {}
+            if crossing is not None:
+                one, other = (range_of, range_of) if few else (crossing.ranges(ones), crossing.ranges(others))
+                for its in dict.fromkeys(one[each] for each in ones):
+                    beside = {each: crossing.between(pair, its, each) for each in dict.fromkeys(other[each] for each in others)}
+                    rows[its] = [beside[other[each]] for each in others]
                 if any(map(any, rows.values())):
-                    found.append(Between(pair.source, pair.target, tuple(rows[choice.amount] for choice in ones)))
+                    exact = None if few else partial(crossing.between_amounts, pair)
+                    found.append(Between(pair.source, pair.target, tuple(rows[one[each]] for each in ones), exact))
         return tuple(found)
 
     @cached_property
