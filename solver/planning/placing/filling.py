@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
 from typing import Callable, Collection, Iterator, Mapping, Sequence
 
-from ....models.answer import Answer
+from ....models.answer import IMPOSSIBLE, Answer
 from ....models.component import UNBOUNDED
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
 from ....models.placements.plan import OPTIMAL
 from ....models.planning.design import Block, Design
-from ....models.planning.question import NO_KIND, Question
+from ....models.planning.question import NO_KIND, Option, Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from .placing import placing
 
 Solve = Callable[[Problem], Answer]
+KINDS = 8
+"""Ways to be on kinds of accelerators that are tried at most."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,45 @@ class Filling:
         """The design in which components without times have as many as are left, and whether they are proved to have no more.
 
         All of them are widened at once. Where the budget leaves less than the cluster does, one after the other, in the written order;
-        where the fewest accelerators are asked for, only those that take none of their own.
+        where the fewest accelerators are asked for, only those that take none of their own. They are of the kind that leaves them the
+        most: the one that was chosen with the plan stands for the least of them.
         """
+        best, proved = self._widened(design)
+        for other in self._on_other_kinds(design):
+            if all(best.options[name].amount == self.problem[name].most for name in self._names(best)):
+                break
+            wide, sure = self._widened(other)
+            proved = proved and sure
+            if wide != other and self._amount(wide) > self._amount(best):
+                best = wide
+        return best, proved
+
+    def _on_other_kinds(self, design: Design) -> Iterator[Design]:
+        """The design with what nothing relates to others on other kinds of accelerators, as few as may be; none where these are many."""
+        bound = {name for pairs in (self.question.together, self.question.within) for pair in pairs for name in pair}
+        names = [name for name in self._names(design) if name not in bound and self._takes(design, name)]
+        ways = [[design.options[name], *self._elsewhere(design, name)] for name in names]
+        if prod(map(len, ways)) > KINDS:
+            return
+        for options in product(*ways):
+            changed = {name: option for name, option in zip(names, options) if option != design.options[name]}
+            if changed:
+                blocks = tuple(_replaced(block, changed.get(block.components[0])) for block in design.blocks)
+                yield replace(design, blocks=blocks, options={**design.options, **changed})
+
+    def _elsewhere(self, design: Design, name: str) -> list[Option]:
+        """The least that it may be on each other kind, with the same degrees."""
+        mine, found = design.options[name], dict[int, Option]()
+        for option in sorted(self.question.options[name], key=lambda each: each.amount):
+            if option.parallel == mine.parallel and option.kind != mine.kind:
+                found.setdefault(option.kind, option)
+        return list(found.values())
+
+    def _amount(self, design: Design) -> int:
+        return sum(design.options[name].amount for name in self._names(design))
+
+    def _widened(self, design: Design) -> tuple[Design, bool]:
+        """The same on the kinds of this design."""
         names, proved = self._names(design), True
         most = self.question.budget.accelerators if self.question.aim == SECONDS else design.accelerators
         caps = self._caps(design, names)
@@ -95,7 +136,7 @@ class Filling:
         while any(cap > design.options[name].amount for name, cap in caps.items()):
             answer = self.solve(placing(self.problem, self.question, design, caps))
             if answer.plan is None:
-                return design, False
+                return design, answer.verdict == IMPOSSIBLE
             placed = answer.plan.assignment
             amounts = {name: placed.held(name) if self._takes_any(design, name) else _processes(placed, name) for name in caps}
             strange = {name: its for name, its in amounts.items() if its not in self._amounts(design, name)}
@@ -122,6 +163,10 @@ class Filling:
         order = [block.components for block in design.blocks]
         every = sorted(users, key=lambda names: (order.index(names) if names in order else len(order), names))
         return replace(design, options=options, blocks=tuple(Block(kinds[names[0]], users[names], names) for names in every))
+
+
+def _replaced(block: Block, option: Option | None) -> Block:
+    return block if option is None else replace(block, kind=option.kind, accelerators=option.amount)
 
 
 def _processes(placed: Assignment, name: str) -> int:
