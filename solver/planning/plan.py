@@ -36,7 +36,7 @@ def plan(
 
     `solve` places a problem whose counts are decided. The proof covers both: every design that would be better was ruled out by a
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
-    own time, until that alone is no less than the best with its traffic. Where the file's own placement is as good, it is the answer.
+    time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own placement is as good, it is the answer.
     Components without times get what this design leaves of what was asked for them. `settle` and `answer_interrupted` are those of
     search.py.
     """
@@ -58,7 +58,7 @@ def _answer(rounds: Rounds) -> Answer:
         return why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed)
     if best is None:
         return nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
-    known = [] if rounds.closed or rounds.searched.bound is None else [rounds.searched.bound]
+    known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
     bound = min([best.price[0], *known, *rounds.unsure])
     beside, unsure = others(rounds, best)
     full, filled = _filled(rounds, best, question)

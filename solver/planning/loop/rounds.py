@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Callable
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.placements.plan import OPTIMAL, Plan
 from ....models.planning.design import Design
 from ....models.planning.limits import Barred
@@ -13,6 +13,7 @@ from ....models.planning.planned import Priced, Unplaceable
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
+from ...sandbox.interrupts import was_heard
 from ..asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
@@ -56,6 +57,8 @@ class Rounds:
     unplaceable: list[Unplaceable] = field(default_factory=list)
     structures: tuple[int, int] = (0, 0)
     """How many there are before any design is ruled out, and of how many the counts were searched."""
+    least: int = 0
+    """No design that is not placed or ruled out yet costs less, as any search proved: later ones may be cut."""
     unsure: list[int] = field(default_factory=list)
     """What designs cost at least of which it is not known whether they can be placed, or how well."""
 
@@ -65,6 +68,8 @@ class Rounds:
         self.best: Placed | None = None
         self.closed = False
         """Is all that is better ruled out?"""
+        self.ended = False
+        """Was what a search had found until a Ctrl-C placed, or tried to be?"""
         self.search()
 
     def goes_on(self) -> bool:
@@ -73,19 +78,24 @@ class Rounds:
         if first is None or (self.best is not None and (first.price >= self.best.price or not self.traffic.costs)):
             self.closed = self.searched.proved
             return False
+        if self.ended or (was_heard() and self.best is not None):
+            return False
         return self.number < ROUNDS and len(self.placed) < PLACED
 
     def place(self) -> None:
-        """Places what was found, the best first; then searches for what is left."""
+        """Places what was found, the best first; then searches for what is left. After a Ctrl-C it is placed as far as no search is needed."""
         self.number += 1
         first = self.searched.found[0]
         for found in self.searched.found:
             worse = self.best is not None and found.price > self.best.price
             if found is not first and (worse or (not self.traffic.costs and found.price > first.price)):
                 break
-            if not self._place(found) and found is first:
+            if not self._place(found) and found is first and not was_heard():
                 break  # others like it can be better than what comes next
-        if self.best is None or self.traffic.costs:
+            if was_heard() and self.best is not None:
+                break
+        self.ended = was_heard()
+        if not self.ended and (self.best is None or self.traffic.costs):
             self.search()
 
     def search(self) -> None:
@@ -104,6 +114,7 @@ class Rounds:
             counting=self.counting,
         )
         self.spent += self.searched.spent
+        self.least = max(self.least, self.searched.bound or 0)
         self.structures = max(self.structures, self.searched.structures)
 
     def _place(self, found: Found) -> bool:
@@ -137,7 +148,7 @@ class Rounds:
 
     def bar(self, found: Found, answer: Answer) -> None:
         """Rules out a design of which no placement is known, and with it what no placement has for the same reason."""
-        if answer.verdict == IMPOSSIBLE:
+        if answer.verdict == IMPOSSIBLE and not was_heard():
             out = ruled_out(self.problem, self.question, found.design, self._probe, self.probes)
         else:
             out = this_alone(found.design)
@@ -146,7 +157,7 @@ class Rounds:
 
     def _probe(self, part: Problem) -> Answer:
         self.probes -= 1
-        return self.solve(part)
+        return Answer(UNDECIDED) if was_heard() else self.solve(part)
 
     def priced(self, design: Design) -> Priced:
         """A design with what an iteration of it takes, without traffic."""
