@@ -11,9 +11,9 @@ from ..searched import Price
 from ..sizes.choice import Choice
 from ..sizes.choices import Choices, Key
 from ..sizes.least import Least
-from ..sizes.ranked import Ranked
 from ..sizes.sizing import Sizing
 from ..structures.structure import Structure
+from .ranked import Ranked
 
 
 class Lean:

@@ -12,12 +12,12 @@ from ..searched import Price
 from ..sizes.choice import Choice
 from ..sizes.choices import Choices, Key
 from ..sizes.least import Least
-from ..sizes.ranked import Ranked
 from ..sizes.sizing import Sizing
 from ..structures.every import Arrangement, arrangements
 from ..structures.structure import Structure
 from .candidate import Candidate
 from .lean import Lean
+from .ranked import Ranked
 from .uncut import Uncut
 
 Skip = Callable[[Structure], bool]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..searched import Price
 from ..sizes.branching import Branching
-from ..sizes.ranked import Ranked
 from ..structures.every import Arrangement
+from .ranked import Ranked
 
 
 class Uncut:

@@ -7,15 +7,17 @@ from typing import Any, Callable
 
 import pytest
 from placewright.models.planning.question import Question
+from placewright.solver.planning.asked import asked
+from placewright.solver.planning.candidates.ranked import Ranked
 from placewright.solver.planning.candidates.uncut import Uncut
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.searched import Price
 from placewright.solver.planning.sizes.branching import Branching
 from placewright.solver.planning.sizes.choices import Choices
-from placewright.solver.planning.sizes.ranked import Ranked
 from placewright.solver.planning.sizes.sizing import Greatest, Sizing
 from placewright.solver.planning.structures.every import Arrangement, arrangements
 
+from ..crossing.questions import drawn
 from ..questions import question
 
 MODEL = cost_model("stream")
@@ -30,9 +32,9 @@ def least(sizing: Sizing) -> Price | None:
     return branching.floor
 
 
-def of_every_cut(asked: Question, ways: Choices, arrangement: Arrangement) -> Price | None:
+def of_every_cut(its: Question, ways: Choices, arrangement: Arrangement) -> Price | None:
     """What the cheapest structure of an arrangement costs."""
-    each = (least(Sizing(asked, MODEL, structure, ways)) for structure in arrangement.structures())
+    each = (least(Sizing(its, MODEL, structure, ways)) for structure in arrangement.structures())
     return min((price for price in each if price is not None), default=None)
 
 
@@ -40,10 +42,10 @@ def compared(ask: Callable[[int], Question], seeds: range) -> list[tuple[Price |
     """Of each arrangement what any cut costs, and what its best one does."""
     found = []
     for seed in seeds:
-        asked = ask(seed)
-        ways = Choices(asked, MODEL.divisor(asked))
-        for each in arrangements(asked, MODEL):
-            found.append((least(Ranked(asked, MODEL, each.one_by_one, ways)), of_every_cut(asked, ways, each)))
+        its = ask(seed)
+        ways = Choices(its, MODEL.divisor(its))
+        for each in arrangements(its, MODEL):
+            found.append((least(Ranked(its, MODEL, each.one_by_one, ways)), of_every_cut(its, ways, each)))
     return found
 
 
@@ -53,12 +55,18 @@ def is_bound(any_of_them: Price | None, best: Price | None) -> bool:
 
 def unrelated(seed: int) -> Question:
     """Nothing waits for anything, and nothing lies inside anything."""
-    asked = question(seed, False)
-    return replace(asked, edges=(), rounds=(), within=frozenset(), nested=False)
+    its = crossed(seed) if seed % 3 == 0 else question(seed, False)
+    return replace(its, edges=(), rounds=(), within=frozenset(), nested=False)
 
 
-def test_no_cut_costs_less() -> None:
-    found = compared(lambda seed: question(seed, False), SEEDS)
+def crossed(seed: int) -> Question:
+    """Traffic counts as time."""
+    return asked(*drawn(seed))
+
+
+@pytest.mark.parametrize("ask", [lambda seed: question(seed, False), crossed], ids=["all sorts", "with traffic"])
+def test_no_cut_costs_less(ask: Callable[[int], Question]) -> None:
+    found = compared(ask, SEEDS)
     assert all(is_bound(*each) for each in found)
     assert sum(best is not None and best[0] > 0 for _, best in found) > 500
 
@@ -72,13 +80,13 @@ def test_where_nothing_is_related_a_cut_costs_no_more() -> None:
 def test_what_is_said_of_an_arrangement_is_no_more_however_far_it_was_looked_at() -> None:
     """With any bar: as much as the bar where nothing costs less, and never known to be impossible where it is not."""
     for seed in range(80):
-        asked = question(seed, False)
-        ways = Choices(asked, MODEL.divisor(asked))
-        for number, each in enumerate(arrangements(asked, MODEL)):
-            best = of_every_cut(asked, ways, each)
+        its = question(seed, False)
+        ways = Choices(its, MODEL.divisor(its))
+        for number, each in enumerate(arrangements(its, MODEL)):
+            best = of_every_cut(its, ways, each)
             for parts in (0, 3, MANY):
                 for below in (None, best, (best[0] // 2, 0) if best else None):
-                    one = Uncut(number, each, Ranked(asked, MODEL, each.one_by_one, ways), (0, 0))
+                    one = Uncut(number, each, Ranked(its, MODEL, each.one_by_one, ways), (0, 0))
                     one.look(below, parts)
                     assert best is None or (one.possible and one.floor <= best), seed
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..limited import Row, rows
-from .choice import Choice
-from .choices import Key
-from .sizing import Greatest, Sizing
+from ..sizes.choice import Choice
+from ..sizes.choices import Key
+from ..sizes.sizing import Greatest, Sizing
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,11 @@ class Ranked(Sizing):
 
     @cached_property
     def greatest(self) -> tuple[Greatest, ...]:
-        """The longest of all sets, the second longest of all sets, and so on: of all batches."""
+        """The longest of all sets, the second longest of all sets, and so on, of all batches; and what crosses inside each set."""
         weight, most = self.model.divisor(self.question), max(map(len, self.parts), default=0)
-        return tuple(
-            Greatest(weight, tuple(((number, place),) for number, its in enumerate(self.parts) if len(its) > place))
-            for place in range(most)
-        )
+        places = ([(number, place) for number, its in enumerate(self.parts) if len(its) > place] for place in range(most))
+        ranks = (Greatest(weight, tuple((load,) for load in its)) for its in places)
+        return (*ranks, *(Greatest(1, ((load,),)) for load in sorted(self.crossing)))
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
