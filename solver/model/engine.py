@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import ceil, isfinite
+from math import ceil, isfinite, ulp
 from typing import Callable, Generic, Protocol, TypeVar
 
 from ortools.sat.python import cp_model
@@ -12,7 +12,9 @@ from ortools.sat.python import cp_model
 V = TypeVar("V")
 V_co = TypeVar("V_co", covariant=True)
 ROUNDING = 1e-6
-"""What a bound on whole numbers may lie above one by mere rounding."""
+"""What a bound on whole numbers may lie beside one by mere rounding."""
+PLACES = 4
+"""Of a large bound, the last places of its double that may be rounding: CP-SAT scales its objective in doubles."""
 
 
 class Status(Enum):
@@ -87,7 +89,10 @@ def run(
 
 def _whole(bound: float) -> int | None:
     """The bound as a whole number; None if nothing is proved."""
-    return ceil(bound - ROUNDING) if isfinite(bound) and abs(bound) < 2**53 else None
+    if not isfinite(bound) or abs(bound) >= 2**53:
+        return None
+    near = round(bound)
+    return near if abs(bound - near) <= max(ROUNDING, PLACES * ulp(bound)) else ceil(bound)
 
 
 class _Listener(cp_model.CpSolverSolutionCallback, Generic[V]):

@@ -1,0 +1,24 @@
+"""What the solver says of a bound, in doubles, is a whole number here."""
+
+from __future__ import annotations
+
+from math import nextafter
+
+import pytest
+from placewright.solver.model.engine import _whole
+
+
+@pytest.mark.parametrize("bound", [0, 7, -7, 55_000_000_000, 125_000_000_000, 2**49 + 1])
+def test_a_bound_that_is_rounded_is_the_whole_number_beside_it(bound: int) -> None:
+    """55 seconds in ns came out as 55000000000.00001: no answer of 55 seconds is below what is proved."""
+    assert {_whole(each) for each in (float(bound), nextafter(bound, 1e18), nextafter(bound, -1e18))} == {bound}
+
+
+@pytest.mark.parametrize(("bound", "whole"), [(6.2, 7), (-6.2, -6), (55_000_000_000.001, 55_000_000_001)])
+def test_between_whole_numbers_the_next_one_is_the_bound(bound: float, whole: int) -> None:
+    assert _whole(bound) == whole
+
+
+@pytest.mark.parametrize("bound", [float("inf"), float("-inf"), 2.0**53, -(2.0**60)])
+def test_nothing_is_proved_where_doubles_are_not_exact(bound: float) -> None:
+    assert _whole(bound) is None
