@@ -57,7 +57,8 @@ class Job:
     `own` is where the file itself places the components that are planned: what its answer is compared with, and no demand.
     `accepted` are the counts and degrees of planned components that the dialect takes, where only its own reading can tell; `laying`
     says how it lays out pools whose sizes are chosen, `shapes` what the processes of a component are with each choice of its degrees.
-    `overlaps` holds, of components whose ranks are given, the planned ones that may use accelerators of theirs too.
+    `overlaps` holds, of components whose ranks are given, the planned ones that may use accelerators of theirs too. Those of `in_turn`
+    are dealt out to all nodes up to the last one whose accelerators are used: their runs are what that is until more is placed.
     """
 
     components: tuple[Component, ...]
@@ -77,3 +78,4 @@ class Job:
     laying: Laying | None = None
     shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)
     overlaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    in_turn: frozenset[str] = frozenset()

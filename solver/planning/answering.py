@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Callable
 from ...models.answer import Answer
 from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED
 from ...models.problem import Problem
+from ..in_turn import dealt_out
 from .counting import OnCounting, silent
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def answering(
         found = preferring(problem, dividing(nesting(planned)), limit, seed)
         return _as_proved(_with_degrees(found, problem))
 
-    return answer
+    return dealt_out(answer)
 
 
 def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:

@@ -95,9 +95,11 @@ class _Reader:
         )  # fmt: skip
         read_modes(setup)
         read_work(setup, self.training)
+        in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
         job = Job(
             tuple(setup.components.values()), (*said.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
             models=setup.models, links=said.links, preference=said.preference, workload=said.workload,
+            in_turn=frozenset(in_turn & set(setup.components)),
         )  # fmt: skip
         return Problem(cluster, job)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ....models.answer import Answer
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
+from ...in_turn import as_dealt
 
 
 def decided(problem: Problem, answer: Answer) -> Problem:
@@ -16,6 +17,7 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     was chosen, or it may lie over what is given, there is nothing to search: its ranks are given.
     """
     planned, plan = answer.planned, answer.plan
+    problem = as_dealt(problem, plan) if plan is not None else problem
     if planned is None or plan is None:
         return problem
     from .placing import placing

@@ -52,12 +52,12 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
                 refused.append(_none_left(component, choices))
             shapes[component.name] = {parallel: _shape(each[component.name]) for parallel, each in its.items()}
             accepted[component.name] = frozenset(pair for parallel, each in its.items() for pair in _counts(each, component, parallel))
-    apart, own = tuple(_apart(document, problem)), _own(before.problem, problem)
+    apart, written = tuple(_apart(document, problem)), _written(before.problem, problem)
     job = replace(
-        problem.job, own=own, overlaps=dict(_overlaps(problem, own)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
+        problem.job, own=_within(problem, written), overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
         choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
         shares=tuple(share for share in judged.problem.job.shares if share.component not in accepted),
-        workload=_workload(document, problem, problem.job.workload, _is_nested(problem, own)),
+        workload=_workload(document, problem, problem.job.workload, _is_nested(written)),
     )  # fmt: skip
     taken = (_taken(document, found),) if document.partial else ()
     return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *taken, *refused))
@@ -73,34 +73,37 @@ def _taken(document: Document, found: Reading) -> Finding:
     return warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`")
 
 
-def _own(before: Problem, problem: Problem) -> dict[str, Sequence[Run]]:
-    """Where the file itself has the components that are planned."""
+def _written(before: Problem, problem: Problem) -> dict[str, Sequence[Run]]:
+    """Where the file itself has the components that are planned, be there such nodes or not."""
     open_ = {each.name for each in problem.components if each.runs is None}
-    given = {each.name: each.runs for each in before.components if each.name in open_ and each.runs is not None}
-    held = Assignment(given)
-    count = len(problem.cluster.nodes)
-    return {name: runs for name, runs in given.items() if all(node < count for node, _ in held.masks(name))}
+    return {each.name: each.runs for each in before.components if each.name in open_ and each.runs is not None}
 
 
-def _overlaps(problem: Problem, own: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
+def _within(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
+    """Those on nodes that there are."""
+    held, count = Assignment(written), len(problem.cluster.nodes)
+    return {name: runs for name, runs in written.items() if all(node < count for node, _ in held.masks(name))}
+
+
+def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
     """Each role without times, with the roles that are planned whose devices it shares in the file itself.
 
     ROLL refuses no such sharing, and counts no device as taken; what the file keeps apart stays apart, for example a judge from what
     generates, as it works meanwhile.
     """
-    planned = _devices(problem, own)
-    for name, its in _devices(problem, problem.given().runs).items():
+    planned = _devices(written)
+    for name, its in _devices(problem.given().runs).items():
         if beside := frozenset(other for other, theirs in planned.items() if other != name and its & theirs):
             yield name, beside
 
 
-def _is_nested(problem: Problem, own: Mapping[str, Sequence[Run]]) -> bool:
+def _is_nested(written: Mapping[str, Sequence[Run]]) -> bool:
     """Does the file itself give a role that is planned some of the devices of another one, and no others?"""
-    its = list(_devices(problem, own).values())
+    its = list(_devices(written).values())
     return any(one < other for one in its for other in its)
 
 
-def _devices(problem: Problem, runs: Mapping[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int, int]]]:
+def _devices(runs: Mapping[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int, int]]]:
     """Role -> (node rank, local index) of each of its devices; roles on CPUs have none."""
     placed = Assignment(runs)
     found = {}

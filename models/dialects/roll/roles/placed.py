@@ -10,11 +10,11 @@ from typing import Iterator, Sequence
 
 from ....component import UNBOUNDED, Component
 from ....machines.cluster import Cluster
-from ....machines.node_group import CLUSTER_LABEL, NODE, NODE_LABEL
+from ....machines.node_group import CLUSTER_LABEL, NODE_LABEL
 from ....notation.mapping import runs_of
 from ....notation.placement_text import Pair
 from ....placements.assignment import Run, Seat, compress
-from ....placements.run import Repeat, Runs
+from ....placements.in_turn import in_turn
 from ..mapping.ids import Ids
 from .parts import ROLE_OF
 from .role import Role
@@ -69,11 +69,3 @@ def _workers(ids: Ids, each: int, per_node: int) -> Iterator[tuple[int, list[Sea
         if len(held) == each:
             yield rank, held
             held, rank = [], rank + 1
-
-
-def in_turn(workers: int, nodes: int) -> Sequence[Run]:
-    """Workers without devices: worker r is on node r modulo the number of nodes."""
-    if nodes == 1:
-        return Runs([Repeat((Run(range(workers), 0, NODE, 0, 0, 1, 0, NODE_LABEL),))] if workers else [])
-    rounds = [(first, min(nodes, workers - first)) for first in range(0, workers, nodes)]
-    return Runs(Repeat((Run(range(first, first + 1), 0, NODE, 0, 0, 1, 0, NODE_LABEL),), count) for first, count in rounds)

@@ -12,13 +12,13 @@ from ....conversion.where import hint_block
 from ....findings.finding import Finding, UnusableInput
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
 from ....placements.assignment import Run, seats
+from ....placements.in_turn import in_turn
 from ....problem import Problem
 from ....text.dump import to_yaml
 from ...dialect import Rendering
 from ..mapping.ids import Ids
 from ..mapping.written import text_of
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES, REWARDS, TRAIN_ENV, VAL_ENV
-from ..roles.placed import in_turn
 from .devices import Numbering, device_ids, numbering
 from .names import Named, named
 from .strategy import Data, strategy_of

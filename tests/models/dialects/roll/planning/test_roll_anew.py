@@ -219,3 +219,23 @@ def test_a_reference_without_times_stays_with_what_trains_and_lets_others_share(
     assert {name: answer.plan.assignment.held(name) for name in ("actor_train", "actor_infer", "reference")} == dict.fromkeys(
         ("actor_train", "actor_infer", "reference"), 8
     )
+
+
+@pytest.mark.parametrize(("most", "nodes"), [(32, {0: 1, 1: 1, 2: 1, 3: 1}), (16, {0: 2, 1: 2}), (8, {0: 4})])
+def test_workers_without_devices_are_dealt_out_to_the_nodes_that_the_plan_uses(most: int, nodes: dict[int, int]) -> None:
+    its = config()
+    its["placewright"]["plan"] = {"budget": {"accelerators": most}}
+    answer = solve(problem_of(its))
+    assert answer.plan is not None
+    assert answer.plan.assignment.processes_on("rewards.math") == nodes
+    assert {node for name in ("actor_train", "actor_infer") for node, _ in answer.plan.assignment.masks(name)} == set(nodes)
+
+
+def test_what_may_be_shared_and_nested_is_read_from_the_file_whatever_machines_there_are() -> None:
+    its = config()
+    its["actor_train"]["device_mapping"] = "list(range(0,16))"
+    for cluster in ("1x8", "2x8", "4x8"):
+        problem = problem_of(its, cluster)
+        assert problem.job.workload is not None
+        assert problem.job.workload.nested
+        assert set(problem.job.own) == (set() if cluster == "1x8" else {"actor_train", "actor_infer"})
