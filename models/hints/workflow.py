@@ -12,9 +12,9 @@ from ..findings.span import Edit, Span
 from ..planning.workload import After
 from ..text.nearest import nearest
 from ..text.tree import Scalar, Sequence, Value, find
+from .circles import ARROW, WHOLE, Wait, waits_in_circles
 from .entries import unknown
 
-ARROW, WHOLE = "->", "=>"
 KEY = "workflow"
 
 
@@ -34,7 +34,7 @@ def read_workflow(
     findings: list[Finding],
 ) -> Iterator[After]:
     """What the chains of a plan say; of names that are none a finding, of those of `faulty` components nothing."""
-    written = find(plan, KEY)
+    written, waits = find(plan, KEY), list[Wait]()
     for position, chain in enumerate(chains):
         if written is None:
             continue  # there are chains only where they were written
@@ -55,7 +55,10 @@ def read_workflow(
                 span = other.span
                 findings.append(error("PW121", one.text, message, span, label="the same again", help="name another component, or drop it"))
             else:
-                yield After(one.text, other.text, arrow.text == WHOLE, place.span)
+                after = After(one.text, other.text, arrow.text == WHOLE, place.span)
+                waits.append(Wait(after, ones, others, arrow.span))
+                yield after
+    findings += waits_in_circles(waits, section)
 
 
 def _parts(chain: str, place: Value) -> Iterator[_Part]:

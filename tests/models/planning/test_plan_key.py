@@ -53,6 +53,33 @@ def test_these_are_chains(chain: str, tmp_path: Path) -> None:
     assert not told(tmp_path, f"{{workflow: {chain}}}")
 
 
+@pytest.mark.parametrize(
+    ("chains", "at"),
+    [
+        ("rollout => actor -> rollout", ["=>"]),
+        ("[actor -> rollout, rollout=>actor]", ["=>"]),
+        ("rollout => actor => rollout", ["=>", "=>"]),
+        ("rollout => actor.train -> rollout.generate", ["=>"]),
+        ("rollout -> actor -> rollout", []),
+        ("[rollout -> judge -> rollout, judge => actor]", []),
+        ("[judge -> rollout -> judge -> actor, actor => critic -> actor]", ["=>"]),
+        ("[rollout -> judge -> actor => rollout]", ["=>"]),
+        ("critic.infer => critic.train", []),
+        ("critic => critic", ["=>"]),
+        ("[critic.infer => critic, critic.train -> actor -> critic.train]", []),
+    ],
+)
+def test_nobody_waits_for_all_that_comes_round_in_a_circle(chains: str, at: list[str], tmp_path: Path) -> None:
+    others = "  judge: {seconds: {8: 30}, phase: infer}\n  critic: {seconds: {infer: {8: 10}, train: {8: 20}}}\n"
+    found = told(tmp_path, f"{{workflow: {chains}}}", TIMED + others)
+    assert [(finding.severity.value, finding.label, text) for finding, text in found] == [("error", "never all there", each) for each in at]
+
+
+def test_who_is_in_the_circle_is_named_and_nobody_else(tmp_path: Path) -> None:
+    ((finding, _),) = told(tmp_path, "{workflow: [judge -> rollout => actor -> rollout]}", TIMED + "  judge: {seconds: {8: 30}}\n")
+    assert finding.message.endswith("all of `rollout` is there, and `rollout` and `actor` wait for each other in a circle")
+
+
 @pytest.mark.parametrize("fault", ["seconds: 0", "seconds: {8: abc}", "seconds: {8: 5}, memory: much", "sconds: {8: 5}"])
 def test_of_a_component_with_a_fault_nothing_else_is_said(fault: str, tmp_path: Path) -> None:
     """Not that it is no component, not that those that go along with it say no size."""
