@@ -10,7 +10,7 @@ from ...models.planning.design import Design
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS
 from ..sandbox.interrupts import held
-from ..sandbox.stopped import Stopped, interrupted
+from ..sandbox.stopped import Stopped, interrupted, stoppable
 from .candidates.candidate import Candidate
 from .candidates.sight import Sight, Skip
 from .costs.cost_model import CostModel
@@ -35,7 +35,7 @@ HURRIED = 8
 MANY = 64
 """Arrangements from which on it is looked first at what any cut of them costs."""
 UNCUT = 0.5
-"""The share of all time after which this is done no longer: something is to be found as well."""
+"""The share of all time after which this is done no longer as long as nothing was found."""
 BEGUN = 2
 """Structures of an arrangement that show what can be had, before the next arrangement is looked at."""
 
@@ -64,16 +64,14 @@ def search(
             run.look()
             run.divide()
         except KeyboardInterrupt:
-            if interrupts.count > 1:
-                raise
+            interrupts.look(2)
             stopped = interrupted()
     if stopped is None:
         try:
-            run.settle(settle or _in_its_own_process)
+            with stoppable():
+                run.settle(settle or _in_its_own_process)
         except Stopped as why:
             stopped = why
-        except KeyboardInterrupt:
-            stopped = interrupted()
     if stopped is not None and stopped.interrupted and not answer_interrupted:
         raise KeyboardInterrupt from None
     return run.result(stopped)
@@ -137,7 +135,7 @@ class _Run:
             floor, _, one = heappop(open_)
             if self._bar is not None and floor >= self._bar:
                 return
-            if one.looked or self.spent >= self.limit * UNCUT:
+            if one.looked or self.spent >= self.limit * (1 if self.best else UNCUT):
                 yield floor, one.arrangement
                 continue
             self._heed()

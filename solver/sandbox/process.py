@@ -9,6 +9,8 @@ import time
 from types import TracebackType
 from typing import IO, Callable, Iterator, Sequence
 
+from .interrupts import held
+
 MAX_BYTES = 256 << 20
 """More than that of output is no answer."""
 LOOK = 0.5
@@ -34,7 +36,10 @@ class Child:
     def __init__(self, command: Sequence[str], question: bytes, patience: float, look: Callable[[], None] = lambda: None) -> None:
         """Start it; it may take so many seconds. `look` is called now and then while it is waited for. Raises OSError."""
         self._deadline = time.monotonic() + patience
-        self._process = subprocess.Popen(list(command), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with held():  # whatever was started is known, and ended
+            self._process = subprocess.Popen(
+                list(command), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
         self._unsent = memoryview(question)
         self._look = look
         self._errors = b""

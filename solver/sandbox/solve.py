@@ -19,7 +19,7 @@ from ..searching.search import solve as search
 from ..unchecked import unchecked
 from .messages import Done, Message, Messages, Question, Standing, write_question
 from .process import Child
-from .stopped import Stopped
+from .stopped import Stopped, stoppable
 from .talk import begun, patience, talk
 from .trust import OurFault, Trust
 from .unexplained import unexplained
@@ -43,7 +43,8 @@ def solve(
 
     Every answer was verified here. A search that crashes, takes more than it may or does not end is stopped; then, and on Ctrl-C, the
     answer is the best that was verified until then, with a Finding that says why the search ended; ``undecided`` if there is none, never
-    ``impossible`` unless a sum had shown that here. A search that says what is not so is a fault of ours (PW610).
+    ``impossible`` unless a sum had shown that here. A search that says what is not so is a fault of ours (PW610). After a Ctrl-C in
+    the blocks around (interrupts.py) nothing is searched: the answer is what needs no search.
 
     Parameters
     ----------
@@ -63,13 +64,13 @@ def solve(
             on_progress(progress)
 
     try:
-        with no_search():
-            return search(problem, limit, seed, told)
-    except SearchNeeded:
-        if trust.best is None and not trust.refuted:
-            on_progress(Progress(None, 0, time.monotonic() - began))
-    trust.begin()
-    try:
+        try:
+            with stoppable(), no_search():
+                return search(problem, limit, seed, told)
+        except SearchNeeded:
+            if trust.best is None and not trust.refuted:
+                on_progress(Progress(None, 0, time.monotonic() - began))
+        trust.begin()
         answer = trust.answer(_asked(Question(problem, limit, seed), told, child or command(memory), memory))
         return replace(answer, plan=_timed(answer.plan, began))
     except Stopped as why:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+from contextlib import contextmanager
+from typing import Iterator
 
 from ...models.findings.finding import Finding, error, warning
 from ...models.quantity import write_memory
+from .interrupts import Interrupts, heard
 
 
 class Stopped(Exception):
@@ -46,6 +49,17 @@ class Faulty(Stopped):
 def interrupted() -> Stopped:
     """By Ctrl-C."""
     return Stopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`", interrupted=True)
+
+
+@contextmanager
+def stoppable() -> Iterator[Interrupts]:
+    """Ctrl-C in the block ends what runs there, at once: Stopped is raised. A second one ends everything: KeyboardInterrupt."""
+    with heard() as interrupts:
+        try:
+            yield interrupts
+        except KeyboardInterrupt:
+            interrupts.look(2)
+            raise interrupted() from None
 
 
 def too_late(seconds: float) -> Stopped:

@@ -6,10 +6,9 @@ import sys
 from typing import Callable, Sequence, TypeVar
 
 from .codec import NotOurs
-from .interrupts import heard as listening
 from .messages import Failed
 from .process import Child, TooLate, TooMuch
-from .stopped import died, interrupted, not_started, out_of_memory, too_late
+from .stopped import died, not_started, out_of_memory, stoppable, too_late
 from .trust import Lie, OurFault
 
 M = TypeVar("M")
@@ -34,23 +33,23 @@ def talk(
     """What `heard` makes of the message that is the answer; it is None for every other one.
 
     `child` is the command line, `read` reads a line of it. Raises Stopped where the child ends, or has to be ended, without an answer,
-    and OurFault where it does what no input can excuse.
+    and OurFault where it does what no input can excuse. After a Ctrl-C in the blocks around, no child is started.
     """
     try:
-        with listening() as interrupts, Child(child, question, seconds, interrupts.look) as process:
-            for line in process.lines():
-                message = read(line)
-                if isinstance(message, Failed):
-                    raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
-                answer = heard(message, process)
-                if answer is not None:
-                    return answer
-            raise died(*process.ended(), memory)
+        with stoppable() as interrupts:
+            interrupts.look()
+            with Child(child, question, seconds, interrupts.look) as process:
+                for line in process.lines():
+                    message = read(line)
+                    if isinstance(message, Failed):
+                        raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
+                    answer = heard(message, process)
+                    if answer is not None:
+                        return answer
+                raise died(*process.ended(), memory)
     except TooLate:
         raise too_late(seconds) from None
     except (NotOurs, TooMuch) as problem:
         raise Lie(f"it does not speak as it should: {problem}") from None
     except OSError as problem:
         raise not_started(problem) from None
-    except KeyboardInterrupt:
-        raise interrupted() from None

@@ -6,8 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Sequence
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.planning.planned import Priced
+from ...sandbox.interrupts import was_heard
 from ..placing.placing import placing
 from ..search import Found, Price
 from .at_stake import at_stake
@@ -38,8 +39,10 @@ def _is_sure(rounds: Rounds, found: Found) -> bool:
 
 
 def _fits(rounds: Rounds, found: Found) -> Answer:
-    """A placement of a design, as good as can be where traffic counts as time; else any that holds."""
+    """A placement of a design, as good as can be where traffic counts as time; else any that holds. None after a Ctrl-C."""
     design = found.design
+    if was_heard():
+        return Answer(UNDECIDED, how="search")
     if not rounds.traffic.costs:
         return rounds.solve(fitting(rounds.problem, rounds.question, design))
     answer = rounds.solve(rounds.traffic.asked(placing(rounds.problem, rounds.question, design)))
@@ -61,8 +64,8 @@ def _priced(rounds: Rounds, found: Found, answer: Answer | None) -> tuple[Price,
 
 
 def _again(rounds: Rounds) -> tuple[Found, ...]:
-    """What is found without what was ruled out; nothing where no time is left."""
-    if rounds.spent >= rounds.limit:
+    """What is found without what was ruled out; nothing where no time is left, or after a Ctrl-C."""
+    if rounds.spent >= rounds.limit or was_heard():
         return ()
     rounds.search()
     return rounds.searched.found

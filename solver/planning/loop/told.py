@@ -37,6 +37,14 @@ def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     return Answer(UNDECIDED, findings=(found, *unplaceable[0].reason), how="search")
 
 
+def not_placed(stopped: Finding, found: bool) -> Answer:
+    """The answer where the search for designs was stopped; `found`: it had found some, and none was placed until then."""
+    if found:
+        message = "undecided: the search was stopped before any of the counts and degrees that it had found was placed"
+        stopped = error("PW602", "", message, notes=(stopped.message,), help=stopped.help)
+    return Answer(UNDECIDED, findings=(stopped,), how="search")
+
+
 def over_budget(takes: int, crossing: int, most: int) -> Finding:
     """Why a design that was placed is none all the same."""
     message = f"with the {_seconds(crossing)} of its traffic an iteration takes {_seconds(takes)}, {_seconds(most)} are allowed"
