@@ -17,9 +17,10 @@ from ..text.interpolation import UNRESOLVED
 from ..text.tree import Mapping as Map
 from ..text.tree import Value, leaves
 from ..text.values import Count, Mebibytes, OneOf, Word, or_list, several
+from .circles import ARROW, WHOLE
 from .seconds import Duration
 from .topology import UNNAMED, named
-from .workflow import ARROW, WHOLE, read_workflow
+from .workflow import read_workflow
 
 _Chains = Annotated[tuple[Word, ...], BeforeValidator(several), Field(max_length=256), or_list({"type": "string"}, maxItems=256)]
 
