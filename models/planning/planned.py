@@ -36,7 +36,7 @@ class Unplaceable:
 class Filled:
     """A component without times that got what the others leave, of the range that was asked for.
 
-    `most` is what was asked at most; `proved`: all such components together have no more in any placement of the others as they are.
+    `most` is what was asked at most; `proved`: none has more in any placement in which the others have what they have.
     """
 
     most: int

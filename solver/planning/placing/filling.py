@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
+from itertools import islice, product
 from typing import Callable, Collection, Iterator, Mapping, Sequence
 
 from ....models.answer import IMPOSSIBLE, Answer
@@ -20,7 +19,7 @@ from .placing import placing
 
 Solve = Callable[[Problem], Answer]
 KINDS = 8
-"""Ways to be on kinds of accelerators that are tried at most."""
+"""Ways to be on other kinds of accelerators that are tried at most."""
 
 
 @dataclass(frozen=True)
@@ -39,27 +38,31 @@ class Filling:
         most: the one that was chosen with the plan stands for the least of them.
         """
         best, proved = self._widened(design)
-        for other in self._on_other_kinds(design):
-            if all(best.options[name].amount == self.problem[name].most for name in self._names(best)):
-                break
+        others = self._on_other_kinds(design)
+        for other in others[:KINDS]:
+            if self._is_full(best):
+                return best, True
             wide, sure = self._widened(other)
             proved = proved and sure
             if wide != other and self._amount(wide) > self._amount(best):
                 best = wide
-        return best, proved
+        return best, self._is_full(best) or (proved and len(others) <= KINDS)
 
-    def _on_other_kinds(self, design: Design) -> Iterator[Design]:
-        """The design with what nothing relates to others on other kinds of accelerators, as few as may be; none where these are many."""
+    def _is_full(self, design: Design) -> bool:
+        """Has everybody what was asked at most?"""
+        return all(design.options[name].amount == self.problem[name].most for name in self._names(design))
+
+    def _on_other_kinds(self, design: Design) -> list[Design]:
+        """The design with what nothing relates to others on other kinds of accelerators, as few as may be, in every way; a few too many."""
         bound = {name for pairs in (self.question.together, self.question.within) for pair in pairs for name in pair}
         names = [name for name in self._names(design) if name not in bound and self._takes(design, name)]
         ways = [[design.options[name], *self._elsewhere(design, name)] for name in names]
-        if prod(map(len, ways)) > KINDS:
-            return
-        for options in product(*ways):
-            changed = {name: option for name, option in zip(names, options) if option != design.options[name]}
-            if changed:
-                blocks = tuple(_replaced(block, changed.get(block.components[0])) for block in design.blocks)
-                yield replace(design, blocks=blocks, options={**design.options, **changed})
+        found = []
+        for options in islice(product(*ways), 1, KINDS + 2):  # the first is as it is
+            changed = dict(zip(names, options))
+            blocks = tuple(_replaced(block, changed.get(block.components[0])) for block in design.blocks)
+            found.append(replace(design, blocks=blocks, options={**design.options, **changed}))
+        return found
 
     def _elsewhere(self, design: Design, name: str) -> list[Option]:
         """The least that it may be on each other kind, with the same degrees."""
@@ -79,11 +82,14 @@ class Filling:
         caps = self._caps(design, names)
         if most is None or design.accelerators + sum(self._more(design, caps)) <= most:
             return self._with(design, caps)
-        for together in self._together(names):
-            left = most - design.accelerators
-            room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
-            design, sure = self._with(design, self._caps(design, together, room))
-            proved = proved and sure
+        before: Design | None = None
+        while design != before:  # what is widened may leave more to what it is related to
+            before = design
+            for together in self._together(names):
+                left = most - design.accelerators
+                room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
+                design, sure = self._with(design, self._caps(design, together, room))
+                proved = proved and sure
         return design, proved
 
     def _names(self, design: Design) -> list[str]:

@@ -79,6 +79,12 @@ def test_a_budget_is_of_what_they_get_too() -> None:
     assert counts(found) == {"rollout": 4, "actor": 4, "reward": 3, "judge": 1}, "in the written order where the budget has no room for all"
 
 
+def test_what_lies_within_another_grows_with_it() -> None:
+    parts = timed("rollout", 4, 4), timed("actor", 4, 4), component("judge", 1, 4), component("reward", 1, 6)
+    asked_for = problem(NODES, *parts, apart="rollout+actor", within="judge+reward")
+    assert counts(planned(asked_for, replace(CHAIN, budget=Budget(12)))) == {"rollout": 4, "actor": 4, "judge": 4, "reward": 4}
+
+
 def test_the_fewest_accelerators_are_the_fewest() -> None:
     asked_for = problem(NODES, *TRAINING, component("reward", 1, 6), component("judge", 1, 6), within="judge+actor")
     found = planned(asked_for, replace(CHAIN, aim=ACCELERATORS))
@@ -119,6 +125,7 @@ def drawn(seed: int) -> tuple[Problem, Workload]:
         tp = random.choice((1, 1, 2))
         parts.append(component(name, tp, tp * random.choice((2, 3, 4)), tp=tp))
     told = (("within", "reward+actor"), ("not_fewer", "reward+judge"), ("within", "judge+reward"), ("apart", "rollout+actor"))
+    parts = [*parts[:2], *random.sample(parts[2:], len(parts) - 2)]
     names = {each.name for each in parts}
     said: dict[str, str] = {}
     for word, pair in told:
