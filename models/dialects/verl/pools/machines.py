@@ -36,10 +36,10 @@ def _on(declared: Declared, cluster: Cluster) -> tuple[Cluster, Layout]:
 
 
 def nodes_of(stretches: Sequence[Parts], model: str = GENERIC) -> Cluster:
-    """A cluster of nodes with so many accelerators each."""
+    """A cluster of nodes with so many accelerators each; one without nodes is one of which nobody said how many it has."""
     found, rank = [], 0
     for parts in stretches:
         if parts.count:
             found.append(numbered_nodes(Node(rank, "", accelerators(parts.size, model)), parts.count))
             rank += parts.count
-    return Cluster(Nodes(found))
+    return Cluster(Nodes(found), counted=bool(found))
