@@ -65,7 +65,9 @@ def _models(problem: Problem) -> Iterator[Unchecked]:
         use, parallel = problem.job.models.get(component.name), component.parallel
         if use is not None and use.card is None and any(split.of(parallel) > 1 for split in use.splits):
             why = f"nothing is known of the model `{use.path}`" if use.path else "the model is not named"
-            unknown.setdefault(f"{why}; name its `config.json` with `--model-config`", []).append(component.name)
+            passed = f"`{use.passed}` is that of others; write its numbers in its `estimate`, such as `{{heads: 32, kv_heads: 8}}`"
+            advice = passed if use.passed else "name its `config.json` with `--model-config`"
+            unknown.setdefault(f"{why}; {advice}", []).append(component.name)
         elif use is None and parallel.ep > 1:
             unknown.setdefault("nobody says how many experts there are; write them in its `estimate`, such as `{experts: 128}`", []).append(
                 component.name

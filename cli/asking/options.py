@@ -125,7 +125,8 @@ def model_option(verb: Verb) -> Verb:
             raise
         return verb(*arguments, model=card, **others)
 
-    text = "The `config.json` of the model, whose heads, layers and experts are divided among ranks."
+    text = "The `config.json` of the policy, whose heads, layers and experts are divided among ranks. In a native file it is the model "
+    text += "of each component that has degrees or an `estimate`, names no other model, and is no critic, reward, teacher, env or agent."
     return click.option("--model-config", metavar="FILE", help=text)(cast(Verb, with_model))
 
 

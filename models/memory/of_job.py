@@ -1,4 +1,4 @@
-"""The models of components that say what their memory is estimated from."""
+"""The models of components whose framework names none: of those that say what their memory is estimated from, or have degrees that divide one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ..component import Component
 from ..job import Job
 from ..model_cards.card import NUMBERS, ModelCard
-from ..model_cards.use import ESTIMATE, ModelUse, Split, engine_splits, megatron_splits
+from ..model_cards.use import DEGREES, ESTIMATE, ModelUse, Split, engine_splits, megatron_splits
 from ..roles import ROLLOUT, role_of
 from .as_run import as_run
 from .estimate import NONE
@@ -34,6 +34,16 @@ def with_estimates(job: Job, divided: bool) -> Job:
         replace(each, estimate=as_run(each.estimate, found[each.name].run)) if each.estimate else each for each in job.components
     )
     return replace(job, models=found, components=components)
+
+
+def with_degrees(job: Job) -> Job:
+    """The job with a model, which nobody names yet, for each component without one that has, or may be given, degrees which divide one."""
+    found = dict(job.models)
+    for component in job.components:
+        splits, its = _splits(component), job.choices.get(component.name, (component.parallel,))
+        if component.name not in found and any(split.of(parallel) > 1 for parallel in its for split in splits):
+            found[component.name] = ModelUse("", DEGREES, splits, component.span(DEGREES))
+    return replace(job, models=found)
 
 
 def told(component: Component, card: ModelCard | None) -> ModelCard | None:

@@ -9,10 +9,12 @@ from ..problem import Problem
 from ..reading import Reading
 from ..roles import ACTOR, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
 from .card import ModelCard
+from .named import nowhere, passed_over, path_of
 from .of_block import model_of_block
 from .traffic import with_traffic
 from .use import ESTIMATE
 
+NATIVE = "native"
 POLICY = (ACTOR, ROLLOUT, INFERENCE, REFERENCE, STUDENT)
 """What runs the model that is trained; the others may run another one."""
 
@@ -21,7 +23,8 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     """The reading with the cards of its models, and what these let estimate. `named` is the one that the user names; it goes first.
 
     It and the one that the file describes are the policy. Components have it that name the same model as the first that runs
-    the policy, and those that run the policy and name none: the reference may be a teacher.
+    the policy, and those that run the policy and name none: the reference may be a teacher. In a native file `named` is also that of
+    components without a role, and it is divided by the degrees of those without an estimate (see named.py). Which it is not of is said.
     """
     if (again := reading.anew) is not None:
         reading = replace(reading, anew=lambda: with_models(again(), named))
@@ -31,21 +34,30 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
     if any(component.estimate for component in problem.components):
         from ..memory.of_job import with_estimates
 
-        problem = replace(problem, job=with_estimates(problem.job, reading.dialect == "native"))
+        problem = replace(problem, job=with_estimates(problem.job, reading.dialect == NATIVE))
+    if named and reading.dialect == NATIVE:
+        from ..memory.of_job import with_degrees
+
+        problem = replace(problem, job=with_degrees(problem.job))
     if not problem.job.models:
-        return reading
+        return replace(reading, findings=(*reading.findings, nowhere(named))) if named else reading
     findings: list[Finding] = []
     described = named or model_of_block(reading.document.root, findings)
     told = [finding for finding in findings if finding not in reading.findings]
-    paths = [use.path for name, use in problem.job.models.items() if _is_policy(problem, name)]
+    roles = {component.name: role_of(component) for component in problem.components}
+    paths = [use.path for name, use in problem.job.models.items() if roles.get(name) in POLICY]
     policy = paths[0] if paths else None
-    models = {}
+    models, without = {}, named is not None and reading.dialect == NATIVE
+    if without and policy is None:
+        policy = path_of([use.path for name, use in problem.job.models.items() if roles.get(name) == ""])
     for name, use in problem.job.models.items():
-        own = use.path == policy if use.path else _is_policy(problem, name)
+        own = use.path == policy if use.path else roles.get(name) in POLICY or (without and roles.get(name) == "")
         # What an estimate is about and names no model is the policy, if by its role it runs that.
         path = use.path or (next(filter(None, paths), "") if own and use.key == ESTIMATE else "")
         card = described if described and own else _known(path)
-        models[name] = replace(use, card=_told(problem, name, card))
+        models[name] = replace(use, card=_told(problem, name, card), passed=named.name if named and not own else "")
+    if named:
+        told += [finding for finding in passed_over(problem, models, named) if finding not in reading.findings]
     job = replace(problem.job, models=models)
     return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told)))
 
@@ -66,7 +78,3 @@ def _told(problem: Problem, name: str, card: ModelCard | None) -> ModelCard | No
     from ..memory.of_job import told
 
     return told(component, card)
-
-
-def _is_policy(problem: Problem, name: str) -> bool:
-    return any(component.name == name and role_of(component) in POLICY for component in problem.components)

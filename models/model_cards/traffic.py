@@ -4,8 +4,8 @@ Weights: after each step a trainer gives the whole model, in 16 bits, to what ge
 rlinf/workers/rollout (sync_model_from_actor); ROLL, roll/third_party/*/model_update.py; verl, verl/workers/sharding_manager.
 Gradients: replicas of a trainer add up one gradient, in 16 bits, for each parameter. Source: Megatron-LM,
 megatron/core/distributed/param_and_grad_buffer.py; PyTorch FSDP, reduce-scatter of gradients.
-Nothing is estimated where adapters are trained, where the number of parameters is not known, or for models that only the estimate of a
-component's memory names.
+Nothing is estimated where adapters are trained, where the number of parameters is not known, or for models that no framework names, but the
+estimate of a component's memory or the user for its degrees.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..reading import Reading
 from ..roles import ACTOR, CRITIC, INFERENCE, ROLLOUT, STUDENT, role_of
 from ..text.tree import Mapping, Sequence, Value, leaves
 from .card import ModelCard
-from .use import ESTIMATE
+from .use import DEGREES, ESTIMATE
 
 BYTES = 2
 """Of a weight or a gradient: bfloat16."""
@@ -37,7 +37,7 @@ def with_traffic(reading: Reading) -> Reading:
         return reading
     job = _without(reading.problem.job)
     kept = tuple(each for each in reading.derivations if not each.name.startswith((GRADIENTS, WEIGHTS)))
-    cards = {name: use.card for name, use in job.models.items() if use.card and use.card.parameters and use.key != ESTIMATE}
+    cards = {name: use.card for name, use in job.models.items() if use.card and use.card.parameters and use.key not in (ESTIMATE, DEGREES)}
     if cards and not _adapters(reading.document.root):
         gradients = [c for c in job.components if c.name in cards and role_of(c) in TRAINED and not c.traffic]
         links = tuple(_links(job, cards))

@@ -19,6 +19,8 @@ WORDS = {
 
 ESTIMATE = "estimate"
 """The key of a model that only the estimate of a component's memory speaks of."""
+DEGREES = "parallel"
+"""The key of a model that nothing speaks of but degrees of a component that divide one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class ModelUse:
     """The model of one component.
 
     `path` is what the configuration says, `key` where; `card` is what is known of it, None if nothing is. `run` is how the framework
-    runs it, where an estimate of memory asks for that.
+    runs it, where an estimate of memory asks for that. `passed` is the model that the user names where it is not this component's.
     """
 
     path: str
@@ -76,6 +78,7 @@ class ModelUse:
     span: Span | None = field(default=None, compare=False)
     card: ModelCard | None = None
     run: Estimate | None = field(default=None, compare=False)
+    passed: str = field(default="", compare=False)
 
 
 Places = Mapping[str, tuple[str, "Span | None"]]
