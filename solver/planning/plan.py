@@ -103,7 +103,7 @@ def _filled(rounds: Rounds, best: Placed, question: Question) -> tuple[Placed, M
     if full == design or iteration(rounds.model, known, full) > best.priced.nanoseconds or any(faults(known, rounds.model, full)):
         return best, {}
     answer = rounds.solve(traffic.asked(placing(problem, question, full)))
-    if answer.plan is None or traffic.nanoseconds(answer.plan) > takes:
+    if answer.plan is None or traffic.nanoseconds(answer.plan.assignment) > takes:
         return best, {}
     filled = {name: Filled(problem[name].most, proved) for name, option in full.options.items() if option != design.options[name]}
     return rounds.as_placed(rounds.priced(full), answer, answer.plan), filled

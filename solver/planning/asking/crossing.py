@@ -19,10 +19,9 @@ from .room import Room
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: Room) -> Crossing | None:
     """What can cross of that which planning decides; None where nothing is counted that could.
 
-    Nothing is counted of components whose ranks are given, nor of those that may be on the very same accelerators as one of them; nor
-    where all ranks are given before anything is counted: where the dialect lays out what was chosen, or it may lie over what is given.
+    Nothing is counted of components whose ranks are given, nor of those that may be on the very same accelerators as one of them.
     """
-    if not (workload.bandwidth and space.kinds) or problem.job.laying is not None or problem.job.overlaps:
+    if not (workload.bandwidth and space.kinds):
         return None
     traffic = Traffic(problem, workload)
     asked = traffic.asked(problem)

@@ -59,7 +59,7 @@ def _priced(rounds: Rounds, found: Found, answer: Answer | None) -> tuple[Price,
     """What a design costs, with its placement if it has one."""
     priced = rounds.priced(found.design)
     if answer is not None and answer.plan is not None and rounds.traffic.costs:
-        priced = replace(priced, traffic=rounds.traffic.nanoseconds(answer.plan))
+        priced = replace(priced, traffic=rounds.traffic.nanoseconds(answer.plan.assignment))
     return rounds.price(priced), priced
 
 

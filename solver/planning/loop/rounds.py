@@ -128,7 +128,7 @@ class Rounds:
         priced, crossing = placed.priced, placed.priced.traffic
         if self.traffic.costs:
             self.done.append(this_alone(design))
-            if crossing and answer.plan.status != OPTIMAL:
+            if crossing and (answer.plan.status != OPTIMAL or self.problem.job.overlaps):  # over what is given it is not all weighed
                 self.unsure.append(found.price[0])
             most, takes = self.workload.budget.nanoseconds, priced.nanoseconds + crossing
             if most is not None and takes > most:
@@ -170,5 +170,5 @@ class Rounds:
 
     def as_placed(self, priced: Priced, answer: Answer, plan: Plan) -> Placed:
         """A design with the placement that was found for it."""
-        its = replace(priced, traffic=self.traffic.nanoseconds(plan))
+        its = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment))
         return Placed(its, replace(answer, plan=self.traffic.answered(plan)), self.price(its))

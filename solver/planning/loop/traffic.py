@@ -8,6 +8,7 @@ from typing import Mapping
 from ....models.cap import Cap
 from ....models.machines.cluster import Cluster
 from ....models.machines.topology import LEVELS, NODE_LEVEL, domain
+from ....models.placements.assignment import Assignment
 from ....models.placements.plan import Plan
 from ....models.planning.measured import SECOND
 from ....models.planning.workload import Workload
@@ -32,7 +33,7 @@ class Traffic:
     """
 
     def __init__(self, problem: Problem, workload: Workload) -> None:
-        self.cluster = problem.cluster
+        self.problem, self.cluster = problem, problem.cluster
         self.by_node = workload.bandwidth.get(NODE_LEVEL, 0) if _names_none(problem.cluster) else 0
         known = {LOWEST: self.by_node} if self.by_node else {}
         self.costs: Mapping[str, int] = {
@@ -63,10 +64,15 @@ class Traffic:
         terms = tuple(replace(term, name=_NAMES.get(term.name, term.name)) for term in plan.terms)
         return replace(plan, cluster=self.cluster, terms=terms)
 
-    def nanoseconds(self, plan: Plan) -> int:
-        """How long what crosses in a plan takes, as the solver gave it."""
-        costs = {term.name: self.costs.get(term.level, 0) for term in OBJECTIVES if isinstance(term, BytesAcross)}
-        return sum(costs.get(term.name, 0) * term.value for term in plan.terms)
+    def nanoseconds(self, placed: Assignment) -> int:
+        """How long what crosses takes in a placement, whoever laid it out: what the problem leaves open counts."""
+        if not self.costs:
+            return 0
+        asked = self.asked(self.problem)
+        parts = tuple(each for each in asked.components if placed.of(each.name))
+        there = replace(asked, job=replace(asked.job, components=parts))
+        terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and self.costs.get(term.level))
+        return sum(self.costs[term.level] * term.value(there, placed) for term in terms)
 
 
 def _names_none(cluster: Cluster) -> bool:

@@ -49,7 +49,7 @@ def best_of_all(asked_for: Problem, workload: Workload) -> int:
         if key not in seen and time < min(seen.values(), default=1 << 62):
             answer = solve(traffic.asked(placing(asked_for, question, design)))
             if answer.plan is not None:
-                seen[key] = time + traffic.nanoseconds(answer.plan)
+                seen[key] = time + traffic.nanoseconds(answer.plan.assignment)
     return min(seen.values())
 
 
@@ -77,7 +77,7 @@ def test_what_is_dear_at_one_level_is_weighed_by_its_own_bandwidth() -> None:
         traffic = Traffic(found, Workload(bandwidth=rates))
         answer = solve(traffic.asked(found))
         assert answer.plan is not None
-        assert traffic.nanoseconds(answer.plan) == ns
+        assert traffic.nanoseconds(answer.plan.assignment) == ns
 
 
 def test_nodes_are_a_level_of_their_own_where_no_other_is_named() -> None:
@@ -86,7 +86,7 @@ def test_nodes_are_a_level_of_their_own_where_no_other_is_named() -> None:
     traffic = Traffic(found, Workload(bandwidth={"node": 100}))
     answer = solve(traffic.asked(found))
     assert answer.plan is not None
-    assert traffic.nanoseconds(answer.plan) == SECOND
+    assert traffic.nanoseconds(answer.plan.assignment) == SECOND
     plan_as_is = traffic.answered(answer.plan)
     assert plan_as_is.cluster == where
     assert "MiB of collectives across nodes" in {term.name for term in plan_as_is.terms}

@@ -14,8 +14,6 @@ from .....models.planning.design import Block, Design
 from .....models.planning.planned import Planned, Priced
 from .....models.planning.question import NO_KIND, Option, Question
 from .....models.problem import Problem
-from ....objectives import OBJECTIVES
-from ....objectives.traffic.bytes_across import BytesAcross
 from ...check import faults
 from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
@@ -115,13 +113,8 @@ def _traffic(problem: Problem, question: Question) -> int:
     workload = problem.job.workload
     if workload is None or not workload.bandwidth:
         return 0
-    traffic = Traffic(problem, workload)
     runs = {each.name: its for each in problem.components if (its := problem.job.own.get(each.name) or each.runs)}
-    asked = traffic.asked(problem)
-    names = tuple(each for each in asked.components if each.name in runs)
-    terms = [term for term in OBJECTIVES if isinstance(term, BytesAcross)]
-    placed = replace(asked, job=replace(asked.job, components=names))
-    return sum(traffic.costs.get(term.level, 0) * term.value(placed, Assignment(runs)) for term in terms)
+    return Traffic(problem, workload).nanoseconds(Assignment(runs))
 
 
 def _seats(problem: Problem, question: Question, name: str) -> frozenset[Seat]:
