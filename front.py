@@ -93,7 +93,8 @@ def solve(
     lose : nodes that are gone, by name or by rank.
     at_most : terms of the objective, as they are printed, and what they may be at most.
     sandbox : search in a process of its own, which is stopped where it takes more than it may, and on Ctrl-C; then the answer is the
-        best that was verified until then. Without it the search runs in this process, and a fault of the solver's ends that.
+        best that was verified until then. Without it the search runs in this process, and a fault of the solver's ends that; Ctrl-C raises
+        KeyboardInterrupt.
     on_progress : told of every better answer and bound (`placewright.solver.searching.progress.Progress`).
     memory : MiB that the search may take in its own process.
     """
@@ -163,7 +164,7 @@ def searching(
         return answering(search, limit, seed)
     from .solver.planning.sizes.settling import settle
 
-    return answering(search, limit, seed, settle)
+    return answering(search, limit, seed, settle, answer_interrupted=False)
 
 
 def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "auto", strict: bool = False, **options: Any) -> Converted:

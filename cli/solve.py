@@ -87,7 +87,9 @@ def solve(
         return code
     from ..solver.planning.answering import answering
     from ..solver.planning.placing.decided import decided
+    from ..solver.sandbox.interrupts import held, was_heard
     from ..solver.sandbox.solve import solve as search
+    from ..solver.sandbox.stopped import stopped_further
 
     try:
         question = further.limited(previous.asked(reading.problem))
@@ -95,18 +97,21 @@ def solve(
         if form != "json":
             raise
         return said_as_json(problem)
-    with shown(progress, for_program=form == "json") as told:
-        place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
-        answer = answering(place, limit, seed, counting=told.of_counts)(question)
-    if answer.plan is None:
-        return _no_plan(reading, answer, form)
-    if answer.findings:
-        echo_findings(answer.findings, err=True, texts=reading.document.texts)
-    again = solver(limit, seed, memory_limit)
-    placed = decided(question, answer)
-    moves = previous.moves(placed, answer.plan, again)
-    blocks, data = further.asked(placed, answer.plan, again)
-    planned = account_of(question, answer, limit, seed, again)
+    with held():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
+        with shown(progress, for_program=form == "json") as told:
+            place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
+            answer = answering(place, limit, seed, counting=told.of_counts)(question)
+        if answer.plan is None:
+            return _no_plan(reading, answer, form)
+        if answer.findings:
+            echo_findings(answer.findings, err=True, texts=reading.document.texts)
+        again = solver(limit, seed, memory_limit)
+        placed = decided(question, answer)
+        moves = previous.moves(placed, answer.plan, again)
+        blocks, data = further.asked(placed, answer.plan, again)
+        planned = account_of(question, answer, limit, seed, again)
+        if was_heard() and not any(finding.code == "PW602" for finding in answer.findings):
+            echo_findings([stopped_further()], err=True)
     data |= planned.data
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     edits, unwritable = previous.writable(edits, unwritable)

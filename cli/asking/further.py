@@ -55,7 +55,9 @@ class Further:
         return replace(problem, caps=(*problem.caps, *(cap_of(name.strip(), number.strip()) for name, _, number in limits)))
 
     def asked(self, problem: Problem, plan: Plan, solve: Solve) -> tuple[list[str], dict[str, object]]:
-        """(blocks of text, the same as JSON data) about a plan that answers the question."""
+        """(blocks of text, the same as JSON data) about a plan that answers the question; after a Ctrl-C what was found until then."""
+        from ...solver.sandbox.interrupts import unless_heard
+
         blocks: list[str] = []
         data: dict[str, object] = {}
         if self._top > 1:
@@ -67,7 +69,8 @@ class Further:
             blocks.append(render(found, level_of(problem)))
             data["alternatives"] = to_data(found)
         if self._why:
-            told = [self._reason(problem, plan, solve, word) for word in self._why]
+            asked = (unless_heard(partial(self._reason, problem, plan, solve, word), lambda: None) for word in self._why)
+            told = [its for its in asked if its is not None]
             blocks += [text for text, _ in told]
             data["why"] = [its for _, its in told]
         return blocks, data

@@ -63,9 +63,10 @@ class Previous:
             return None
         from ...solver.replanning.replan import moves
         from ...solver.replanning.trade import with_trade
+        from ...solver.sandbox.interrupts import unless_heard
 
         found = moves(question, self._plan, plan)
-        return with_trade(question, found, plan, solve) if self._trade else found
+        return unless_heard(lambda: with_trade(question, found, plan, solve), lambda: found) if self._trade else found
 
     def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:
         """The edits of the file, unless its ranks count nodes that are gone: then why not."""

@@ -29,11 +29,12 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve
     from ...solver.planning.after.accounting import account
     from ...solver.planning.after.flips.sensitivity import SEARCHES
     from ...solver.planning.after.own.given import given
+    from ...solver.sandbox.interrupts import unless_heard
 
     searches = 0 if any(each.code == "PW602" for each in answer.findings) else SEARCHES  # who ended the search wants no further ones
-    try:
-        its = answer.planned
-        found = given(question, limit, seed) if its is None else account(question, its, seed, searches, limit, solve)
-    except KeyboardInterrupt:  # the answer is there; what else could be, or what a wrong hint would change, is not told
-        found = None if answer.planned is None else account(question, answer.planned, seed, 0)
+    its = answer.planned
+    if its is None:
+        found = unless_heard(lambda: given(question, limit, seed), lambda: None)
+    else:  # after Ctrl-C the answer is there; what a wrong hint would change is not told
+        found = unless_heard(lambda: account(question, its, seed, searches, limit, solve), lambda: account(question, its, seed, 0))
     return NOTHING if found is None else Shown(render(found), {"planned": to_data(found)}, found.keeps)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Callable
 
 from ...models.answer import Answer
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.structure import AMOUNT, SHARED, Key, Structure
+from ..sandbox.interrupts import held, unless_heard, was_heard
 from .structure import structure_of
 
 Solve = Callable[[Problem], Answer]
@@ -47,11 +49,22 @@ class Alternatives:
 
 
 def alternatives(problem: Problem, best: Plan, count: int, solve: Solve) -> Alternatives:
-    """Up to `count` answers of different structure, `best` among them. Each is searched as the best one unlike all before it."""
+    """Up to `count` answers of different structure, `best` among them. Each is searched as the best one unlike all before it.
+
+    Ctrl-C ends that with those found until then.
+    """
+    with held():
+        return _found(problem, best, count, solve)
+
+
+def _found(problem: Problem, best: Plan, count: int, solve: Solve) -> Alternatives:
     first = structure_of(chosen(problem, best), best.assignment)
     found, structures = [Alternative(best)], [first]
     while len(found) < count:
-        answer = solve(replace(problem, unlike=(*problem.unlike, *structures)))
+        unlike = replace(problem, unlike=(*problem.unlike, *structures))
+        answer = unless_heard(partial(solve, unlike), lambda: None)
+        if answer is None or was_heard():
+            break
         if answer.plan is None:
             return Alternatives(tuple(found), complete=answer.verdict == "impossible")
         structure = structure_of(chosen(problem, answer.plan), answer.plan.assignment)

@@ -9,6 +9,7 @@ from ...models.answer import Answer
 from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED
 from ...models.problem import Problem
 from ..in_turn import dealt_out
+from ..sandbox.interrupts import held
 from .counting import OnCounting, silent
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ Solve = Callable[[Problem], Answer]
 def answering(
     place: Solve, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = True, counting: OnCounting = silent
 ) -> Solve:
-    """How problems are answered, given how they are placed; the options are those of the search for counts (see search.py)."""
+    """How problems are answered, given how they are placed; the options are those of the search for counts (see search.py).
+
+    With `answer_interrupted` the first Ctrl-C ends all searches for the answer, which is then what was found until it came.
+    """
 
     def answer(problem: Problem) -> Answer:
         workload = problem.job.workload
@@ -40,7 +44,11 @@ def answering(
         found = preferring(problem, dividing(nesting(planned)), limit, seed)
         return _as_proved(_with_degrees(found, problem))
 
-    return dealt_out(answer)
+    def unless_interrupted(problem: Problem) -> Answer:
+        with held():
+            return dealt_out(answer)(problem)
+
+    return unless_interrupted if answer_interrupted else dealt_out(answer)
 
 
 def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:

@@ -9,6 +9,7 @@ from ...models.answer import IMPOSSIBLE, Answer
 from ...models.planning.planned import Planned
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
+from ..sandbox.interrupts import was_heard
 
 Solve = Callable[[Problem], Answer]
 
@@ -19,6 +20,8 @@ def nesting(plan: Solve) -> Solve:
     def answer(problem: Problem) -> Answer:
         found, workload = plan(problem), problem.job.workload
         if workload is None or not workload.nested or found.verdict == IMPOSSIBLE or (found.planned is not None and found.planned.proved):
+            return found
+        if was_heard():
             return found
         flat = plan(replace(problem, job=replace(problem.job, workload=replace(workload, nested=False))))
         if flat.planned is None or (found.planned is not None and _price(found.planned, workload) <= _price(flat.planned, workload)):

@@ -6,11 +6,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Mapping
 
-from ...models.answer import UNDECIDED, Answer
+from ...models.answer import Answer
 from ...models.planning.planned import Filled, Planned
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
+from ..sandbox.interrupts import was_heard
 from .after.own.own_ranks import own_of
 from .asked import asked
 from .asking.related import overlaps
@@ -21,7 +22,7 @@ from .loop.fitting import as_written, unweighed
 from .loop.others import others
 from .loop.placed import Placed, is_where
 from .loop.rounds import Rounds, Solve
-from .loop.told import nothing, overlapping, too_many
+from .loop.told import not_placed, nothing, overlapping, too_many
 from .placing.filling import Filling
 from .placing.placing import placing
 from .sizes.settling import Settle
@@ -51,9 +52,9 @@ def plan(
 def _answer(rounds: Rounds) -> Answer:
     """The best, with what is proved of it; why there is none."""
     question = asked(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
-    best, stopped, unplaceable = _or_own(rounds, question), rounds.searched.stopped, rounds.unplaceable
+    best, stopped, unplaceable = _or_own(rounds, question), rounds.stopped, rounds.unplaceable
     if best is None and stopped is not None:
-        return Answer(UNDECIDED, findings=(stopped,), how="search")
+        return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
     if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
         return why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed)
     if best is None:
@@ -70,7 +71,8 @@ def _answer(rounds: Rounds) -> Answer:
         not_placed=tuple(each for each in beside if each in unsure), is_own=best.is_own, filled=filled,
         lean=best.priced.design if filled else None,
     )  # fmt: skip
-    return replace(full.answer, planned=planned, findings=(*full.answer.findings, *([stopped] if stopped is not None else [])))
+    told = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := rounds.stopped) is not None else [])))
+    return replace(full.answer, planned=planned, findings=tuple(told))
 
 
 def _or_own(rounds: Rounds, question: Question) -> Placed | None:
@@ -94,8 +96,11 @@ def _or_own(rounds: Rounds, question: Question) -> Placed | None:
 
 
 def _filled(rounds: Rounds, best: Placed, question: Question) -> tuple[Placed, Mapping[str, Filled]]:
-    """The best, where components without times have what the others leave, and what is known of these; it takes no longer."""
-    if best.is_own:
+    """The best, where components without times have what the others leave, and what is known of these; it takes no longer.
+
+    After a Ctrl-C it is left as it is.
+    """
+    if best.is_own or was_heard():
         return best, {}
     problem, traffic, design, takes = rounds.problem, rounds.traffic, best.priced.design, best.priced.traffic
     full, proved = Filling(problem, question, partial(_as_full, rounds, takes)).widened(design)

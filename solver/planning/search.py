@@ -257,7 +257,7 @@ class _Run:
         unproved = [each.floor[0] for each in self.open if not each.proved and (bar is None or each.floor < bar)]
         if self.unseen is not None and (bar is None or self.unseen < bar):
             unproved.append(self.unseen[0])
-        why = None if stopped is None or not unproved else stopped.with_answer if found else stopped.without_answer
+        why = stopped if unproved else None
         counted = (sum(each.possible for each in self.open), sum(each.searched for each in self.open))
         bound = min([*unproved, *(each.price[0] for each in found[:1])], default=None)
         return Searched(found, bound, not unproved, counted, self.spent, why)

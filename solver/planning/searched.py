@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...models.findings.finding import Finding
 from ...models.planning.design import Design
+from ..sandbox.stopped import Stopped
 from .structures.structure import Structure
 
 Price = tuple[int, int]
@@ -41,7 +41,7 @@ class Searched:
     proved: bool
     structures: tuple[int, int] = (0, 0)
     spent: float = 0.0
-    stopped: Finding | None = None
+    stopped: Stopped | None = None
 
     @property
     def best(self) -> Found | None:

@@ -55,7 +55,12 @@ def was_heard() -> bool:
 
 
 def unless_heard(ask: Callable[[], T], instead: Callable[[], T]) -> T:
-    """What is asked for; what stands instead where Ctrl-C comes, or came in the blocks around. A second one is raised."""
+    """What is asked for; what stands instead where Ctrl-C comes, or came in the blocks around: then it is not asked for any more.
+
+    A second one is raised, and so is the first where there is no block around.
+    """
+    if _around is None:
+        return ask()
     with heard() as interrupts:
         try:
             interrupts.look()

@@ -62,6 +62,12 @@ def stoppable() -> Iterator[Interrupts]:
             raise interrupted() from None
 
 
+def stopped_further() -> Finding:
+    """What is said where Ctrl-C came when the answer was there, and ended what else was searched about it."""
+    message = "further searches about this answer were stopped by Ctrl-C; of these what was found until then is shown"
+    return warning("PW602", "", message, help="let them run, or ask for less")
+
+
 def too_late(seconds: float) -> Stopped:
     """Killed, because it did not keep to its limit."""
     return Stopped(

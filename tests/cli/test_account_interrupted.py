@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from placewright.cli.showing.planned import account_of
 from placewright.front import question_of, searching
 from placewright.solver.planning.after import accounting
+from placewright.solver.sandbox.interrupts import held
 
 FILE = "cluster: 1x8xH100\ncomponents:\n  rollout: {seconds: {8: 20}}\n  actor: {seconds: {8: 10}}\nplan: {workflow: rollout => actor}\n"
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_what_is_known_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "train.yaml"
     path.write_text(FILE)
 
     def interrupted(*arguments: object) -> None:
-        raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
 
     problem = question_of(path).problem
     solve = searching(10.0, 1, sandbox=False)
     answer = solve(problem)
-    blocks, data = account_of(problem, answer, 10.0, 1, solve)
+    blocks, data, _ = account_of(problem, answer, 10.0, 1, solve)
     monkeypatch.setattr(accounting, "sensitivity", interrupted)
-    fewer, less = account_of(problem, answer, 10.0, 1, solve)
+    with held() as interrupts:
+        fewer, less, _ = account_of(problem, answer, 10.0, 1, solve)
+    assert interrupts.count == 1
     assert [block for block in blocks if "a hint is wrong" not in block] == fewer
     planned, without = data["planned"], less["planned"]
     assert isinstance(planned, dict) and isinstance(without, dict)

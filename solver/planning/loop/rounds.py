@@ -14,6 +14,7 @@ from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
+from ...sandbox.stopped import Stopped, interrupted
 from ..asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
@@ -71,6 +72,11 @@ class Rounds:
         self.ended = False
         """Was what a search had found until a Ctrl-C placed, or tried to be?"""
         self.search()
+
+    @property
+    def stopped(self) -> Stopped | None:
+        """What ended the search for designs, or the placing of them, before it was decided."""
+        return self.searched.stopped or (interrupted() if was_heard() else None)
 
     def goes_on(self) -> bool:
         """Can there be anything better than the best, and may it still be looked for?"""

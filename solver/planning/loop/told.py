@@ -9,6 +9,7 @@ from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.findings.finding import Finding, error
 from ....models.planning.measured import SECOND
 from ....models.planning.planned import Unplaceable
+from ...sandbox.stopped import Stopped
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
@@ -37,12 +38,12 @@ def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     return Answer(UNDECIDED, findings=(found, *unplaceable[0].reason), how="search")
 
 
-def not_placed(stopped: Finding, found: bool) -> Answer:
-    """The answer where the search for designs was stopped; `found`: it had found some, and none was placed until then."""
-    if found:
-        message = "undecided: the search was stopped before any of the counts and degrees that it had found was placed"
-        stopped = error("PW602", "", message, notes=(stopped.message,), help=stopped.help)
-    return Answer(UNDECIDED, findings=(stopped,), how="search")
+def not_placed(stopped: Stopped, found: bool) -> Answer:
+    """The answer where the search was stopped and nothing is placed; `found`: had it found counts and degrees that fit together?"""
+    if not found or not stopped.interrupted:
+        return Answer(UNDECIDED, findings=(stopped.without_answer,), how="search")
+    message = f"undecided: {stopped}, and until then none of the counts and degrees that fit together was placed"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=stopped.help),), how="search")
 
 
 def over_budget(takes: int, crossing: int, most: int) -> Finding:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.planning.planned import Planned, Priced
 from ....models.problem import Problem
+from ...sandbox.interrupts import unless_heard
 from ..asked import asked
 from ..check import price
 from ..costs import cost_model
@@ -37,7 +39,7 @@ def preferring(problem: Problem, plan: Plan, limit: float, seed: int) -> Answer:
             return other
         bills = bill(problem, other.planned.question, other.planned.best.design)
         return replace(other, findings=(*other.findings, none_fits(problem, bills)))
-    better = _better(open_, answer.planned, plan, limit, seed)
+    better = unless_heard(partial(_better, open_, answer.planned, plan, limit, seed), lambda: None)
     if better is None:
         return answer
     planned = replace(answer.planned, without_estimates=better)

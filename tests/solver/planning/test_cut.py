@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Any, Iterator
+from typing import Any
 
 import pytest
 from placewright.models.parallel import Parallel
@@ -19,14 +19,6 @@ from .questions import question
 from .test_search import branched, hybrid
 
 COUNT = 3
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Ctrl-C is heard, even where a shell that runs this in its background ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def interrupt_at(number: int, patched: pytest.MonkeyPatch) -> None:

@@ -200,6 +200,6 @@ def test_ctrl_c_ends_it_with_what_it_found(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(KeyboardInterrupt):
         search(asked, model)
     searched = search(asked, model, answer_interrupted=True)
-    assert searched.stopped is not None and searched.stopped.code == "PW602" and not searched.proved
+    assert searched.stopped is not None and searched.stopped.with_answer.code == "PW602" and not searched.proved
     assert searched.best is not None and whole.best is not None and searched.bound is not None
     assert searched.bound <= whole.best.price[0] <= searched.best.price[0]

@@ -74,7 +74,7 @@ def test_a_process_that_lies_or_ends_changes_no_answer(lie: str) -> None:
     honest = search(asked, model)
     memory = 1024
     searched = search(asked, model, 0.2, settle=Settling(memory, (sys.executable, str(LIAR), lie, str(memory))))
-    assert not searched.proved and searched.stopped is not None and searched.stopped.code == LIES[lie]
+    assert not searched.proved and searched.stopped is not None and searched.stopped.with_answer.code == LIES[lie]
     assert honest.best is not None and searched.bound is not None and searched.bound <= honest.best.price[0]
     assert searched.best is None or searched.best.price >= honest.best.price
 
