@@ -25,6 +25,8 @@ COSTLY = 1_000
 """Options of all components from which on what fits in memory is listed only of structures that could be best without it."""
 LISTED = 0.00003
 """Deterministic seconds that an arrangement counts for that is only listed."""
+WORKED = 0.0001
+"""Deterministic seconds that an arrangement counts for of which the work is looked at."""
 LOOK = 0.0002
 """Deterministic seconds that a first sight of a structure counts for."""
 
@@ -61,7 +63,7 @@ class Sight:
     def uncut(self, waiting: Sequence[Arrangement]) -> Iterator[Uncut]:
         """Arrangements with the work of their busiest set, without those that have no design."""
         for number, each in enumerate(waiting):
-            self._spend(LOOK)
+            self._spend(WORKED)
             structure = each.one_by_one
             lean = self._lean_of(structure)
             if lean is not None:
