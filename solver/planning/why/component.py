@@ -12,7 +12,7 @@ from ....models.planning.question import Option, Question
 from ....models.planning.workload import Timed
 from ....models.problem import AMOUNT, Problem
 from ....models.quantity import write_memory
-from ..asking.room import Room, room
+from ..asking.room import Room, group, room
 from ..options import options
 
 
@@ -49,8 +49,22 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
     if not any(space.allowed(problem, component, kind) for kind in range(len(space.kinds))):
         told = "no accelerator that it may use is free of components with given ranks and of other jobs"
         return _impossible(component, "node_group", told, "let it use other nodes, or leave other ranks open")
+    if too_wide := _too_wide(problem, component, space):
+        return too_wide
     told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
     return _impossible(component, "parallel", told, "leave its degrees open, or let it use other nodes")
+
+
+def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | None:
+    """Where one node has to hold together more accelerators than any node has that it may use, whatever its degrees."""
+    choices = problem.job.choices.get(component.name, (component.parallel,))
+    need, parallel = min(((group(problem, replace(component, parallel=its)), its) for its in choices), key=lambda each: each[0])
+    may = {node for kind in range(len(space.kinds)) for node in space.allowed(problem, component, kind)}
+    have = max((space.free[node] for node in may if node in space.free), default=0)
+    if need <= have:
+        return None
+    told = f"{parallel} needs {need} accelerators of one node, and the largest that it may use has {have}"
+    return _impossible(component, "parallel", told, "lower its degrees, or let it use larger nodes", [need, have])
 
 
 def _counts(problem: Problem, component: Component, timed: Timed | None, space: Room) -> list[int]:

@@ -69,6 +69,11 @@ CASES = {
         "impossible: `actor` can be run in no way: its times were measured with other degrees than it may have, or on other accelerators "
         "than it may use", (", tp: 4", ""),
     ),
+    "a group of more than a node": Case(
+        ROLLOUT, ACTOR.replace("tp: 2", "tp: [16, 32]"), "",
+        "impossible: `actor` can be run in no way: tp 16 needs 16 accelerators of one node, and the largest that it may use has 8",
+        ("[16, 32]", "[16, 8]"),
+    ),
     "other accelerators": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, accelerator: A100}]"), "",
         "impossible: `actor` can be run in no way: its times were measured with other degrees than it may have, or on other accelerators "
