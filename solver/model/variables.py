@@ -255,6 +255,12 @@ class Variables(Saying):
             for index in range(self.problem.cluster.nodes[node].count(one.kind)):
                 self.require(first.covers(node, index) + second.covers(node, index) <= 1)
 
+    def inside(self, one: Bundle, other: Bundle) -> None:
+        """A contiguous bundle lies within another one in the same numbering."""
+        (first, end), (least, most) = self.first_and_end(one), self.first_and_end(other)
+        self.require(first >= least)
+        self.require(end <= most)
+
     def multiple(self, bundle: Bundle, step: int) -> None:
         """The bundle holds a multiple of `step`."""
         held = self.accelerators(bundle)

@@ -50,8 +50,9 @@ class _Nested:
         hosts, pool = self.layout.hosts, self.layout.pool_of[bundle]
         strange = [its for other, its in self.held.items() if other not in hosts[bundle] and bundle not in hosts[other]]
         free = {node: mask & ~reduce(or_, (its.get(node, 0) for its in strange), 0) for node, mask in pool.free.items()}
-        around = self.held.get(pool.host) if pool.host is not None else None
-        return free if around is None else {node: mask & around.get(node, 0) for node, mask in free.items()}
+        for around in (self.held[host] for host in hosts[bundle] if host.contiguous and host in self.held):
+            free = {node: mask & around.get(node, 0) for node, mask in free.items()}
+        return free
 
     def _range(self, bundle: Bundle) -> bool:
         free = within_reach(self.layout, bundle, self._free(bundle))

@@ -99,6 +99,23 @@ RELATION_CASES: dict[str, Problem] = {
         component("c", 1, contiguous=True),
         within="b+a c+b",
     ),
+    "contiguous within counted within contiguous": problem(
+        cluster({"count": 2}, {"count": 2}),
+        component("a", 3, contiguous=True),
+        component("b", 2),
+        component("c", 1, 2, contiguous=True),
+        within="b+a c+b",
+    ),
+    "within contiguous, disjoint from given": problem(
+        FIVE,
+        given("g", Run(range(3), 0), Run(range(3, 5), 1)),
+        given("d", Run(range(1), 0, first=1)),
+        component("a", 3, 4, contiguous=True),
+        component("b", 1, 2),
+        within="b+a a+g",
+        apart="b+d",
+        shares=True,
+    ),
     "contiguous within counted": problem(
         cluster({"count": 3}, {"count": 2}),
         component("a", 3),

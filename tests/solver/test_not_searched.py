@@ -34,21 +34,11 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
         (
             problem(
                 NODES,
-                component("a", 8, contiguous=True),
-                component("m", 4),
-                component("b", 2, contiguous=True),
-                within="b+m m+a",
-            ),
-            "b is contiguous within a, which is so too, but not in the same node groups, or around what is not",
-        ),
-        (
-            problem(
-                NODES,
                 component("a", 8, contiguous=True, node_groups=("back", "front")),
                 component("b", 2, contiguous=True, node_groups=("front", "back")),
                 within="b+a",
             ),
-            "b is contiguous within a, which is so too, but not in the same node groups, or around what is not",
+            "b is contiguous within a, which is so too, but not in the same node groups",
         ),
         (
             problem(

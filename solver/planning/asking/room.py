@@ -23,7 +23,7 @@ class Room:
     """The kinds of accelerators of a problem, and on which nodes of each a component may be.
 
     `free` is what each node still has: neither other jobs nor components that are not planned hold it, but for those that let others
-    use it too. `overlaid` is what those hold of it on each node, and `kept_off` what of that a component must not use.
+    use it too; `masks` says which. `overlaid` is what those hold of it on each node, and `kept_off` what of that a component must not use.
     """
 
     kinds: tuple[Kind, ...]
@@ -31,6 +31,7 @@ class Room:
     free: Mapping[int, int]
     overlaid: Mapping[int, int] = field(default_factory=dict)
     kept_off: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    masks: Mapping[int, int] = field(default_factory=dict)
 
     def allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """The ranks of the nodes of a kind that a component may use; where its ranks are given, those that it has."""
@@ -49,8 +50,22 @@ class Room:
         return nodes | {(rank, index) for rank, mask in masks for index in range(mask.bit_length()) if mask >> index & 1}
 
     def most(self, problem: Problem, component: Component, kind: int) -> int:
-        """How many accelerators of a kind a component may use, in whole groups on each node."""
-        return self.in_groups(self.places(problem, component, kind), group(problem, component))
+        """How many accelerators of a kind a component may use, in whole groups on each node; in one range if it is to be one."""
+        most = self.in_groups(self.places(problem, component, kind), group(problem, component))
+        searched = component.runs is None and problem.job.laying is None
+        return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
+
+    def _longest(self, problem: Problem, component: Component, kind: int) -> int:
+        """The most accelerators one after the other that a component may use."""
+        nodes, kept = self.allowed(problem, component, kind), self.kept_off.get(component.name, {})
+        longest = current = 0
+        for stretch in problem.cluster.numbering(component.node_groups).stretches:
+            rank = stretch.node_rank
+            mask = self.masks.get(rank, 0) & ~kept.get(rank, 0) if rank in nodes else 0
+            for index in range(stretch.count):
+                current = current + 1 if mask >> index & 1 else 0
+                longest = max(longest, current)
+        return longest
 
     def in_groups(self, places: Iterable[Place], size: int) -> int:
         """How many accelerators of these places lie in whole groups of a size."""
@@ -90,7 +105,7 @@ def room(problem: Problem, given: Sequence[Component]) -> Room:
         strange = [each for each in over if component.name not in problem.job.overlaps[each.name]]
         if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
             kept_off[component.name] = kept
-    return Room(kinds, tuple(tuple(nodes) for nodes in its.values()), counts, overlaid, kept_off)
+    return Room(kinds, tuple(tuple(nodes) for nodes in its.values()), counts, overlaid, kept_off, free)
 
 
 def held_back(problem: Problem, given: Sequence[Component]) -> int:

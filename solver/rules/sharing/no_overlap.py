@@ -15,7 +15,7 @@ from ....models.problem import Problem
 from ....models.sharing import around, holders
 from ...layout.cells.exactness import is_chain
 from ...layout.masks import bits
-from ...layout.within.shared import rooms
+from ...layout.within.shared import ring_of, rooms
 from ...wording import lowest
 
 if TYPE_CHECKING:
@@ -50,11 +50,14 @@ class NoOverlap:
                 self._shared(cell, variables)
 
     def _ranges(self, variables: Variables) -> None:
-        """No place of a contiguous bundle has something that is not free; two of them are apart, but for what lies within ranges."""
-        host = {bundle: pool.host for pool in variables.layout.pools for bundle in pool.ranged}
-        for one, other in combinations(host, 2):
-            alone = all(its is None or not its.contiguous for its in (host[one], host[other]))
-            if one.kind == other.kind and (alone or host[one] is host[other]):
+        """No place of a contiguous bundle has something that is not free; two of them are apart, or one lies within the other."""
+        of, hosts = variables.layout.pool_of, variables.layout.hosts
+        for one, other in combinations([bundle for pool in variables.layout.pools for bundle in pool.ranged], 2):
+            rings = ring_of(of, one), ring_of(of, other)
+            if rings[1] is one or rings[0] is other:
+                inner, outer = (other, one) if rings[1] is one else (one, other)
+                variables.inside(inner, outer)
+            elif one.kind == other.kind and rings[0] is rings[1] and one not in hosts[other] and other not in hosts[one]:
                 variables.apart(one, other)
 
     def _counts(self, pool: Pool, cell: Cell, variables: Variables) -> None:
@@ -75,10 +78,11 @@ class NoOverlap:
         """Resources of which some bundles may use all, and others some, or ranges within counted ones: each cell that has any is one node."""
         node = cell.nodes[0].rank
         for kind in dict.fromkeys(pool.kind for pool in variables.layout.shared):
-            for mask, inner, ranges in rooms([pool for pool in variables.layout.shared if pool.kind == kind], node):
+            for mask, ring, inner, ranges in rooms([pool for pool in variables.layout.shared if pool.kind == kind], node):
                 held = [variables.accelerators(bundle, cell) for bundle in inner]
                 held += [variables.covers(bundle, node, index) for bundle in ranges for index in bits(mask)]
-                variables.require(variables.total(held) <= mask.bit_count())
+                room = variables.total(variables.covers(ring, node, index) for index in bits(mask)) if ring else mask.bit_count()
+                variables.require(variables.total(held) <= room)
 
     def _in_numa(self, pool: Pool, cell: Cell, bound: list[Bundle], variables: Variables) -> None:
         """Pieces that lie inside NUMA domains: one row per size too; where sizes are no chain, each cell is one node, and its domains are counted."""

@@ -33,7 +33,7 @@ class Subset:
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         """Within given parts there is nothing else to choose from; within searched ones PW201 counts all that lie there.
 
-        Left to say: parts that are given both, and a range in a range.
+        Left to say: parts that are given both.
         """
         inner, outer = (variables.bundle(problem[name]) for name in relation.components)
         if inner is None or inner is outer:
@@ -44,10 +44,6 @@ class Subset:
             theirs = variables.layout.fixed[outer]
             outside = any(mask & ~theirs.get(node, 0) for node, mask in variables.layout.fixed[inner].items())
             variables.require(not outside, f"{inner.name} is given outside {outer.name}")
-        elif not outer.fixed and inner.contiguous and outer.contiguous:  # in the same numbering
-            (first, end), (outer_first, outer_end) = variables.first_and_end(inner), variables.first_and_end(outer)
-            variables.require(first >= outer_first)
-            variables.require(end <= outer_end)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         inner, outer = relation.components

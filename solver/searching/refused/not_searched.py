@@ -48,21 +48,21 @@ def _reasons(layout: Layout) -> Iterator[Reason]:
 
 
 def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Iterator[Reason]:
-    names, host = listed([each.name for each in layout.hosts[bundle]]), innermost(layout, bundle) or hosts[0]
+    names = listed([each.name for each in layout.hosts[bundle]])
     if bundle.fixed:
-        why = f"{bundle.name} is given, and {host.name} around it is not"
-        yield bundle.name, why, f"give {host.name} its ranks too, or {bundle.name} none"
+        why = f"{bundle.name} is given, and {hosts[0].name} around it is not"
+        yield bundle.name, why, f"give {hosts[0].name} its ranks too, or {bundle.name} none"
     elif innermost(layout, bundle) is None:
         why = f"{bundle.name} lies within {names}; where the place of these is open, only one inside another is searched"
         yield bundle.name, why, f"give {listed([each.name for each in hosts])} ranks"
-    elif bundle.contiguous and (around := next((each for each in hosts if not _ranges_fit(layout, bundle, host, each)), None)):
-        why = f"{bundle.name} is contiguous within {around.name}, which is so too, but not in the same node groups, or around what is not"
+    elif bundle.contiguous and (around := next((each for each in hosts if not _ranges_fit(layout, bundle, each)), None)):
+        why = f"{bundle.name} is contiguous within {around.name}, which is so too, but not in the same node groups"
         yield bundle.name, why, f"drop `contiguous` of {around.name}, or give it its ranks"
 
 
-def _ranges_fit(layout: Layout, bundle: Bundle, host: Bundle, around: Bundle) -> bool:
-    """Is it known which ranges lie within which? Only of those next to each other in one numbering; or what is around is no range."""
-    return not around.contiguous or (host.contiguous and layout.numbering(bundle) == layout.numbering(around))
+def _ranges_fit(layout: Layout, bundle: Bundle, around: Bundle) -> bool:
+    """Does one numbering say which ranges lie within which, or is what is around no range?"""
+    return not around.contiguous or layout.numbering(bundle) == layout.numbering(around)
 
 
 def _grounds(one: Pool, other: Pool) -> Reason:

@@ -44,6 +44,13 @@ def test_who_may_share_has_room_that_others_have_not() -> None:
     assert (alone.kinds[0].accelerators, alone.most(its, actor, 0)) == (6, 6)
 
 
+def test_what_is_one_range_has_the_longest_one_for_room() -> None:
+    whole = replace(timed("rollout", 1, 8), contiguous=True)
+    its = asked((2, 3), {"judge": frozenset({"actor"})}, timed("actor", 1, 8), whole)
+    space = room(its, [its["judge"]])
+    assert (space.most(its, its["actor"], 0), space.most(its, whole, 0)) == (8, 4)
+
+
 def test_two_that_may_not_share_have_one_room_between_them() -> None:
     parts = [timed("actor", 1, 8), timed("rollout", 1, 8), timed("critic", 1, 8)]
     its = asked((6, 7), {"judge": frozenset({"actor"})}, *parts)
