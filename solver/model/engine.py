@@ -75,6 +75,7 @@ def run(
     solver.parameters.search_branching = cp_model.LP_SEARCH if by_relaxation else cp_model.AUTOMATIC_SEARCH
     solver.parameters.max_deterministic_time = limit
     solver.parameters.cp_model_presolve = presolve
+    solver.parameters.catch_sigint_signal = False  # it would leave a handler behind with which Ctrl-C kills the process that called
     status = solver.solve(model or variables.model, _Listener(variables, on_solution) if on_solution else None)
     if status == cp_model.MODEL_INVALID:
         raise ModelRejected((model or variables.model).validate())
