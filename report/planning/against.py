@@ -101,7 +101,9 @@ def _without_ranks(account: Account) -> str:
         return ""
     here, there = planned.best, freed.planned.best
     by_time = planned.question.aim == SECONDS
-    value, other = (total(here), total(there)) if by_time else (here.design.held(planned.question), there.design.held(freed.planned.question))
+    value, other = (
+        (total(here), total(there)) if by_time else (here.design.held(planned.question), there.design.held(freed.planned.question))
+    )
     whose = f"the ranks of {listed(list(freed.names))}"
     if other >= value:
         return f"without {escape(whose)}: nothing better" + ("" if freed.planned.proved else " was found")
