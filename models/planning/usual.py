@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence
+from dataclasses import replace
+from typing import Collection, Iterator, Sequence
 
 from ..component import Component
 from ..roles import ACTOR, CRITIC, STUDENT, role_of
 from ..roles import ROLLOUT as GENERATING
 from ..text.tree import Mapping, Value
-from .workload import PHASES, After
+from .workload import PHASES, STEADY, After, Workload
 
 _GENERATE, _, _TRAIN = PHASES
 _TRAINED = (ACTOR, CRITIC, STUDENT)
@@ -19,6 +20,23 @@ def timed_names(block: Value | None) -> frozenset[str]:
     inner = block.get("components") if isinstance(block, Mapping) else None
     entries = inner if isinstance(inner, Mapping) else ()
     return frozenset(each.key.text for each in entries if isinstance(each.value, Mapping) and each.value.get("seconds") is not None)
+
+
+def said_of_plan(block: Value | None) -> frozenset[str]:
+    """The keys of `plan` in the block `placewright`."""
+    plan = block.get("plan") if isinstance(block, Mapping) else None
+    return frozenset(each.key.text for each in plan) if isinstance(plan, Mapping) else frozenset()
+
+
+def as_it_runs(workload: Workload, said: Collection[str], asynchronous: str) -> Workload:
+    """By the cost model `steady`, where a job trains and generates at the same time and its plan has not `said` another one.
+
+    `asynchronous` is what tells that, such as the key of a file; "" where nothing does.
+    """
+    if not asynchronous or "cost_model" in said:
+        return workload
+    why = f"cost model {STEADY}: the job generates while it trains ({asynchronous}); `cost_model` in `placewright.plan` may name another"
+    return replace(workload, model=STEADY, assumed=(*workload.assumed, why))
 
 
 def usual_order(components: Sequence[Component]) -> Iterator[After]:

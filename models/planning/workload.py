@@ -76,6 +76,7 @@ class Workload:
     span, spans : where the plan is written, and the values of its keys, such as ``budget.seconds``.
     heeds_estimates : does an option need the memory that is estimated where none is declared?
     bandwidth : level of the topology -> MiB a second that cross it; with it, traffic counts as time.
+    assumed : sentences on what the file's framework is taken to do, where nobody says it.
     """
 
     after: tuple[After, ...] = ()
@@ -87,6 +88,7 @@ class Workload:
     budget: Budget = Budget()
     bandwidth: Mapping[str, int] = field(default_factory=dict)
     heeds_estimates: bool = True
+    assumed: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False)
     spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
 

@@ -33,6 +33,7 @@ def assumptions(account: Account) -> str:
     lines += _filled(account)
     lines.append(f"an iteration: {account.source}")
     lines += [_round(question, its) for its in question.rounds]
+    lines += account.assumed
     way = account.planned.best.design.way(question)
     if way is not None and way.without:  # RLinf's actor computes probabilities by itself there
         its = listed(sorted(way.without))

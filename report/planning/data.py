@@ -37,6 +37,7 @@ def to_data(account: Account) -> Data:
         "usage": [_usage(question, each) for each in account.usages],
         "memory": [_bill(question, each) for each in account.bills],
         "rests_on": [_basis(each) for each in account.bases],
+        "assumed": list(account.assumed),
         "others": [
             {
                 **_priced(question, each.priced),
@@ -49,6 +50,11 @@ def to_data(account: Account) -> Data:
             {**_priced(question, each.priced), "why": [finding.message for finding in each.reason]} for each in planned.unplaceable
         ],
     }
+    if question.rounds:
+        found["rounds"] = [[str(question.tasks[task]) for task in sorted(its)] for its in question.rounds]
+    way = planned.best.design.way(question)
+    if way is not None and way.without:
+        found["not_started"] = {"components": sorted(way.without), "where": way.name}
     if planned.filled:
         needs = planned.compared.options
         found["filled"] = {
@@ -139,6 +145,7 @@ def _basis(basis: Basis) -> Data:
     return {
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),
+        "any_degrees": basis.any_degrees, "any_model": basis.any_model,
     }  # fmt: skip
 
 

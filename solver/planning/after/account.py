@@ -42,6 +42,7 @@ class Account:
     sensitivity : what becomes of the plan where a hint is wrong; None where that was not asked.
     resources : of each component that needs no accelerators the kind of what it needs, such as that of its robots.
     without_ranks : the plan without ranks that the file fixes for some of what has times; None where it fixes none, or that was not asked.
+    assumed : sentences on what is taken for granted of how an iteration goes, besides its times.
     given : are the ranks those of the file, beside which the others were found?
     """
 
@@ -55,6 +56,7 @@ class Account:
     own: Own | None = None
     sensitivity: Sensitivity | None = None
     resources: Mapping[str, str] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
     given: bool = False
     without_ranks: WithoutRanks | None = None
 

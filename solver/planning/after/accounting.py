@@ -13,6 +13,7 @@ from ..memory.beside import beside
 from ..memory.bill import bill
 from ..placing.laying import Solve, laid_out
 from .account import Account, Other
+from .assumed import assumed
 from .basis import bases
 from .flips.sensitivity import SEARCHES, SPENT, sensitivity
 from .own.fixed import without_ranks
@@ -57,6 +58,7 @@ def account_of(problem: Problem, planned: Planned) -> Account:
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
         own(problem, planned),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
+        assumed=tuple(assumed(problem, question)),
     )
 
 

@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import Collection, Iterator
 
 from ....configuration.settings import Settings
+from ....planning.usual import said_of_plan
 from ....planning.workload import RLINF_EMBODIED, After, Workload
-from ....text.tree import Mapping, Value
+from ....text.tree import Value
+from .asynchronous import as_started
 from .embodied import environments
 from .reasoning import ROLES, batch_of
 
@@ -22,9 +24,9 @@ def as_rlinf(settings: Settings, task: str, workload: Workload, names: Collectio
 
     Batches are the prompts of a step, of an embodied job the stages of its pipeline. There training begins when all rollouts are done.
     """
-    plan = hints.get("plan") if isinstance(hints, Mapping) else None
-    said = {entry.key.text for entry in plan} if isinstance(plan, Mapping) else set()
-    embodied = task == "embodied"
+    said, embodied = said_of_plan(hints), task == "embodied"
+    if embodied:
+        workload = as_started(settings, workload, said, names)
     if "workflow" not in said:
         edges = _embodied(names, workload.model == RLINF_EMBODIED) if embodied else _reasoning(names)
         workload = replace(workload, after=tuple(edges))

@@ -11,14 +11,13 @@ from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....machines.shorthand import AsDeclared
 from ....placements.assignment import Assignment, Run
-from ....planning.usual import timed_names, usual_order
+from ....planning.usual import as_it_runs, said_of_plan, timed_names, usual_order
 from ....planning.way import Shape
-from ....planning.workload import STEADY, Workload
+from ....planning.workload import Workload
 from ....problem import Problem
 from ....reading import Reading
 from ....roles import ROLLOUT, role_of
 from ....text.document import Document
-from ....text.tree import Mapping as Section
 from ....text.tree import Scalar, find
 from ...dialect import TRAINING
 from ..modes.asynchronous import RATIO
@@ -172,11 +171,8 @@ def _workload(document: Document, problem: Problem, workload: Workload, nested: 
 
     Where the file's own roles are `nested`, those of a plan may be too.
     """
-    block = document.root.get(HINTS)
-    plan = block.get("plan") if isinstance(block, Section) else None
-    said = {each.key.text for each in plan} if isinstance(plan, Section) else set()
-    if "cost_model" not in said and _is_asynchronous(document):
-        workload = replace(workload, model=STEADY)
+    said = said_of_plan(document.root.get(HINTS))
+    workload = as_it_runs(workload, said, f"`{RATIO}`" if _is_asynchronous(document) else "")
     if nested and "nested" not in said:
         workload = replace(workload, nested=True)
     return workload if "workflow" in said else replace(workload, after=tuple(usual_order(problem.components)))

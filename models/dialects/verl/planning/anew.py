@@ -12,12 +12,11 @@ from ....findings.finding import Finding, warning
 from ....machines.cluster import Cluster
 from ....machines.shorthand import AsDeclared
 from ....parallel import Parallel
-from ....planning.usual import usual_order
-from ....planning.workload import STEADY, Workload
+from ....planning.usual import as_it_runs, said_of_plan, usual_order
+from ....planning.workload import Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
 from ....reading import Reading
-from ....text.tree import Mapping as Section
 from ..entries import Kind
 from ..pools.declared import FIT
 from ..setup import Setup
@@ -89,9 +88,6 @@ def _workload(setup: Setup, workload: Workload) -> Workload:
 
     Pools that train and generate at the same time are steady: each works on what the other made before. In one pool all take turns.
     """
-    block = setup.settings.tree(HINTS)
-    plan = block.get("plan") if isinstance(block, Section) else None
-    said = {each.key.text for each in plan} if isinstance(plan, Section) else set()
-    if setup.entry.kind is Kind.SEPARATE and "cost_model" not in said:
-        workload = replace(workload, model=STEADY)
+    said = said_of_plan(setup.settings.tree(HINTS))
+    workload = as_it_runs(workload, said, f"`{setup.entry.program}`" if setup.entry.kind is Kind.SEPARATE else "")
     return workload if "workflow" in said else replace(workload, after=tuple(usual_order(setup.components)))

@@ -94,6 +94,15 @@ def test_generating_while_training_is_steady_and_apart() -> None:
     assert any(each.kind == DISJOINT and set(each.components) == {"actor_infer", "actor_train"} for each in planned.job.relations)
 
 
+def test_why_it_is_steady_is_said_unless_the_block_says_how_it_is_counted() -> None:
+    workload = problem_of(config(async_generation_ratio=1)).job.workload
+    assert workload is not None
+    (said,) = workload.assumed
+    assert said.startswith("cost model steady: the job generates while it trains (`async_generation_ratio`)")
+    synchronous = problem_of(config()).job.workload
+    assert synchronous is not None and synchronous.assumed == ()
+
+
 def test_in_turn_each_stage_waits_for_all_of_the_one_before() -> None:
     workload = problem_of(config()).job.workload
     assert workload is not None

@@ -120,6 +120,13 @@ def test_pools_of_a_program_that_has_two_are_apart_and_steady() -> None:
     assert [(pool.name, pool.parts) for pool in planned.job.laying.pools] == [("trainer_pool", ()), ("rollout_pool", ())]
 
 
+def test_why_it_is_steady_is_said() -> None:
+    workload = problem_of(SEPARATE, name="run.sh").job.workload
+    assert workload is not None
+    (said,) = workload.assumed
+    assert said.startswith("cost model steady: the job generates while it trains (`verl.experimental.")
+
+
 def test_what_the_block_says_of_the_plan_stays_as_it_says() -> None:
     text = HYBRID + "  plan: {cost_model: stages, batches: 4}\n"
     workload = problem_of(text).job.workload

@@ -1,0 +1,34 @@
+"""What a plan takes for granted of how an iteration goes, where nobody says it."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from ....models.planning.question import Question
+from ....models.planning.workload import SECONDS
+from ....models.problem import Problem
+from ...wording import listed
+
+
+def assumed(problem: Problem, question: Question) -> Iterator[str]:
+    """One sentence each: what its dialect takes for granted, who waits for nobody, and that time does not matter."""
+    workload = problem.job.workload
+    if workload is None:
+        return
+    yield from workload.assumed
+    if workload.flows:
+        yield from _beside(question)
+    if workload.aim != SECONDS and workload.budget.nanoseconds is None:
+        yield "the fewest accelerators however long an iteration takes: no `budget` of seconds is said"
+
+
+def _beside(question: Question) -> Iterator[str]:
+    """Who works at any time, since no chain names it."""
+    named = {task for edge in question.edges for task in (edge.earlier, edge.later)}
+    unnamed = [task for task in range(len(question.tasks)) if task not in named]
+    if not unnamed or len(question.tasks) < 2:
+        return
+    whole = {name for name, its in question.tasks_of.items() if set(its) <= set(unnamed)}
+    names = dict.fromkeys(its.component if its.component in whole else str(its) for its in (question.tasks[task] for task in unnamed))
+    why = "no chain of `workflow` names " + ("it" if len(names) == 1 else "them") if named else "no `workflow` says what works on what"
+    yield f"{listed(list(names))}: {'waits' if len(names) == 1 else 'wait'} for nobody, since {why}"
