@@ -86,6 +86,7 @@ def solve(
     if reading is None or reading.problem is None:
         return code
     from ..solver.planning.answering import answering
+    from ..solver.planning.loop.traffic import costs_of_traffic
     from ..solver.planning.placing.decided import decided
     from ..solver.sandbox.interrupts import held, was_heard
     from ..solver.sandbox.solve import solve as search
@@ -98,7 +99,7 @@ def solve(
             raise
         return said_as_json(problem)
     with held():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
-        with shown(progress, for_program=form == "json") as told:
+        with shown(progress, form == "json", costs_of_traffic(question)) as told:
             place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
             answer = answering(place, limit, seed, counting=told.of_counts)(question)
         if answer.plan is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Callable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Callable, Iterator, Mapping, NamedTuple
 
 import click
 
@@ -24,26 +24,26 @@ class Told(NamedTuple):
 
 
 @contextmanager
-def shown(way: str, for_program: bool = False) -> Iterator[Told]:
+def shown(way: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[Told]:
     """Who is to be told of every progress, for as long as the search runs. All of it goes to standard error.
 
-    `auto` is one line that goes away again, on a terminal only, and nothing where the answer is for a program.
+    `auto` is one line that goes away again, on a terminal only, and nothing where the answer is for a program. `costs`: see `standing`.
     """
     if way == PLAIN:
-        yield _of_both(lambda text, seconds: click.echo(f"searching, {seconds:.1f} s: {text}", err=True))
+        yield _of_both(lambda text, seconds: click.echo(f"searching, {seconds:.1f} s: {text}", err=True), costs)
     elif way == NONE or for_program or not sys.stderr.isatty():
         yield Told(lambda progress: None, lambda counted: None)
     else:
         line = Line()
         try:
-            yield _of_both(lambda text, seconds: line.tell(text))
+            yield _of_both(lambda text, seconds: line.tell(text), costs)
         finally:
             line.end()
 
 
-def _of_both(tell: Callable[[str, float], None]) -> Told:
+def _of_both(tell: Callable[[str, float], None], costs: Mapping[str, int] | None) -> Told:
     return Told(
-        _from_the_first_doubt(lambda progress: tell(standing(progress.plan, progress.refuted), progress.seconds)),
+        _from_the_first_doubt(lambda progress: tell(standing(progress.plan, progress.refuted, costs), progress.seconds)),
         lambda counted: tell(counting(counted), counted.seconds),
     )
 

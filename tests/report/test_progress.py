@@ -8,6 +8,7 @@ import pytest
 from placewright.models.machines.cluster import Cluster
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import Plan, Term
+from placewright.models.planning.measured import SECOND
 from placewright.report.progress import standing
 
 SHORT = Term("accelerators short", 2, 0, 1_000_000, 0)
@@ -32,6 +33,16 @@ def after(bound: int, short: int = 2) -> Plan:
 )
 def test_the_first_tier_that_is_open_is_shown_in_its_own_unit(plan: Plan | None, text: str) -> None:
     assert standing(plan) == text
+
+
+def test_traffic_that_counts_as_time_is_told_in_seconds() -> None:
+    """36 MiB at 0.5 s and 8 MiB at 2 s are 34 s; of 3 s it is proved that they cannot be spared."""
+    costs = {"MiB of weights across racks": SECOND // 2, "MiB of weights across zones": 2 * SECOND}
+    names = zip(costs, (36, 8))
+    terms = (*(Term(name, value, 0, costs[name] * 10, 0) for name, value in names), Term("MiB of weights across nodes", 5, 5, 0, 0))
+    plan = replace(PLAN, terms=(*terms, replace(RACKS, tier=1)), bound=30 * SECOND)
+    assert standing(plan, costs=costs) == "traffic: 34 seconds, at least 3, gap 91.2%"
+    assert standing(after(60_900, short=0), costs=costs) == standing(after(60_900, short=0))
 
 
 def test_a_proof_that_there_is_none_is_said() -> None:

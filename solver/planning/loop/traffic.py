@@ -57,6 +57,11 @@ class Traffic:
         costs = tuple((term.name, cost) for term in OBJECTIVES if isinstance(term, BytesAcross) and (cost := self.costs.get(term.level, 0)))
         return self.asked(replace(problem, caps=(*problem.caps, Cap(costs, nanoseconds))) if costs else problem)
 
+    @property
+    def of_terms(self) -> Mapping[str, int]:
+        """Nanoseconds for a MiB of each term of the objective that is weighed so, by its name where it is searched."""
+        return {term.name: cost for term in OBJECTIVES if isinstance(term, BytesAcross) and (cost := self.costs.get(term.level, 0))}
+
     def answered(self, plan: Plan) -> Plan:
         """The plan on the cluster as it is."""
         if not self.by_node:
@@ -73,6 +78,12 @@ class Traffic:
         there = replace(asked, job=replace(asked.job, components=parts))
         terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and self.costs.get(term.level))
         return sum(self.costs[term.level] * term.value(there, placed) for term in terms)
+
+
+def costs_of_traffic(problem: Problem) -> Mapping[str, int]:
+    """`Traffic.of_terms` of a problem; nothing where traffic does not count as time."""
+    workload = problem.job.workload
+    return Traffic(problem, workload).of_terms if workload is not None and workload.bandwidth else {}
 
 
 def _names_none(cluster: Cluster) -> bool:
