@@ -53,10 +53,10 @@ def _explained(reading: Reading, assumed: int = 0) -> Explanation:
     if problem is None:
         return Explanation(report, derivations=tuple(_concealed(each, secret) for each in reading.derivations))
     unknown = {each.component for each in reading.derivations if each.name == WORLD_SIZE and each.value == NOT_KNOWN}
-    needs = needs_of(problem, reading.document, unknown)
+    planned = reading.to_solve.problem or problem
+    needs = needs_of(problem, reading.document, unknown, frozenset(planned.job.own))
     told = numbers(problem, needs, reading.derivations, reading.document)
     plan = Plan(problem.cluster, problem.given(), VERIFIED)
-    planned = reading.to_solve.problem or problem
     derivations = tuple(_concealed(each, secret) for each in (*told, *iteration_of(planned)))
     demands = (*demands_of(problem), *timed_of(planned))
     return Explanation(report, plan, needs, sharing_of(problem), derivations, assumed, demands)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import combinations
-from math import lcm
+from typing import AbstractSet as Set
 from typing import Container
 
-from ...models.component import DISJOINT, Component
+from ...models.component import Component
 from ...models.machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
-from ...models.sharing import Members, around, holders
 from ...models.text.document import Document
 from ..stretches import stretches
+from .at_least import at_least
 
 Layout = tuple[tuple[int, int], ...]
 """(number of nodes, resources on each of them), in the order of the nodes; as many on each come together."""
@@ -74,10 +73,10 @@ class Needs:
     cpus: int = 0
 
 
-def needs_of(problem: Problem, document: Document, unknown: Container[str] = ()) -> Needs:
+def needs_of(problem: Problem, document: Document, unknown: Container[str] = (), moved: Set[str] = frozenset()) -> Needs:
     """What a job needs; of components that are `unknown` the accelerators are, not the processes.
 
-    Cost grows with runs and with nodes that differ.
+    `moved` are those whose ranks a search gives up. Cost grows with runs and with nodes that differ.
     """
     given = problem.given()
     layouts: dict[str, dict[int, int]] = {}
@@ -98,7 +97,7 @@ def needs_of(problem: Problem, document: Document, unknown: Container[str] = ())
     of = {need.name: need.cpus for need in each}
     cpus = sum(max(of[component.name] for component in members) for members in problem.colocated_sets)
     there = cluster.total() if counted else None
-    return Needs(each, used, touched, _open(problem), there, len(cluster.nodes), idle if counted else 0, cpus)
+    return Needs(each, used, touched, at_least(problem, moved), there, len(cluster.nodes), idle if counted else 0, cpus)
 
 
 def _need(problem: Problem, component: Component, given: Assignment, layout: dict[int, int], document: Document) -> Need:
@@ -113,36 +112,3 @@ def _need(problem: Problem, component: Component, given: Assignment, layout: dic
     layout = layout or Counter(given.processes_on(name).values())
     found = tuple((nodes, count) for count, nodes in layout.items())
     return Need(name, kind, processes, found, given.held(name, kind), component.cpus * processes)
-
-
-def _open(problem: Problem) -> int:
-    """The fewest accelerators that the components which are left to solve need besides the given ones.
-
-    Those with times share accelerators where that is best, if nothing keeps them apart: of these the largest count, or two that are apart.
-    """
-    sets = holders(problem)
-    within = around(problem, sets)
-    total, planned = 0, list[tuple[Members, int]]()
-    for members in sets:
-        mine = tuple(each for each in members if problem.kind(each) == ACCELERATOR)
-        if not mine or any(each.runs is not None for each in members) or within[members[0].name]:
-            continue
-        if any(each.timed for each in mine):
-            planned.append((mine, _fewest(problem, mine)))
-        else:
-            total += _fewest(problem, mine)
-    apart = [set(relation.components) for relation in problem.related(DISJOINT)]
-    sums = [need for _, need in planned]
-    for (one, least), (other, more) in combinations(planned, 2):
-        if any({first.name, second.name} <= pair for first in one for second in other for pair in apart):
-            sums.append(least + more)
-    return total + max(sums, default=0)
-
-
-def _fewest(problem: Problem, members: Members) -> int:
-    """Accelerators that hold all of these, each of which holds all of them; of degrees that are open those that need least."""
-    steps = [[replace(each, parallel=its).step for its in problem.job.choices.get(each.name, (each.parallel,))] for each in members]
-    if all(len(its) == 1 for its in steps):
-        step, least = lcm(*(its[0] for its in steps)), max(each.least for each in members)
-        return -(-least // step) * step
-    return max(min(-(-each.least // step) * step for step in its) for each, its in zip(members, steps))
