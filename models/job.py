@@ -59,6 +59,7 @@ class Job:
     says how it lays out pools whose sizes are chosen, `shapes` what the processes of a component are with each choice of its degrees.
     `overlaps` holds, of components whose ranks are given, the planned ones that may use accelerators of theirs too. Those of `in_turn`
     are dealt out to all nodes up to the last one whose accelerators are used: their runs are what that is until more is placed.
+    `tied` are planned components that have whatever degrees another one has, with its name.
     """
 
     components: tuple[Component, ...]
@@ -79,3 +80,4 @@ class Job:
     shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)
     overlaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
     in_turn: frozenset[str] = frozenset()
+    tied: Mapping[str, str] = field(default_factory=dict)

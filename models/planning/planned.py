@@ -61,6 +61,7 @@ class Planned:
     not_placed : those of `others` of which nobody knows whether they have a placement.
     is_own : is it the file's own placement, which nothing beats?
     filled : components of the best design that have no times, and more than was compared since nobody else needs it.
+    in_part : is the question one of several, of which this had the best answer?
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     """
 
@@ -77,6 +78,7 @@ class Planned:
     is_own: bool = False
     filled: Mapping[str, Filled] = field(default_factory=dict)
     lean: Design | None = None
+    in_part: bool = False
 
     @property
     def compared(self) -> Design:

@@ -37,11 +37,12 @@ def answering(
         from .placing.laying import laid_out
         from .placing.overlaid import overlaid
         from .plan import plan
+        from .tied import tied
 
         def planned(asked: Problem) -> Answer:
             return plan(asked, asked.job.workload or workload, overlaid(laid_out(place)), limit, seed, settle, answer_interrupted, counting)
 
-        found = preferring(problem, dividing(nesting(planned)), limit, seed)
+        found = preferring(problem, dividing(tied(nesting(planned))), limit, seed)
         return _as_proved(_with_degrees(found, problem))
 
     def unless_interrupted(problem: Problem) -> Answer:
@@ -65,7 +66,8 @@ def _with_degrees(answer: Answer, problem: Problem) -> Answer:
     if answer.plan is None or answer.planned is None:
         return answer
     options = answer.planned.best.design.options
-    chosen = {name: options[name].parallel for name in problem.job.choices if name in options}
+    open_ = [*problem.job.choices, *(name for name, leader in problem.job.tied.items() if leader in problem.job.choices)]
+    chosen = {name: options[name].parallel for name in open_ if name in options}
     return replace(answer, plan=replace(answer.plan, degrees={**answer.plan.degrees, **chosen})) if chosen else answer
 
 

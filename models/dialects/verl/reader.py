@@ -26,7 +26,7 @@ from .entries import Entry, Kind, entry_of
 from .hinted import HINTS, is_open, opened, with_hints
 from .misspelt import judge_keys
 from .planning.anew import anew, plan_pools
-from .planning.degrees import amounts_of
+from .planning.degrees import amounts_of, leader_of
 from .planning.programs import is_planned
 from .pools import Declared, pools_of
 from .pools.placed import placed
@@ -60,6 +60,7 @@ def read_with(document: Document, machines: Cluster | AsDeclared | None, open_: 
     job = Job(
         setup.components, tuple(setup.relations), capabilities, shares=tuple(setup.shares), pools=setup.pools, models=setup.models,
         links=setup.links, preference=setup.preference, workload=setup.workload, choices=setup.choices, laying=setup.laying, accepted=setup.accepted,
+        tied=setup.tied,
     )  # fmt: skip
     findings = (*document.findings, *interpolator.findings, *notes.findings)
     unchecked = (*document.unchecked, *interpolator.unchecked, *notes.unchecked)
@@ -73,8 +74,8 @@ def _setup(
     """The job and its cluster; with the numbers `instead` of those that are written, nothing else is tried any more."""
     document = notes.document
     entry, settings, declared = declared_in(notes, interpolator, instead, open_)
-    components = components_of(settings, entry, declared)
     sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
+    components = components_of(settings, entry, declared, sized.pools)
 
     def again(changes: Mapping[str, int], level: str = level) -> Setup:
         return _setup(Notes(document, FRAMEWORK), Interpolator.of(document, ENVIRONMENT), machines, level, changes, open_)[0]
@@ -105,7 +106,8 @@ def _setup(
     if instead is None:
         keep_what_works(setup, again)
     if settings.anew and instead is None:
-        plan_pools(setup, cluster, declared.pools, own, partial(again, level=TRAINING))
+        leader = partial(leader_of, settings, declared)
+        plan_pools(setup, cluster, declared.pools, own, leader, partial(again, level=TRAINING))
     return setup, cluster
 
 

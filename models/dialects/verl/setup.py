@@ -25,7 +25,7 @@ class Setup:
     """The job; `work` adds relations, shares and derivations to it.
 
     `components` have their ranks where these could be told. `parts` are the first and the last rank of those that run on a part of
-    their pool. `choices`, `laying` and `accepted` are those of a Job.
+    their pool. `choices`, `laying`, `accepted` and `tied` are those of a Job.
     """
 
     notes: Notes
@@ -44,6 +44,7 @@ class Setup:
     choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
     laying: Laying | None = None
     accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
+    tied: Mapping[str, str] = field(default_factory=dict)
 
     def component(self, name: str) -> Component | None:
         """The component of this name, if the job has one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping
+from typing import Collection, Mapping
 
 from .... import roles
 from ....component import COLOCATED, Component, Parallel, Relation
@@ -22,23 +22,28 @@ _ROLES = {
 }  # fmt: skip
 
 
-def components_of(settings: Configuration, entry: Entry, declared: Declared) -> tuple[Component, ...]:
-    """Every component of the pools, in their order; without ranks. One whose degrees are not known is taken to have none."""
+def components_of(settings: Configuration, entry: Entry, declared: Declared, sized: Collection[Pool]) -> tuple[Component, ...]:
+    """Every component of the pools, in their order; without ranks. One whose degrees are not known is taken to have none.
+
+    `sized` are the pools whose sizes are not left open.
+    """
     if not declared.pools and entry.kind in (Kind.HYBRID, Kind.SEPARATE, Kind.SPLIT):
         trained(settings, OWNERS["actor"], OWNERS["actor"])  # what is wrong with its degrees is said, though its size is not known
     return tuple(
-        _component(settings, entry, pool, name, declared.size(name, pool), section_of(pool.components, declared.ranges, name))
+        _component(
+            settings, entry, pool, name, declared.size(name, pool), pool in sized, section_of(pool.components, declared.ranges, name)
+        )
         if name in OWNERS
-        else _component(settings, entry, pool, name, declared.size(name, pool))
+        else _component(settings, entry, pool, name, declared.size(name, pool), pool in sized)
         for pool in declared.pools
         for name in pool.components
     )
 
 
-def _component(settings: Configuration, entry: Entry, pool: Pool, name: str, size: int, section: str = "") -> Component:
+def _component(settings: Configuration, entry: Entry, pool: Pool, name: str, size: int, sized: bool, section: str = "") -> Component:
     parallel, amounts = _degrees(settings, entry, name, section) or (Parallel(), {})
     followed = name in OWNERS and section != OWNERS[name] and not (name == "reward_model" and is_served(settings, entry))
-    if followed and size % parallel.replica:
+    if followed and sized and size % parallel.replica:
         parallel, amounts = Parallel(), {}  # said of the role whose degrees these are
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     place = pool.span("size")

@@ -27,6 +27,8 @@ HINTS = "placewright"
 APART = "no two pools of verl have an accelerator in common"
 Own = Callable[[str], Mapping[str, Amount]]
 """Component -> the numbers that say its own degrees."""
+Leader = Callable[[str], str | None]
+"""Component -> the one whose degrees it has; None where these are its own."""
 Read = Callable[[Union[Cluster, AsDeclared, None], bool], Reading]
 
 
@@ -58,7 +60,7 @@ def _nothing_planned(reading: Reading) -> Finding:
     return warning("PW604", HINTS, message, block.span if block else None, help=help_)
 
 
-def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own, again: Again) -> None:
+def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own, leader: Leader, again: Again) -> None:
     """Adds to a job with open pools how verl lays them out, which counts and degrees it takes, and what its workload is."""
     open_ = [pool for pool in pools if pool not in setup.pools]
     if not open_ or setup.workload is None:
@@ -71,9 +73,12 @@ def plan_pools(setup: Setup, cluster: Cluster, pools: tuple[Pool, ...], own: Own
     found: dict[str, frozenset[tuple[int, Parallel]]] = {}
     for pool in open_:
         degrees = {}
+        tied = {name: first for name in pool.components if (first := leader(name)) is not None and setup.choices.get(first)}
         for each in (each for each in setup.components if each.name in pool.components):
-            choices, amounts = setup.choices.get(each.name, ()), own(each.name)
+            whose = tied.get(each.name, each.name)
+            choices, amounts = setup.choices.get(whose, ()), own(whose)
             degrees[each.name] = {parallel: numbers(amounts, parallel) for parallel in choices} or {each.parallel: {}}
+        setup.tied = {**setup.tied, **tied}
         for name, (pairs, always) in accepted(pool, cluster, degrees, again).items():
             found[name] = pairs
             if always and always not in {finding.message for finding in setup.notes.findings}:

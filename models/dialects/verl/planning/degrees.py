@@ -27,6 +27,17 @@ def amounts_of(settings: Configuration, entry: Entry, declared: Declared, name: 
     return found[1] if found else {}
 
 
+def leader_of(settings: Configuration, declared: Declared, name: str) -> str | None:
+    """The component whose degrees another one of its processes has, as Megatron's process groups are theirs together; None for its own."""
+    if name not in OWNERS:
+        return None
+    pool = next((each for each in declared.pools if name in each.components), None)
+    section = section_of(pool.components if pool else (), declared.ranges, name)
+    leader = next((each for each, owner in OWNERS.items() if owner == section), name)
+    found = trained(settings, OWNERS[name], section)
+    return leader if leader != name and found is not None and found[1] else None
+
+
 def can_say(amounts: Mapping[str, Amount], parallel: Parallel) -> bool:
     """Is there a key for each of these degrees that is not 1?"""
     return all(degree in amounts or getattr(parallel, degree) == 1 for degree in ("tp", "pp", "cp", "ep", "dp"))

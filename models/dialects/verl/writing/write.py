@@ -106,13 +106,14 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
 
 
 def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
-    """The edited text must say exactly this Assignment, of the same cluster, with these degrees."""
+    """The edited text must say exactly this Assignment, of the same cluster, with these degrees, and all others as they are."""
     problem, source = reading.problem, Source(reading.source.name, apply_edits(reading.source.text, edits))
     again = read(reading.document.compose(source), problem.cluster if problem else None).problem
     found = {component.name: component.runs or () for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         if list(seats(found.get(name, ()))) != list(seats(runs)):
             raise refused(name, f"verl names no nodes, and would place `{name}` elsewhere")
+    before = {component.name: component.parallel for component in problem.components} if problem else {}
     for component in again.components if again else ():
-        if component.parallel != degrees.get(component.name, component.parallel):
+        if component.parallel != {**before, **degrees}.get(component.name, component.parallel):
             raise refused(component.name, f"with it, `{component.name}` would have {component.parallel}")

@@ -36,7 +36,7 @@ def sensitivity(
     names = sorted(weight, key=lambda name: -weight[name])  # what adds most is searched first
     crosses = any(each.traffic for each in (planned.best, *planned.others))
     unsure = not planned.proved and bool(planned.unplaceable)  # what may be better already is no flip
-    if unsure or ((crosses or not planned.proved) and names and run.may_be_beaten(names[0])):
+    if planned.in_part or unsure or ((crosses or not planned.proved) and names and run.may_be_beaten(names[0])):
         return Sensitivity((), tuple((name, end) for name in planned.question.components if name in weight for end in (SLOWEST, QUICKEST)))
     ways = [(name, end) for end in (SLOWEST, QUICKEST) for name in names]
     nearest = {way: run.nearest(*way) for way in ways}  # cheap: what is known to be better, before anything is proved

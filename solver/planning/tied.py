@@ -1,0 +1,75 @@
+"""Where components have whatever degrees another one has: each choice of these is planned by itself, and the best of all is the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Callable, Iterator, Mapping
+
+from ...models.answer import IMPOSSIBLE, Answer
+from ...models.parallel import Parallel
+from ...models.planning.planned import Priced
+from ...models.planning.workload import SECONDS
+from ...models.problem import Problem
+from ..sandbox.interrupts import was_heard
+from .loop.beside import ALTERNATIVES
+
+Solve = Callable[[Problem], Answer]
+
+
+def tied(plan: Solve) -> Solve:
+    """How a problem is planned, given how one is in which nobody's degrees follow from a choice."""
+
+    def answer(problem: Problem) -> Answer:
+        leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.tied.values()}
+        if not any(len(choices) > 1 for choices in leaders.values()):
+            return plan(problem)
+        answers, left = list[Answer](), False
+        for each in _each(problem, {leader: choices for leader, choices in leaders.items() if choices}):
+            if answers and was_heard():
+                left = True
+                break
+            answers.append(plan(each))
+        return _best(answers, problem, left)
+
+    return answer
+
+
+def _each(problem: Problem, leaders: Mapping[str, tuple[Parallel, ...]]) -> Iterator[Problem]:
+    """The problem with each choice of these. With other degrees than the file's own, its own placement is none that could be kept."""
+    job = problem.job
+    for chosen in product(*leaders.values()):
+        degrees = dict(zip(leaders, chosen))
+        degrees |= {name: degrees[leader] for name, leader in job.tied.items() if leader in degrees}
+        components = tuple(replace(each, parallel=degrees.get(each.name, each.parallel)) for each in job.components)
+        choices = {name: its for name, its in job.choices.items() if name not in leaders}
+        own = job.own if components == job.components else {}
+        yield replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}))
+
+
+def _best(answers: list[Answer], problem: Problem, left: bool) -> Answer:
+    """The best of them, with what all of them prove; `left`: some were not planned any more."""
+    known = [(each.planned, each) for each in answers if each.planned is not None]
+    if not known:
+        return next((each for each in answers if each.verdict != IMPOSSIBLE), answers[0])
+    by_time = problem.job.workload is None or problem.job.workload.aim == SECONDS
+    planned, best = min(known, key=lambda its: (its[0].price, not its[0].is_own))
+
+    def price(priced: Priced) -> tuple[int, int]:
+        takes, used = priced.nanoseconds + priced.traffic, priced.design.held(planned.question)
+        return (takes, used) if by_time else (used, takes)
+
+    open_ = left or any(each.planned is None and each.verdict != IMPOSSIBLE for each in answers)
+    bound = 0 if open_ else min(each.bound for each, _ in known)
+    others = dict[object, Priced]()
+    beside = [other for each, _ in known for other in (*((each.best,) if each is not planned else ()), *each.others)]
+    for other in sorted(beside, key=price):
+        if other.design.structure() != planned.best.design.structure():
+            others.setdefault(other.design.structure(), other)
+    kept = tuple(others.values())[:ALTERNATIVES]
+    unsure = {id(priced) for each, _ in known for priced in each.not_placed}
+    merged = replace(
+        planned, bound=bound, proved=bound == planned.price[0], others=kept, in_part=True,
+        unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
+    )  # fmt: skip
+    return replace(best, planned=merged)

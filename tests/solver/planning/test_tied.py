@@ -1,0 +1,52 @@
+"""Components that have whatever degrees another one has are planned with it: the best of what they take together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from placewright.models.component import Component, Parallel
+from placewright.models.planning.measured import SECOND, Measured
+from placewright.models.planning.workload import After, Timed, Workload
+from placewright.models.problem import Problem
+from placewright.solver.planning.answering import answering
+from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.searching.search import solve
+
+from ..cases import cluster, problem
+
+DEGREES = (Parallel(tp=1), Parallel(tp=2), Parallel(tp=4))
+NAMES = ("actor", "ref", "rollout")
+Times = dict[str, dict[Parallel, int]]
+
+
+def component(name: str, times: dict[Parallel, int]) -> Component:
+    points = tuple(Measured(8, seconds * SECOND, parallel=parallel) for parallel, seconds in times.items())
+    return Component(name, least=8, most=8, parallel=DEGREES[0], timed=Timed(points))
+
+
+def job(times: Times) -> Problem:
+    """Three components on the same 8 accelerators, one after the other; the second has the degrees of the first."""
+    asked = problem(cluster({"count": 8}), *(component(name, times[name]) for name in NAMES), together="actor+ref ref+rollout")
+    workload = Workload((After("rollout", "ref", True), After("ref", "actor", True)))
+    return replace(asked, job=replace(asked.job, workload=workload, choices={"actor": DEGREES}, tied={"ref": "actor"}))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_degrees_are_those_with_which_all_of_them_take_least(seed: int) -> None:
+    random = Random(seed)
+    times: Times = {name: {parallel: random.randint(1, 100) for parallel in DEGREES} for name in NAMES}
+    answer = answering(solve, 10.0, 1, settle)(job(times))
+    assert answer.plan is not None and answer.planned is not None
+    takes = {parallel: times["actor"][parallel] + times["ref"][parallel] + times["rollout"][DEGREES[0]] for parallel in DEGREES}
+    assert answer.planned.best.nanoseconds == min(takes.values()) * SECOND
+    assert answer.planned.proved and answer.planned.bound == answer.planned.best.nanoseconds
+    assert answer.plan.degrees["ref"] == answer.plan.degrees["actor"]
+    assert takes[answer.plan.degrees["actor"]] == min(takes.values())
+
+
+def test_what_one_choice_leaves_open_is_open_of_the_whole() -> None:
+    times: Times = {name: dict.fromkeys(DEGREES, 10) for name in NAMES}
+    cut = answering(solve, 0.0, 1, settle)(job(times))
+    assert cut.planned is None or not cut.planned.proved
