@@ -42,7 +42,7 @@ Within = Mapping[str, frozenset[str]]
 def _within(problem: Problem, sets: Iterable[Members]) -> Within:
     home = {each.name: members for members in holders(problem) for each in members}
     outers = around(problem, holders(problem))
-    found = {}
+    found = dict[str, frozenset[str]]()
     for members in sets:
         its = {each.name for each in members}
         for outer in outers[home[members[0].name][0].name]:
