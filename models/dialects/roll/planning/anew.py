@@ -56,7 +56,7 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
         problem.job, own=_within(problem, written), overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
         choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
         shares=tuple(share for share in judged.problem.job.shares if share.component not in accepted),
-        workload=_workload(document, problem, problem.job.workload, _is_nested(written)),
+        workload=_workload(document, problem, problem.job.workload),
     )  # fmt: skip
     taken = (_taken(document, found),) if document.partial else ()
     return replace(found, problem=replace(problem, job=job), findings=(*found.findings, *taken, *refused))
@@ -94,12 +94,6 @@ def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterato
     for name, its in _devices(problem.given().runs).items():
         if beside := frozenset(other for other, theirs in planned.items() if other != name and its & theirs):
             yield name, beside
-
-
-def _is_nested(written: Mapping[str, Sequence[Run]]) -> bool:
-    """Does the file itself give a role that is planned some of the devices of another one, and no others?"""
-    its = list(_devices(written).values())
-    return any(one < other for one in its for other in its)
 
 
 def _devices(runs: Mapping[str, Sequence[Run]]) -> dict[str, frozenset[tuple[int, int]]]:
@@ -166,13 +160,13 @@ def _apart(document: Document, problem: Problem) -> Iterator[Relation]:
                 yield Relation(DISJOINT, (one.name, other.name), None, f"ROLL generates while the others work (`{RATIO}`)")
 
 
-def _workload(document: Document, problem: Problem, workload: Workload, nested: bool) -> Workload:
+def _workload(document: Document, problem: Problem, workload: Workload) -> Workload:
     """The workload of the file; what its block does not say is as ROLL does it: in turn, or generating while it trains.
 
-    Where the file's own roles are `nested`, those of a plan may be too.
+    ROLL counts no device as taken: a role may have some of those of another one, unless `nested` says otherwise.
     """
     said = said_of_plan(document.root.get(HINTS))
     workload = as_it_runs(workload, said, f"`{RATIO}`" if _is_asynchronous(document) else "")
-    if nested and "nested" not in said:
+    if "nested" not in said:
         workload = replace(workload, nested=True)
     return workload if "workflow" in said else replace(workload, after=tuple(usual_order(problem.components)))

@@ -194,7 +194,7 @@ def test_who_shares_devices_with_a_role_without_times_in_the_file_may_share_them
     assert planned["reward_model"].runs is not None
     assert planned.job.overlaps == {"reward_model": frozenset({"actor_train"})}
     assert planned.job.workload is not None
-    assert planned.job.workload.nested  # as `actor_infer` lies inside `actor_train`
+    assert planned.job.workload.nested
     answer = solve(of(config(actor_infer=infer, reward_model=judge), "1x8"), sandbox=False)
     assert answer.plan is not None
     assert answer.plan.assignment.held("actor_train") == 8
