@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.dialects.load import load, read
-from ..models.findings.finding import UnusableInput
+from ..models.findings.finding import Finding, UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import escape, wants_colour
 from .asking.further import Further, further_options, solver
@@ -82,7 +82,7 @@ def solve(
     if output and Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
         raise click.UsageError("-o names the configuration itself; name another file for the plan")
     loaded = load(file, machines, dialect, level, composer).to_solve
-    reading, code = solvable(with_models(loaded, model) if model else loaded, form)
+    reading, code, before = solvable(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return code
     from ..solver.planning.answering import answering
@@ -103,16 +103,18 @@ def solve(
             place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
             answer = answering(place, limit, seed, counting=told.of_counts)(question)
         if answer.plan is None:
-            return _no_plan(reading, answer, form)
-        if answer.findings:
-            echo_findings(answer.findings, err=True, texts=reading.document.texts)
+            return _no_plan(reading, answer, form, before)
+        findings = reading.document.environment.concealed(answer.findings)
+        if findings:
+            echo_findings(findings, err=True, texts=reading.document.texts)
         again = solver(limit, seed, memory_limit)
         placed = decided(question, answer)
         moves = previous.moves(placed, answer.plan, again)
         blocks, data = further.asked(placed, answer.plan, again)
         planned = account_of(question, answer, limit, seed, again)
         if was_heard() and not any(finding.code == "PW602" for finding in answer.findings):
-            echo_findings([stopped_further()], err=True)
+            findings = (*findings, stopped_further())
+            echo_findings(findings[-1:], err=True)
     data |= planned.data
     edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
     edits, unwritable = previous.writable(edits, unwritable)
@@ -124,7 +126,8 @@ def solve(
     if form == "json":
         from ..report.solution import to_json
 
-        click.echo(to_json(answer.plan, moves, data), nl=False)
+        said = (*before, *findings, *unwritable)
+        click.echo(to_json(answer.plan, moves, data, said, answer.unchecked, reading.source.name), nl=False)
         return code
     from ..report.solution import render
 
@@ -136,18 +139,15 @@ def solve(
     return code
 
 
-def _no_plan(reading: Reading, answer: Answer, form: str) -> int:
+def _no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Finding, ...]) -> int:
     from ..models.answer import UNDECIDED as UNDECIDED_ANSWER
 
     file, findings = reading.source.name, reading.document.environment.concealed(answer.findings)
     echo_findings(findings, err=True, texts=reading.document.texts)
     if form == "json":
-        import json
+        from ..report.solution import without_plan
 
-        from ..report.json import finding_to_data
-
-        found = [finding_to_data(finding, file) for finding in findings]
-        click.echo(json.dumps({"schema": 1, "file": file, "verdict": answer.verdict, "findings": found}, indent=1))
+        click.echo(without_plan(file, answer.verdict, (*before, *findings)))
     click.echo(f"{escape(file)}: {answer.verdict}", err=True)
     if _is_our_fault(answer):
         return OUR_FAULT

@@ -79,7 +79,7 @@ def whatif(
 
     def read(settings: tuple[str, ...]) -> tuple[Reading | None, int]:
         loaded = load(file, machines, dialect, level, Composer(roots, settings, allowed)).to_solve
-        return solvable(with_models(loaded, model) if model else loaded, form)
+        return solvable(with_models(loaded, model) if model else loaded, form)[:2]
 
     reading, code = read(())
     if reading is None or reading.problem is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Iterable
 
-from ..models.findings.finding import Finding
+from ..models.findings.finding import Finding, Unchecked
 from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
 from ..models.report import Report
@@ -34,7 +34,7 @@ def report_to_data(report: Report, placements: bool = False) -> dict[str, object
         "dialect": report.dialect,
         "verdict": report.verdict,
         "findings": [finding_to_data(finding, report.file) for finding in report.findings],
-        "unchecked": [{"rule": item.rule, "subject": item.subject, "why": item.why} for item in report.unchecked],
+        "unchecked": [unchecked_to_data(item) for item in report.unchecked],
         "components": plan_to_data(report.plan, placements) if report.plan else {},
         "pending": list(report.pending),
     }
@@ -65,6 +65,11 @@ def finding_to_data(finding: Finding, file: str = "") -> dict[str, object]:
         "help": finding.help,
         **({"notes": list(finding.notes)} if finding.notes else {}),
     }
+
+
+def unchecked_to_data(item: Unchecked) -> dict[str, object]:
+    """One thing that was not checked, as JSON data."""
+    return {"rule": item.rule, "subject": item.subject, "why": item.why}
 
 
 def plan_to_data(plan: Plan, placements: bool = False) -> dict[str, object]:

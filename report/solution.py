@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from ..models.answer import Answer
-from ..models.findings.finding import Finding
+from ..models.findings.finding import Finding, Unchecked
 from ..models.findings.span import Edit
 from ..models.placements.moves import Moves
 from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
@@ -14,6 +14,7 @@ from ..models.planning.planned import Planned
 from ..models.reading import Reading
 from .diff import diff
 from .grid import grid
+from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .moves import render as render_moves
 from .moves import to_data
 from .table import components_table, placements_table, table
@@ -69,12 +70,28 @@ def render(
     return "\n\n".join(blocks)
 
 
-def to_json(plan: Plan, moves: Moves | None = None, further: Mapping[str, object] | None = None) -> str:
-    """The plan as JSON text, with what became of a plan before it where there was one, and with what else was asked."""
+def to_json(
+    plan: Plan, moves: Moves | None = None, further: Mapping[str, object] | None = None, findings: Iterable[Finding] = (),
+    unchecked: Iterable[Unchecked] = (), file: str = "",
+) -> str:  # fmt: skip
+    """The plan as JSON text, as it is saved, and beside it what else there is to say, each where there is any.
+
+    What became of a plan before it, what else was asked (`further`), the `findings` about the `file`, and what was not checked.
+    """
     from ..models.placements.plan_file import plan_to_json
 
     text, more = plan_to_json(plan), {**({"moves": to_data(moves)} if moves else {}), **(further or {})}
+    told = [finding_to_data(finding, file) for finding in findings]
+    left = [unchecked_to_data(item) for item in unchecked]
+    more |= {**({"findings": told} if told else {}), **({"unchecked": left} if left else {})}
     return json.dumps({**json.loads(text), **more}, indent=1) + "\n" if more else text
+
+
+def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
+    """Why a file has no plan, as JSON text."""
+    return json.dumps(
+        {"schema": SCHEMA, "file": file, "verdict": verdict, "findings": [finding_to_data(each, file) for each in findings]}, indent=1
+    )
 
 
 def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, colour: bool) -> str:

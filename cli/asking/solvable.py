@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ...models.findings.finding import error
+from ...models.findings.finding import Finding, error
 from ...models.report import UNUSABLE as UNUSABLE_FILE
 from ...report.terminal import escape
 from ..showing.findings import echo_findings
@@ -17,8 +17,16 @@ if TYPE_CHECKING:
 OK, FINDINGS, UNUSABLE = 0, 1, 2
 
 
-def solvable(reading: Reading, form: str) -> tuple[Reading | None, int]:
-    """The reading with 0 if it can be solved; else None and the exit code. Its findings are printed."""
+class Solvable(NamedTuple):
+    """The reading with 0 if it can be solved; else None and the exit code. `findings` are those that were printed."""
+
+    reading: Reading | None
+    code: int
+    findings: tuple[Finding, ...] = ()
+
+
+def solvable(reading: Reading, form: str) -> Solvable:
+    """Whether it can be solved; what is wrong with it is printed."""
     from ...solver.verify import verify
 
     report, file = verify(reading, open_too=False), reading.source.name
@@ -30,10 +38,14 @@ def solvable(reading: Reading, form: str) -> tuple[Reading | None, int]:
         click.echo(render_json([report]))
     if report.errors or reading.problem is None:
         click.echo(f"{escape(file)}: not solved", err=True)
-        return None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS
+        return Solvable(None, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if not reading.problem.cluster.counted:
-        message = "nobody says how many accelerators there are"
-        echo_findings([error("PW011", "", message, help="name the cluster, such as `--cluster 2x8xH100`")], err=True)
+        uncounted = error("PW011", "", "nobody says how many accelerators there are", help="name the cluster, such as `--cluster 2x8xH100`")
+        echo_findings([uncounted], err=True)
+        if form == "json":
+            from ...report.solution import without_plan
+
+            click.echo(without_plan(file, UNUSABLE_FILE, (*report.findings, uncounted)))
         click.echo(f"{escape(file)}: not solved", err=True)
-        return None, UNUSABLE
-    return reading, OK
+        return Solvable(None, UNUSABLE)
+    return Solvable(reading, OK, report.findings)

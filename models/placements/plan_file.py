@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -20,6 +20,7 @@ from .sound import must_be_sound
 MAX_BYTES = 64 << 20
 MAX_ACCELERATORS = 1 << 18
 """The digest of a plan is taken of its whole cluster, accelerator by accelerator."""
+_BESIDE = "what `solve --format json` says beside the plan; nothing is read of it"
 Count = Annotated[int, Field(ge=0, le=1 << 30)]
 
 
@@ -76,6 +77,12 @@ class PlanForm(_Strict):
     bound: int = Field(description="a proved lower bound on the objective")
     seed: int = Field(description="the seed of the search")
     seconds: float = Field(description="how long it took")
+    planned: Any = Field(default=None, description=_BESIDE)
+    moves: Any = Field(default=None, description=_BESIDE)
+    alternatives: Any = Field(default=None, description=_BESIDE)
+    why: Any = Field(default=None, description=_BESIDE)
+    findings: Any = Field(default=None, description=_BESIDE)
+    unchecked: Any = Field(default=None, description=_BESIDE)
     digest: str = Field(description="sha256 of all that makes this plan this plan; a changed plan is refused")
 
 

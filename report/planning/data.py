@@ -42,14 +42,22 @@ def to_data(account: Account) -> Data:
             {
                 **_priced(question, each.priced),
                 "placed": not account.given and each.priced not in planned.not_placed,
+                **({"traffic_known": False} if account.given and planned.best.traffic else {}),
                 "adds_more": {str(task): time / SECOND for task, time in each.adds},
             }
             for each in account.others
         ],
         "not_placeable": [
-            {**_priced(question, each.priced), "why": [finding.message for finding in each.reason]} for each in planned.unplaceable
+            {
+                **_priced(question, each.priced),
+                "why": [finding.message for finding in each.reason],
+                "proved": not any(finding.code == "PW604" for finding in each.reason),
+            }
+            for each in planned.unplaceable
         ],
     }
+    if account.resources:
+        found["resources"] = dict(account.resources)
     if question.rounds:
         found["rounds"] = [[str(question.tasks[task]) for task in sorted(its)] for its in question.rounds]
     way = planned.best.design.way(question)
@@ -63,7 +71,7 @@ def to_data(account: Account) -> Data:
     if planned.without_estimates is not None:
         found["without_estimates"] = _priced(question, planned.without_estimates)
     if account.own is not None or account.given:
-        found["keep"] = account.keeps
+        found["keep"], found["is_own"] = account.keeps, account.given or planned.is_own
     if account.own is not None:
         found["yours"] = _own(planned, account.own)
     if (freed := account.without_ranks) is not None:
@@ -162,7 +170,7 @@ def _sensitivity(question: Question, found: Sensitivity) -> Data:
         "searches": found.searches,
         "not_searched": [{"component": name, "up_to": end / HUNDRED} for name, end in found.left],
         "flips": [_flip(question, each) for each in found.flips],
-        **({"traffic_left_out": True} if found.traffic_left_out else {}),
+        **({"traffic_left_out": True, "least_traffic_counted": question.crossing is not None} if found.traffic_left_out else {}),
     }
 
 
