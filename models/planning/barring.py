@@ -10,7 +10,7 @@ from .question import Option
 def meets(use: Use, option: Option) -> bool:
     """Does an option take this?"""
     enough = option.amount >= use.amount if use.or_more else option.amount == use.amount
-    return enough and option.kind == use.kind and option.parallel == use.parallel
+    return enough and option.kind == use.kind and use.parallel in (None, option.parallel)
 
 
 def bars(barred: Barred, design: Design) -> bool:

@@ -26,11 +26,11 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one component takes: its degrees, on so many accelerators of a kind, or also on more of them."""
+    """What one component takes: its degrees (None: whatever they are), on so many accelerators of a kind, or also on more of them."""
 
     kind: int
     amount: int
-    parallel: Parallel
+    parallel: Parallel | None
     or_more: bool = False
 
 

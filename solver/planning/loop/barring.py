@@ -34,8 +34,9 @@ def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve
     every = {name: design.options[name].amount for name in question.components}
     if not probing.is_impossible(every, False):
         return replace(this_alone(design), segments=design.segments)
-    if problem.job.laying is not None:
-        return this_alone(design)  # the dialect lays out all that it is told of, and as much of it as it is told
+    if problem.job.laying is not None:  # the dialect lays out all that it is told of, and as much of it as it is told
+        has_room = any(True for _ in problem.job.laying.laid(every, problem.cluster))
+        return this_alone(design) if has_room else _with_any_degrees(design)
     names = dict(every)
     # Which way a design keeps to, and what its terms come to, all components say together.
     for name in every if not (question.ways or problem.caps or problem.unlike) else ():
@@ -54,6 +55,12 @@ def _barred(design: Design, names: Iterable[str], least: Mapping[str, int]) -> B
         option = design.options[name]
         uses[name] = Use(option.kind, least.get(name, option.amount), option.parallel, name in least)
     return Barred(uses, inside_of(design, frozenset(uses)))
+
+
+def _with_any_degrees(design: Design) -> Barred:
+    """All designs of these sizes: what the framework has no room for it has none for whatever its degrees are."""
+    alone = this_alone(design)
+    return replace(alone, uses={name: replace(use, parallel=None) for name, use in alone.uses.items()})
 
 
 @dataclass

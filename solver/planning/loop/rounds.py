@@ -24,6 +24,7 @@ from ..search import Found, Price, Searched, search
 from ..sizes.settling import Settle
 from .barring import ruled_out, this_alone
 from .beside import ALTERNATIVES
+from .listed import as_listed
 from .placed import Placed
 from .told import over_budget
 from .traffic import Traffic
@@ -69,6 +70,8 @@ class Rounds:
         self.best: Placed | None = None
         self.closed = False
         """Is all that is better ruled out?"""
+        self.first: Question | None = None
+        """The question without what is ruled out."""
         self.ended = False
         """Was what a search had found until a Ctrl-C placed, or tried to be?"""
         self.search()
@@ -119,6 +122,9 @@ class Rounds:
             self.answer_interrupted,
             counting=self.counting,
         )
+        self.first = first = self.first or self.question
+        listed = (replace(each, design=as_listed(each.design, self.question, self.model, first)) for each in self.searched.found)
+        self.searched = replace(self.searched, found=tuple(listed))
         self.spent += self.searched.spent
         self.least = max(self.least, self.searched.bound or 0)
         self.structures = max(self.structures, self.searched.structures)

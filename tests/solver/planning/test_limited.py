@@ -45,7 +45,8 @@ def limited(seed: int, stages: bool) -> Question:
         uses = {}
         for name in its:
             option = random.choice(options[name])
-            uses[name] = Use(option.kind, option.amount, option.parallel, random.random() < 0.5)
+            parallel = option.parallel if random.random() < 0.7 else None
+            uses[name] = Use(option.kind, option.amount, parallel, random.random() < 0.5)
         inside_pairs = [pair for pair in pairs if set(pair) <= set(its) and random.random() < 0.3]
         barred.append(Barred(uses, frozenset(inside_pairs)))
     filling = frozenset(random.sample(names, min(2, len(names)))) if random.random() < 0.15 else frozenset()
@@ -90,7 +91,7 @@ def keeps(asked: Question, design: Design) -> bool:
             return False
     for each in asked.barred:
         met = all(
-            option.kind == use.kind and option.parallel == use.parallel
+            option.kind == use.kind and (use.parallel is None or option.parallel == use.parallel)
             and (option.amount >= use.amount if use.or_more else option.amount == use.amount)
             for name, use in each.uses.items()
             for option in (design.options[name],)
