@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
-from typing import Iterator, Mapping
+from typing import Iterator, Mapping, Sequence
 
 from ..machines.cluster import Cluster
 from ..placements.assignment import Runs
-from .layout import lay_out, rooms_of
+from .layout import Layout, Room, lay_out, rooms_of
 from .pool import Parts, Pool, Reserve
 
-MOST_TRIED = 256
-"""Combinations of shapes of several pools; more are not tried."""
+MOST_TRIED = 1024
+"""Layouts of the first pools, or of all, that are tried; of what needs more nobody knows whether it has room."""
+Shape = tuple[Parts, ...]
 
 
 @dataclass(frozen=True)
@@ -25,26 +25,41 @@ class Laying:
     pools: tuple[Pool, ...]
     reserves: tuple[Reserve, ...] = ()
 
-    def laid(self, sizes: Mapping[str, int], cluster: Cluster) -> Iterator[dict[str, Runs]]:
+    def laid(self, sizes: Mapping[str, int], cluster: Cluster) -> Iterator[dict[str, Runs] | None]:
         """The ranks of the components of every pool, for each way to give the open ones so many accelerators in equal parts.
 
-        `sizes` are those of the open pools, by the names of their first components. Fewer and larger parts come first.
+        `sizes` are those of the open pools, by the names of their first components. Fewer and larger parts come first. None is the
+        last where not all ways are tried.
         """
         rooms = rooms_of(cluster)
-        largest = max((room.free.bit_count() for room in rooms), default=0)
-        nodes = sum(len(room.nodes) for room in rooms if room.free)
-        shapes = [(pool.parts,) if pool.parts else tuple(_shapes(sizes[pool.components[0]], largest, nodes)) for pool in self.pools]
-        for number, parts in enumerate(product(*shapes)):
+        shapes = [[pool.parts] if pool.parts else list(_shapes(sizes[pool.components[0]], rooms)) for pool in self.pools]
+        for number, layout in enumerate(self._layouts(shapes, (), rooms)):
             if number == MOST_TRIED:
+                yield None
                 return
-            pools = [replace(pool, parts=its) for pool, its in zip(self.pools, parts)]
-            layout = lay_out(pools, rooms, self.reserves)
+            if len(layout.placed) == len(self.pools) and layout.short is None:
+                yield {name: layout.runs(pool.name) for pool in self.pools for name in pool.components}
+
+    def _layouts(self, shapes: Sequence[Sequence[Shape]], chosen: tuple[Shape, ...], rooms: Sequence[Room]) -> Iterator[Layout]:
+        """The layouts of the first pools, then of one more: what comes later never makes room for them."""
+        if len(chosen) == len(shapes):
+            return
+        for parts in shapes[len(chosen)]:
+            its = (*chosen, parts)
+            layout = lay_out([replace(pool, parts=each) for pool, each in zip(self.pools, its)], rooms, self.reserves)
+            yield layout
             if layout.short is None:
-                yield {name: layout.runs(pool.name) for pool in pools for name in pool.components}
+                yield from self._layouts(shapes, its, rooms)
 
 
-def _shapes(size: int, largest: int, nodes: int) -> Iterator[tuple[Parts, ...]]:
-    """Each part has a node of its own, as one that lies beside another of its pool would be the same as a larger one."""
-    for count in range(-(-size // max(largest, 1)), min(size, nodes) + 1):
-        if size % count == 0:
+def _shapes(size: int, rooms: Sequence[Room]) -> Iterator[Shape]:
+    """Equal parts, the fewest first; several of them may lie on one node, which a larger part has no room beside."""
+    free = [(room.free.bit_count(), len(room.nodes)) for room in rooms]
+    for count in range(1, size + 1):
+        if size % count == 0 and fitting(free, size // count) >= count:
             yield (Parts(size // count, count),)
+
+
+def fitting(free: Sequence[tuple[int, int]], size: int) -> int:
+    """How many parts of a size have room; `free` are (accelerators, nodes that have so many)."""
+    return sum(accelerators // size * nodes for accelerators, nodes in free)

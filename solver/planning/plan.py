@@ -12,6 +12,7 @@ from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ..sandbox.interrupts import was_heard
+from .after.own.own import Own
 from .after.own.own_ranks import own_of
 from .asked import asked
 from .asking.related import overlaps
@@ -52,7 +53,8 @@ def plan(
 def _answer(rounds: Rounds) -> Answer:
     """The best, with what is proved of it; why there is none."""
     question = asked(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
-    best, stopped, unplaceable = _or_own(rounds, question), rounds.stopped, rounds.unplaceable
+    own = own_of(rounds.problem, question, rounds.model) if rounds.problem.job.own else None
+    best, stopped, unplaceable = _or_own(rounds, question, own), rounds.stopped, rounds.unplaceable
     if best is None and stopped is not None:
         return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
     if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
@@ -60,7 +62,8 @@ def _answer(rounds: Rounds) -> Answer:
     if best is None:
         return nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
     known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
-    bound = min([best.price[0], *known, *rounds.unsure])
+    may_be = [rounds.price(own.priced)[0]] if own is not None and own.priced is not None and own.unclear else []
+    bound = min([best.price[0], *known, *rounds.unsure, *may_be])
     beside, unsure = others(rounds, best)
     full, filled = _filled(rounds, best, question)
     if filled:  # one that became as large as what it lies within makes this plan one of another structure
@@ -75,10 +78,9 @@ def _answer(rounds: Rounds) -> Answer:
     return replace(full.answer, planned=planned, findings=tuple(told))
 
 
-def _or_own(rounds: Rounds, question: Question) -> Placed | None:
+def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | None:
     """The best, or the file's own placement where that is no better: who has placed it so need not change it."""
     problem, best = rounds.problem, rounds.best
-    its = own_of(problem, question, rounds.model) if problem.job.own else None
     if its is None or its.priced is None or its.forbidden or (best is not None and rounds.price(its.priced) > best.price):
         return best
     if best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.own):

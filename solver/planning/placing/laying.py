@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.findings.finding import error
 from ....models.problem import Problem
 
@@ -21,14 +21,17 @@ def laid_out(place: Solve) -> Solve:
             return place(problem)
         sizes = {component.name: component.least for component in problem.components}
         last: Answer | None = None
+        names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
         for runs in laying.laid(sizes, problem.cluster):
+            if runs is None:
+                message = f"of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
+                return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
             components = tuple(replace(each, runs=runs[each.name]) if each.name in runs else each for each in problem.components)
             last = place(replace(problem, job=replace(job, components=components, laying=None, accepted={}, choices={})))
             if last.plan is not None:
                 return last
         if last is not None:
             return last
-        names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
         message = f"the parts of {names} have no room where the framework puts them"
         return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help="leave other sizes open"),), how="given")
 

@@ -17,12 +17,14 @@ class Own:
     priced : its design, run in the best parts that it allows; None where it has no price.
     why_not : why it has none; "" if it has one.
     forbidden : what the demands of the file refuse of it, each a sentence.
+    unclear : all that is against it is that the plan was not chosen among its counts: no demand and no rule says that it may not be so.
     bases : what its times rest on.
     """
 
     priced: Priced | None
     why_not: str = ""
     forbidden: tuple[str, ...] = ()
+    unclear: bool = False
     bases: tuple[Basis, ...] = ()
 
     def over(self, best: Priced) -> float | None:

@@ -47,9 +47,11 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     times = tuple(segment_times(model, question, design))
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
-    forbidden = (*reasons, *faults(replace(known, together=_demanded(problem, known), barred=()), model, design))
-    forbidden = forbidden or tuple(_broken(problem, question, design))
-    return Own(priced, forbidden=forbidden, bases=bases(problem, question, design))
+    known = replace(known, together=_demanded(problem, known), barred=())
+    forbidden = (*reasons, *faults(known, model, design))
+    broken = () if reasons else tuple(_broken(problem, question, design))
+    unclear = bool(forbidden) and not reasons and not broken and not any(faults(_with_offered(problem, known, design), model, design))
+    return Own(priced, forbidden=forbidden or broken, unclear=unclear, bases=bases(problem, question, design))
 
 
 def _refusals(problem: Problem, question: Question, design: Design) -> tuple[list[str], Question]:
@@ -60,6 +62,12 @@ def _refusals(problem: Problem, question: Question, design: Design) -> tuple[lis
             reasons.append(reason)
             options[name] = (*options[name], mine)
     return reasons, replace(question, options=options)
+
+
+def _with_offered(problem: Problem, question: Question, design: Design) -> Question:
+    """The question with the options of a design whose degrees its hints offer, whatever speaks against these counts."""
+    mine = {name: its for name, its in design.options.items() if its.parallel in problem.job.choices.get(name, (problem[name].parallel,))}
+    return replace(question, options={name: (*its, *([mine[name]] if name in mine else [])) for name, its in question.options.items()})
 
 
 def _demanded(problem: Problem, question: Question) -> frozenset[tuple[str, str]]:

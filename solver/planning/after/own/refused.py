@@ -18,6 +18,9 @@ def refused(problem: Problem, component: Component, amount: int) -> str:
     if not component.least <= amount <= component.most:
         most = "or more" if component.most >= UNBOUNDED else f"to {component.most}"
         return f"`{component.name}` is to have {component.least} {most} accelerators, not {amount}"
+    taken = problem.job.accepted.get(component.name)
+    if taken is not None and (amount, component.parallel) not in taken:
+        return f"the framework does not run `{component.name}` on {amount} with {component.parallel}: pools, batches or replicas do not divide so"
     timed = component.timed
     replicas = amount // component.parallel.replica
     if timed and timed.samples and (not replicas or timed.samples % replicas):

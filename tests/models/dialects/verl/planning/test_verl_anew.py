@@ -88,7 +88,17 @@ def test_own_ranks_that_the_cluster_has_no_room_for_are_no_comparison() -> None:
 def test_counts_are_the_same_part_of_some_nodes_that_verl_deals_its_batches_out_to() -> None:
     accepted = problem_of(HYBRID).job.accepted
     assert {amount for amount, _ in accepted["actor"]} == {1, 2, 4, 8, 16, 32}  # 256 x 8 samples do not divide among 24 ranks
-    assert {amount for amount, parallel in accepted["rollout"] if parallel == Parallel(4)} == {4, 8, 12, 16, 24, 32}
+    assert {amount for amount, parallel in accepted["rollout"] if parallel == Parallel(4)} == {4, 8, 12, 16, 20, 24, 28, 32}
+
+
+def test_several_parts_of_a_pool_on_one_node_are_proposed_and_kept() -> None:
+    text = HYBRID.replace("256", "192").replace("ppo_mini_batch_size: 64", "ppo_mini_batch_size: 96")
+    text = text.replace("nnodes: 1, n_gpus_per_node: 8", "nnodes: 3, n_gpus_per_node: 4")
+    assert 12 in {amount for amount, _ in problem_of(text, "1x8+1x4").job.accepted["actor"]}
+    answer = solve(of(text, "1x8+1x4"), sandbox=False)
+    assert answer.planned is not None
+    assert answer.planned.is_own and answer.planned.proved
+    assert answer.planned.best.design.accelerators == 12
 
 
 def test_the_files_own_parts_of_several_nodes_may_be_proposed() -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import placewright as pw
 import pytest
+from placewright.models.component import Component
+from placewright.models.parallel import UNDIVIDED
 from placewright.models.placements.assignment import compress, seats
 from placewright.models.planning.design import Design
 from placewright.models.planning.planned import Planned
+from placewright.models.planning.question import Option
 from placewright.models.problem import Problem
+from placewright.solver.planning import asked as question_room
 from placewright.solver.planning.after.own.own import Own
 from placewright.solver.planning.after.own.own_ranks import own, own_of
 from placewright.solver.planning.asked import asked
@@ -179,3 +183,32 @@ def test_the_files_own_is_not_the_plan_where_it_is_slower_or_refused(tmp_path: P
         sandbox=False,
     )
     assert apart.planned is not None and not apart.planned.is_own
+
+
+def test_no_plan_is_proved_the_best_beside_a_better_one_of_the_file_that_nothing_forbids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where counts are left out of a question that no demand and no rule speaks against, the file's own ranks of them are no worse proved."""
+    mine = on(problem(tmp_path, TIED.replace("8, seconds: {8: 60}", "1-8, seconds: {4: 90, 8: 60}")), {
+        "env": range(2), "rollout": range(2, 4), "actor": range(8)
+    })  # fmt: skip
+    every = question_room.options
+
+    def some(asked_for: Problem, component: Component, *others: Any) -> tuple[Option, ...]:
+        return tuple(each for each in every(asked_for, component, *others) if component.name != "actor" or each.amount < 8)
+
+    monkeypatch.setattr(question_room, "options", some)
+    answer = pw.solve(mine, sandbox=False)
+    assert answer.planned is not None
+    theirs = own(mine, answer.planned)
+    assert theirs is not None and theirs.priced is not None and theirs.unclear
+    assert theirs.priced.nanoseconds < answer.planned.best.nanoseconds
+    assert not answer.planned.proved and answer.planned.bound <= theirs.priced.nanoseconds
+
+
+def test_what_the_framework_does_not_run_is_told_as_that(tmp_path: Path) -> None:
+    mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
+    mine = replace(mine, job=replace(mine.job, accepted={"rollout": frozenset({(16, UNDIVIDED)})}))
+    found = priced(mine)
+    assert "the framework does not run `rollout` on 4 with tp 1: pools, batches or replicas do not divide so" in found.forbidden
+    assert not found.unclear
