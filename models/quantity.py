@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+from fractions import Fraction
+from typing import Union
 
 RANGE_PATTERN = r"^\s*0{0,8}[1-9][0-9]{0,8}\s*(-\s*[0-9]{1,9}\s*)?$"
 """What `read_range` takes, as JSON Schema says it: but for ranges that run backwards."""
@@ -10,16 +13,16 @@ MEMORY_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?[Bb])?)?\s*$"
 """What `read_memory` takes, as JSON Schema says it."""
 _RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", re.ASCII)
 _MEMORY = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*(TiB|GiB|MiB|TB|GB|MB|T|G|M)?\s*", re.IGNORECASE | re.ASCII)
-_MIB = {
+_MIB: dict[str, Union[int, Fraction]] = {
     "tib": 1024 * 1024,
     "gib": 1024,
     "mib": 1,
     "t": 1024 * 1024,
     "g": 1024,
     "m": 1,
-    "tb": 1e12 / 2**20,
-    "gb": 1e9 / 2**20,
-    "mb": 1e6 / 2**20,
+    "tb": Fraction(10**12, 2**20),
+    "gb": Fraction(10**9, 2**20),
+    "mb": Fraction(10**6, 2**20),
 }
 
 
@@ -47,7 +50,18 @@ def read_memory(text: str) -> int:
     match = _MEMORY.fullmatch(text)
     if not match:
         raise ValueError(f"`{text}` is not an amount of memory such as `70GiB`")
-    return -int(-float(match[1]) * _MIB[(match[2] or "GiB").lower()] // 1)
+    return math.ceil(Fraction(match[1]) * _MIB[(match[2] or "GiB").lower()])
+
+
+def read_rate(text: str) -> int | Fraction:
+    """MiB a second of an amount such as `50GiB` that cross in one, exactly; 0 is none. Raises ValueError with a sentence for a person."""
+    match = _MEMORY.fullmatch(text)
+    if not match:
+        raise ValueError(f"`{text}` is not an amount of memory such as `70GiB`")
+    rate = Fraction(match[1]) * _MIB[(match[2] or "GiB").lower()]
+    if 0 < rate < 1:
+        raise ValueError(f"`{text}` is less than 1 MiB a second")
+    return int(rate) if rate.denominator == 1 else rate
 
 
 def memory_text(mib: int) -> str:

@@ -16,7 +16,7 @@ from ..text.forms import fill
 from ..text.interpolation import UNRESOLVED
 from ..text.tree import Mapping as Map
 from ..text.tree import Value, leaves
-from ..text.values import Count, Mebibytes, OneOf, Word, or_list, several
+from ..text.values import Count, OneOf, Rate, Word, or_list, several
 from .circles import ARROW, WHOLE
 from .seconds import Duration
 from .topology import UNNAMED, named
@@ -39,10 +39,10 @@ class BudgetForm(_Strict):
 class BandwidthForm(_Strict):
     """How much crosses a level of the topology in a second; with it, what components send counts as time."""
 
-    node: Mebibytes = Field(default=0, description="an amount such as `50GiB`")
-    nvlink_domain: Mebibytes = Field(default=0, description="an amount such as `50GiB`")
-    rack: Mebibytes = Field(default=0, description="an amount such as `12GiB`")
-    zone: Mebibytes = Field(default=0, description="an amount such as `1GiB`")
+    node: Rate = Field(default=0, description="an amount such as `50GiB`")
+    nvlink_domain: Rate = Field(default=0, description="an amount such as `50GiB`")
+    rack: Rate = Field(default=0, description="an amount such as `12GiB`")
+    zone: Rate = Field(default=0, description="an amount such as `1GiB`")
 
 
 class PlanForm(_Strict):

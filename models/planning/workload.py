@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Mapping
 
 from ..findings.span import Span
@@ -86,7 +87,7 @@ class Workload:
     phases: tuple[str, ...] = PHASES
     aim: str = SECONDS
     budget: Budget = Budget()
-    bandwidth: Mapping[str, int] = field(default_factory=dict)
+    bandwidth: Mapping[str, int | Fraction] = field(default_factory=dict)
     heeds_estimates: bool = True
     assumed: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False)

@@ -6,16 +6,17 @@ values, so that an editor and `verify` agree. Shapes such as a placement text ar
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Collection
+from fractions import Fraction
+from typing import Annotated, Any, Collection, Union
 
-from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictBool, WithJsonSchema
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, StrictBool, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range
+from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, read_memory, read_range, read_rate
 
 __all__ = [
     "ALONE", "INSIDE", "LIST", "MAP", "TEXT", "UNKNOWN_WORD", "WORD", "Amount", "Count", "Degrees", "Index", "Labels", "Mebibytes", "Name", "Names", "Numbers",
-    "OneOf", "Percent", "RankText", "RankTexts", "StrictBool", "Word", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
+    "OneOf", "Percent", "Rate", "RankText", "RankTexts", "StrictBool", "Word", "or_list", "several", "text_or_list", "whole", "whole_schema", "word_or_map",
 ]  # fmt: skip
 
 TEXT, LIST, MAP, WORD = TAGS = "(text)", "(list)", "(map)", "(word)"
@@ -23,7 +24,8 @@ TEXT, LIST, MAP, WORD = TAGS = "(text)", "(list)", "(map)", "(word)"
 UNKNOWN_WORD = "unknown_word"
 """The type of pydantic's error where a value is none of a few words; its context holds these."""
 INSIDE = "inside"
-"""The type of pydantic's error of what stands inside a value that is read as a whole; its context holds the place there and what it takes."""
+"""The type of pydantic's error of what stands inside a value that is read as a whole; its context holds the place there and what it takes,
+and `of_key` where it is the key there that is wrong."""
 MAX_TEXT, MAX_DIGITS, LARGEST = 256, 9, 10**9 - 1
 MAX_DEGREES = 8
 
@@ -78,6 +80,12 @@ def _memory(value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(f"{shown(value)} is no amount of memory")
     return read_memory(str(value))
+
+
+def _rate(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(f"{shown(value)} is no amount of memory")
+    return read_rate(str(value))
 
 
 def several(value: object) -> object:
@@ -154,12 +162,15 @@ Degrees = Annotated[
     tuple[Count, ...], BeforeValidator(several), Field(min_length=1, max_length=MAX_DEGREES), or_list(_COUNT, minItems=1, maxItems=MAX_DEGREES)
 ]  # fmt: skip
 """A whole number, or several to choose from."""
+_AMOUNT: dict[str, Any] = {"anyOf": [{"type": "number", "minimum": 0, "maximum": LARGEST}, {"type": "string", "pattern": MEMORY_PATTERN}]}
 Mebibytes = Annotated[
     int,
     BeforeValidator(_memory),
-    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0, "maximum": LARGEST}, {"type": "string", "pattern": MEMORY_PATTERN}]}),
+    WithJsonSchema(_AMOUNT),
 ]
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
+Rate = Annotated[Union[int, Fraction], PlainValidator(_rate), WithJsonSchema(_AMOUNT)]
+"""MiB a second of an amount that crosses in one, exactly; a bare number is GiB."""
 Word = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_TEXT), WithJsonSchema(_WORD)]
 """A text; a number is taken as its digits."""
 RankText = Annotated[str, BeforeValidator(_text), Field(max_length=MAX_RANKS), WithJsonSchema(_RANKS)]

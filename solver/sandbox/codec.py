@@ -11,6 +11,7 @@ import types
 import typing
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import Any, Callable, Mapping, Union
 
 from ...models.machines.node import Node
@@ -35,7 +36,7 @@ class Form:
 
 
 class Codec:
-    """Writes and reads values of any type that is made of dataclasses, enumerations, sequences, sets, maps, ranges and plain values.
+    """Writes and reads values of any type that is made of dataclasses, enumerations, sequences, sets, maps, ranges, fractions and plain values.
 
     Parameters
     ----------
@@ -84,6 +85,8 @@ class Codec:
             return self._map(*arguments)
         if kind is range:
             return Form(_write_range, _read_range)
+        if kind is Fraction:
+            return Form(lambda value: [value.numerator, value.denominator], _read_fraction)
         if isinstance(kind, type) and issubclass(kind, Enum):
             return _enumeration(kind)
         if is_dataclass(kind):
@@ -208,6 +211,13 @@ def _list(data: object, length: int | None = None) -> list[Any]:
     if not isinstance(data, list) or (length is not None and len(data) != length):
         raise NotOurs(f"{data!r:.40} is no list of {'any' if length is None else length}")
     return data
+
+
+def _read_fraction(data: object) -> Fraction:
+    over, under = _list(data, 2)
+    if type(over) is not int or type(under) is not int or under < 1:
+        raise NotOurs(f"{data!r:.40} is no fraction")
+    return Fraction(over, under)
 
 
 def _write_range(value: range) -> list[int]:

@@ -124,3 +124,10 @@ def test_a_budget_that_is_too_small_is_pointed_at(budget: str, at: str, tmp_path
     file = tmp_path / "job.yaml"
     (finding,) = pw.solve(file).findings
     assert finding.span is not None and file.read_text(encoding="utf-8")[finding.span.start : finding.span.end] == at
+
+
+@pytest.mark.parametrize("rate", ["0.0009", "0.5MiB"])
+def test_less_than_a_mebibyte_a_second_is_no_bandwidth(rate: str, tmp_path: Path) -> None:
+    ((finding, text),) = told(tmp_path, f"{{bandwidth: {{node: {rate}}}}}")
+    assert finding.severity.value == "error" and text == rate
+    assert finding.message == f"`bandwidth.node` of `plan`: `{rate}` is less than 1 MiB a second"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -10,6 +11,7 @@ from placewright.models.link import Link
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem
+from placewright.models.quantity import read_rate
 from placewright.solver.planning import options as every_option
 from placewright.solver.planning.asked import asked
 from placewright.solver.planning.loop.traffic import Traffic
@@ -90,3 +92,13 @@ def test_nodes_are_a_level_of_their_own_where_no_other_is_named() -> None:
     plan_as_is = traffic.answered(answer.plan)
     assert plan_as_is.cluster == where
     assert "MiB of collectives across nodes" in {term.name for term in plan_as_is.terms}
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("0.1GiB", 30), ("102.4MiB", 30), ("1GiB", 3), ("3GiB", 1), ("0.7GiB", Fraction(30, 7)), ("1MiB", 3072)]
+)
+def test_a_bandwidth_is_what_is_written(written: str, seconds: Fraction | int) -> None:
+    """3 GiB take so long, and by less than a nanosecond a MiB more where that is no whole number of them."""
+    found = problem(cluster({"count": 2}, {"count": 2}), timed("actor", 4, 4, tp=2, traffic=3 * 1024))
+    (cost,) = Traffic(found, Workload(bandwidth={"node": read_rate(written)})).costs.values()
+    assert 0 <= 3 * 1024 * cost - seconds * SECOND < 3 * 1024

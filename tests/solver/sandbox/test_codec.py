@@ -9,6 +9,7 @@ import types
 import typing
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, Callable, Iterator, Sequence, Union
@@ -62,7 +63,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return st.builds(kind, **{field.name: values(hints[field.name]) for field in fields(kind)})
     small: dict[Any, st.SearchStrategy[Any]] = {
         int: st.integers(-(2**70), 2**70), str: TEXT, bool: st.booleans(), float: st.floats(allow_nan=False), type(None): st.none(),
-        range: st.builds(range, st.integers(), st.integers(), st.integers(1, 3)),
+        range: st.builds(range, st.integers(), st.integers(), st.integers(1, 3)), Fraction: st.fractions(max_denominator=64),
     }  # fmt: skip
     return small[kind]
 
@@ -162,12 +163,17 @@ def test_an_answer_comes_without_its_cluster_and_with_plain_runs() -> None:
     [
         (True, int), (1, str), (1.5, int), ("1", int), (None, int), ([1, 2], tuple[int]), ({"list": []}, tuple[int, ...]),
         ([1, 2, 0], range), ([1, 2], range), ("GREAT", Severity), (["a"], Node), ({"7": 1}, Union[int, range]), ([[1]], typing.Mapping[str, int]),
-        ({"short": []}, Sequence[int]), ([1, "x"], Sequence[int]), ({"short": [[[], 1], 7]}, Sequence[Run]),
+        ({"short": []}, Sequence[int]), ([1, "x"], Sequence[int]), ([1, 0], Fraction), ([1.5, 2], Fraction), ({"short": [[[], 1], 7]}, Sequence[Run]),
     ],
 )  # fmt: skip
 def test_data_that_is_no_value_of_the_type_is_refused(data: object, kind: Any) -> None:
     with pytest.raises(NotOurs):
         Codec().read(data, kind)
+
+
+def test_fractions_arrive_exactly() -> None:
+    for value in (Fraction(512, 5), 3):
+        assert Codec().read(Codec().write(value, Union[int, Fraction]), Union[int, Fraction]) == value
 
 
 def test_a_value_of_another_type_is_not_sent() -> None:
