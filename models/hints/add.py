@@ -18,6 +18,7 @@ from .amount import amount
 from .consistent import consistent
 from .estimate import unlikely
 from .forms import ComponentForm
+from .phases import misspelt_phases
 from .timed import contradicted, countless, timed
 from .where import relations_of, where
 
@@ -84,6 +85,7 @@ def add_hints(
     if count > MAX_CHOICES:
         message = f"{count} combinations of parallel degrees are open; at most {MAX_CHOICES} are tried"
         findings.append(error("PW121", next(iter(choices)), message, inner.span, help="leave fewer degrees open"))
+    findings += misspelt_phases(inner, faulty)
     unjudged = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
     gone = faulty - found.keys()
     relations = [relation for relation in relations if gone.isdisjoint(relation.components)]

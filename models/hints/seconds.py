@@ -36,6 +36,7 @@ Duration = Annotated[int, BeforeValidator(duration), WithJsonSchema(_NUMBER)]
 """Nanoseconds of a number of seconds such as ``59.9``."""
 
 
+_COUNTS = "counts of accelerators, such as `{8: 120, 16: 66}`"
 _SECONDS, _DEGREE = "a number such as `59.9`", "a whole number such as `2`"
 
 
@@ -79,6 +80,9 @@ _NOTHING = "nothing was measured"
 
 def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
     counts = [_is_count(str(key)) for key in value]
+    none = next((str(key) for key in value if not _is_count(str(key)) and not set(str(key)) - _OF_NUMBERS), None)
+    if none is not None:
+        raise _key_fault(f"`{none[:40]}` is neither a count of accelerators nor a phase", (none,))
     if any(counts) and not all(counts):
         raise ValueError("counts of accelerators stand beside phases, whose own counts stand below them")
     if all(counts):
@@ -87,10 +91,9 @@ def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
 
 
 def _of_phase(key: str, value: object) -> list[dict[str, object]]:
-    if not set(key) - _OF_NUMBERS:
-        raise ValueError(f"`{key[:40]}` is neither a count of accelerators nor a phase")
-    if isinstance(value, dict) and not all(_is_count(str(count)) for count in value):
-        raise ValueError(f"below `{key[:40]}` stand counts of accelerators, such as `{{8: 120}}`")
+    strange = next((str(count) for count in value if not _is_count(str(count))), None) if isinstance(value, dict) else None
+    if strange is not None:
+        raise _key_fault(f"below `{key[:40]}` stand counts of accelerators, such as `{{8: 120}}`", (key, strange))
     return _by_count(value, (key,)) if isinstance(value, dict) else [_row(value, (key,))]
 
 
@@ -99,7 +102,7 @@ def _by_count(value: dict[object, object], place: tuple[str, ...]) -> list[dict[
     if not value:
         raise _fault(_NOTHING, place)
     if none := next((str(key) for key in value if not int(str(key))), ""):
-        raise _fault(f"nothing is measured on {none} accelerators", (*place, none))
+        raise _key_fault(f"nothing is measured on {none} accelerators", (*place, none))
     return [{"accelerators": str(key), **_row(each, (*place, str(key)))} for key, each in value.items()]
 
 
@@ -115,6 +118,11 @@ def _row(value: object, place: tuple[str, ...]) -> dict[str, object]:
 def _fault(message: str, place: tuple[str, ...]) -> PydanticCustomError:
     """A fault of what stands at a place inside the value."""
     return PydanticCustomError(INSIDE, "{message}", {"message": message, "place": place, "takes": _SECONDS if place else ""})
+
+
+def _key_fault(message: str, place: tuple[str, ...]) -> PydanticCustomError:
+    """A fault of a key inside the value, which should be a count."""
+    return PydanticCustomError(INSIDE, "{message}", {"message": message, "place": place, "takes": _COUNTS, "of_key": True})
 
 
 def _is_count(key: str) -> bool:

@@ -59,7 +59,8 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
     if kind == UNKNOWN_WORD and (close := nearest(str(details["input"]), details["ctx"]["words"])):
         span = _deepest(value, place)
         return error(code or "PW105", subject, message, span, label="not known", help=f"write `{close}`", edit=Edit(span, close))
-    return error(code or "PW105", subject, message, _deepest(value, place), help=takes)
+    of_key = kind == INSIDE and details["ctx"].get("of_key")
+    return error(code or "PW105", subject, message, _key(value, place) if of_key else _deepest(value, place), help=takes)
 
 
 _OTHER_WORDS = dict.fromkeys(("gpus", "gpu", "num_gpus", "n_gpus", "devices"), "accelerators")

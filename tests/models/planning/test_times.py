@@ -12,8 +12,8 @@ WRONG = {
     "[{seconds: 3, accelerators: 8, phase: train}, {seconds: 4, accelerators: 8, phase: train}]": "`a` has two times for train on 8 accelerators",
     "[{seconds: 3, tp: 2, accelerator: H100}, {seconds: 4, tp: 2, accelerator: H100}]": "`a` has two times for 8 H100 with tp 2",
     "{8: 5, train: 3}": "`seconds` of the hints of `a`: counts of accelerators stand beside phases, whose own counts stand below them",
-    "{8.5: 3}": "`seconds` of the hints of `a`: `8.5` is neither a count of accelerators nor a phase",
-    "{-8: 3}": "`seconds` of the hints of `a`: `-8` is neither a count of accelerators nor a phase",
+    "{8.5: 3}": "`seconds.8.5` of the hints of `a`: `8.5` is neither a count of accelerators nor a phase",
+    "{-8: 3}": "`seconds.-8` of the hints of `a`: `-8` is neither a count of accelerators nor a phase",
     "{}": "`seconds` of the hints of `a`: nothing was measured",
     "[]": "`seconds` of the hints of `a`: nothing was measured",
     "{train: {}}": "`seconds.train` of the hints of `a`: nothing was measured",
@@ -21,7 +21,7 @@ WRONG = {
     "{8: abc}": "`seconds.8` of the hints of `a`: `abc` is no number of seconds",
     "{train: {8: -1}}": "`seconds.train.8` of the hints of `a`: -1 seconds are no time: more than 0 are meant, and at most 10,000,000",
     "{8: 3, 0: 4}": "`seconds.0` of the hints of `a`: nothing is measured on 0 accelerators",
-    "{train: {infer: 3}}": "`seconds` of the hints of `a`: below `train` stand counts of accelerators, such as `{8: 120}`",
+    "{train: {infer: 3}}": "`seconds.train.infer` of the hints of `a`: below `train` stand counts of accelerators, such as `{8: 120}`",
 }
 RIGHT = [
     "[{seconds: 3, accelerators: 8}, {seconds: 3, accelerators: 8}]",
@@ -55,3 +55,21 @@ def test_a_time_that_is_none_is_pointed_at(seconds: str, at: str, tmp_path: Path
     (finding,) = [each for each in pw.verify(file).findings if each.severity.value == "error"]
     assert finding.span is not None and text[finding.span.start : finding.span.end] == at
     assert finding.help == "write a number such as `59.9`"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "at"),
+    [
+        ("{-8: 80}", "-8"),
+        ("{8.5: 80}", "8.5"),
+        ("{0: 80}", "0"),
+        ("{8: 80, 0: 90}", "0"),
+        ("{train: {8: 80, x: 90}}", "x"),
+        ("{8: fast}", "fast"),
+    ],
+)
+def test_the_word_that_is_wrong_is_pointed_at(seconds: str, at: str, tmp_path: Path) -> None:
+    text = f"cluster: 2x8xH100\ncomponents:\n  a: {{accelerators: 8, seconds: {seconds}}}\n"
+    (tmp_path / "job.yaml").write_text(text, encoding="utf-8")
+    (found,) = pw.verify(tmp_path / "job.yaml").findings
+    assert found.span is not None and text[found.span.start : found.span.end] == at
