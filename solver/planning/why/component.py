@@ -89,7 +89,7 @@ def _too_large(component: Component, its: tuple[Option, ...], question: Question
         return None
     need, have = min(need for need, _ in known), max(limit for _, limit in known)
     told = f"it needs {write_memory(need)} on each accelerator, whatever its count and degrees; there are {write_memory(have)}"
-    return _impossible(component, "memory", told, "higher degrees, where its model has them, need less on each", [need, have])
+    return _impossible(component, "memory", told, "write less, if it needs less with other degrees, or let it use accelerators that have more", [need, have])
 
 
 def _impossible(component: Component, field: str, told: str, help_text: str, witnesses: list[int] | None = None) -> Finding:

@@ -13,6 +13,7 @@ from ....models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SE
 from ....models.problem import Problem
 from ....models.quantity import write_memory
 from ...refuting.contradicted import contradicted
+from ...wording import plural
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..search import Searched, search
@@ -124,7 +125,7 @@ def _more(question: Question, workload: Workload, searched: Ask) -> Change | Non
         told = f"{need} accelerators would be enough, and those that each component may use do not go together"
         return Change(told, "let components use other nodes, or add some", (need, have))
     return Change(
-        f"at least {need} accelerators are needed at the same time, there are {have}", f"add {need - have} accelerators", (need, have)
+        f"at least {need} accelerators are needed at the same time, there are {have}", f"add {need - have} {plural('accelerator', need - have)}", (need, have)
     )
 
 
