@@ -16,6 +16,7 @@ from .reasoning import CRITICS, INFERENCE
 
 _KNOWN = frozenset((*COMMON, *INFERENCE, CRITICS))
 """Components that RLinf's programs may have, besides those that a file places."""
+_BY_KEY = {key: name for name, key in BY_ENVIRONMENTS.items()}
 
 
 def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
@@ -28,7 +29,11 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
     known = [f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE, CRITICS))] + list(BY_ENVIRONMENTS.values())
     for entry in entries:
         name = entry.key.text
-        if name in known or (name.removesuffix(COST) in _KNOWN and name.endswith(COST)):
+        whose = name.removesuffix(COST) if name.endswith(COST) else _BY_KEY.get(name, "")
+        if whose in _KNOWN and whose not in placed and whose not in (*INFERENCE, CRITICS):
+            message = f"`{KEY}.{name}` is not used: the file places no `{whose}`"
+            notes.info("PW104", KEY, message, entry.key.span, "", f"place `{whose}`, or drop it; a profile may serve several files")
+        if name in known or whose in _KNOWN:
             continue
         close = nearest(name, known)
         message = f"`{KEY}.{name}` belongs to no component of the file: it is ignored"

@@ -22,9 +22,16 @@ def test_a_key_of_the_profile_that_belongs_to_nothing(read: Read, key: str, mean
     assert finding.severity.value == "warning" and (finding.edit and finding.edit.text) == meant
 
 
-@pytest.mark.parametrize("key", ["reward_cost", "critic_cost", "env_cost", "critic_inference_cost", "env_profile_data"])
-def test_what_other_files_of_rlinf_have_is_no_slip(read: Read, key: str) -> None:
-    """The same profile serves jobs with a critic, or without."""
+@pytest.mark.parametrize(("key", "whose"), [("critic_cost", "critic"), ("env_cost", "env"), ("env_profile_data", "env")])
+def test_what_other_files_of_rlinf_have_is_no_slip_but_not_used(read: Read, key: str, whose: str) -> None:
+    """The same profile serves jobs with a critic, or without: that is a remark."""
+    (finding,) = told(read, text().replace("actor_cost: 40", f"actor_cost: 40, {key}: 3"))
+    assert finding.severity.value == "info" and finding.edit is None
+    assert finding.message == f"`profile_data.{key}` is not used: the file places no `{whose}`"
+
+
+@pytest.mark.parametrize("key", ["reward_cost", "critic_inference_cost", "actor_inference_cost"])
+def test_of_what_is_placed_or_is_a_part_of_it_nothing_is_said(read: Read, key: str) -> None:
     assert not told(read, text().replace("actor_cost: 40", f"actor_cost: 40, {key}: 3"))
 
 
