@@ -15,7 +15,7 @@ from ..models.report import Report
 from .advice import ADVICE
 from .check import check
 from .mended import mended
-from .rules.amounts.model_divides import ModelDivides
+from .rules.amounts.model_divides import ModelDivides, is_open
 from .unchecked import unchecked
 
 
@@ -31,11 +31,12 @@ def check_given(problem: Problem) -> tuple[Finding, ...]:
 
 
 def check_degrees(problem: Problem) -> Iterator[Finding]:
-    """Models that do not divide by the degrees of components that are still to be placed: where the degrees are not open, no placement helps."""
-    rule, open_ = ModelDivides(), problem.job.choices
-    for use in rule.subjects(problem):
-        if use[0].runs is None and use[0].name not in open_:
-            yield from rule.check(problem, use, problem.given())
+    """Models that do not divide by the degrees of components that are still to be placed: where a degree is not open, no placement helps."""
+    rule = ModelDivides()
+    for component, card, splits in rule.subjects(problem):
+        same = tuple(split for split in splits if not is_open(problem, component, split))
+        if component.runs is None and same:
+            yield from rule.check(problem, (component, card, same), problem.given())
 
 
 def advise(problem: Problem) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Callable
 
 from ...models.answer import Answer
@@ -28,10 +29,13 @@ def answering(
     """
 
     def answer(problem: Problem) -> Answer:
+        from .dividing import dividing
+
         workload = problem.job.workload
         if workload is None or all(each.runs is not None for each in problem.components if each.timed):
-            return place(problem) if workload is None or not workload.bandwidth else _with_traffic(problem, workload, place)
-        from .dividing import dividing
+            if workload is None or not workload.bandwidth:
+                return dividing(place)(problem)
+            return dividing(partial(_with_traffic, workload=workload, place=place))(problem)
         from .memory.preferring import preferring
         from .nesting import nesting
         from .placing.laying import laid_out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator
+from typing import Callable, Iterator, Mapping
 
 from ...models.answer import IMPOSSIBLE, Answer
 from ...models.component import Component, Parallel
@@ -12,6 +12,7 @@ from ...models.model_cards.card import ModelCard
 from ...models.model_cards.use import WORDS, Split
 from ...models.planning.planned import Planned
 from ...models.problem import Problem
+from ..rules.amounts.model_divides import is_open
 
 CODE = "PW404"
 Plan = Callable[[Problem], Answer]
@@ -25,9 +26,9 @@ def dividing(plan: Plan) -> Plan:
         answer = plan(even or problem)
         if even is not None and answer.verdict == IMPOSSIBLE:
             even, answer = None, plan(problem)
-        if answer.planned is None:
+        if answer.planned is None and answer.plan is None:
             return answer
-        told = (*_torn(problem, answer.planned), *(_left_out(problem, even) if even else ()))
+        told = (*_torn(problem, answer), *(_left_out(problem, even) if even else ()))
         return replace(answer, findings=(*answer.findings, *told))
 
     return planned
@@ -43,7 +44,7 @@ def evenly(problem: Problem) -> Problem | None:
         its = problem.job.choices.get(component.name, ())
         runs = component.name in problem.job.own
         kept = tuple(each for each in its if (runs and each == component.parallel) or not any(_uneven(problem, component, each)))
-        if kept and component.timed and len(kept) < len(its):
+        if kept and len(kept) < len(its):
             found[component.name] = kept
     return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **found})) if found else None
 
@@ -64,22 +65,29 @@ def _card(problem: Problem, name: str) -> ModelCard | None:
 
 
 def _uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterator[Split]:
-    """What of its model does not divide by degrees of its own."""
+    """What of its model does not divide by those of its degrees that were open."""
     card = _card(problem, component.name)
     for split in problem.job.models[component.name].splits if card is not None else ():
         amount = getattr(card, split.what)
-        if split.size is None and amount and not split.fits(amount, split.of(parallel)):
+        if amount and is_open(problem, component, split) and not split.fits(amount, split.of(parallel)):
             yield split
 
 
-def _torn(problem: Problem, planned: Planned) -> Iterator[Finding]:
-    """What does not divide by the degrees that were chosen, of components that had others to choose from."""
-    for name, option in planned.best.design.options.items():
+def _chosen(problem: Problem, answer: Answer) -> Mapping[str, Parallel]:
+    """The degrees of an answer, of components that had others to choose from."""
+    if answer.planned is not None:
+        return {name: option.parallel for name, option in answer.planned.best.design.options.items() if name in problem.job.choices}
+    return {name: its for name, its in answer.plan.degrees.items() if name in problem.job.choices} if answer.plan else {}
+
+
+def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
+    """What does not divide by the degrees that were chosen; of one that is not open `verify` says it of the file."""
+    for name, parallel in _chosen(problem, answer).items():
         component, card = problem[name], _card(problem, name)
-        if name in problem.job.choices and not (name in problem.job.own and option.parallel == component.parallel):
-            for split in _uneven(problem, component, option.parallel):
+        if not (name in problem.job.own and parallel == component.parallel):
+            for split in _uneven(problem, component, parallel):
                 what = f"{getattr(card, split.what)} {WORDS[split.what]}"
-                message = f"the plan has {split.degree} {split.of(option.parallel)} for `{name}`, among which its {what} do not divide"
+                message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {what} do not divide"
                 advice = f"leave a {split.degree} open that divides them, if what runs it takes no others"
                 yield warning(CODE, name, message, component.span("parallel"), help=advice)
 

@@ -96,6 +96,11 @@ class ModelDivides:
         return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
 
 
+def is_open(problem: Problem, component: Component, split: Split) -> bool:
+    """Is the degree that divides this left to choose? Others may be where it is not."""
+    return len({split.of(parallel) for parallel in problem.job.choices.get(component.name, ())}) > 1
+
+
 def _left(card: ModelCard, split: Split, degree: int) -> int:
     """How much would be left over; 0 if it divides or the number is not known."""
     whole, beyond = divmod(getattr(card, split.what), split.within)

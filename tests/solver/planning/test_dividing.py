@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 
 import placewright as pw
+import pytest
 from placewright.models.answer import Answer
 from placewright.models.findings.finding import Severity
 from placewright.models.model_cards.of_file import read_model_config
 from placewright.models.model_cards.resolve import with_models
+from placewright.models.reading import Reading
 from placewright.solver.planning.after.own.given import given
+from placewright.solver.verify import verify
 
 ROWS = "{accelerators: 8, pp: 1, seconds: 100}, {accelerators: 8, pp: 2, seconds: 60}, {accelerators: 8, pp: 4, seconds: 20}"
 LAYERS = 30
@@ -75,3 +78,36 @@ def test_given_ranks_are_compared_with_what_would_be_planned(tmp_path: Path) -> 
     account = given(problem)
     assert account is not None
     assert {each.parallel.pp for each in account.planned.question.options["actor"]} == {2}
+
+
+def untimed(folder: Path, hints: str) -> Reading:
+    """One trained component without times of a model with 30 layers."""
+    file = folder / "job.yaml"
+    file.write_text(f"cluster: 2x8xH100\ncomponents:\n  actor: {{{hints}, estimate: {{heads: 20, layers: {LAYERS}}}}}\n")
+    return pw.load(file)
+
+
+def test_without_times_too_layers_that_do_not_divide_are_chosen_only_where_nothing_else_is(tmp_path: Path) -> None:
+    answer = pw.solve(untimed(tmp_path, "accelerators: 6-14, parallel: {tp: [1, 2], pp: [7, 3]}"), sandbox=False)
+    assert answer.plan is not None and answer.plan.degrees["actor"].pp == 3
+    assert told(answer) == [(Severity.INFO, "no plan with pp 7 of `actor` was looked at: its 30 layers do not divide so")]
+    answer = pw.solve(untimed(tmp_path, "accelerators: 8, parallel: {pp: [4, 8]}"), sandbox=False)
+    assert answer.plan is not None
+    pp = answer.plan.degrees["actor"].pp
+    assert told(answer) == [(Severity.WARNING, f"the plan has pp {pp} for `actor`, among which its 30 layers do not divide")]
+
+
+@pytest.mark.parametrize("times", ["", ", seconds: {8: 100}"])
+@pytest.mark.parametrize("tp", ["1", "[1, 2]"])
+def test_of_a_degree_that_is_not_open_the_file_is_warned_once_whatever_else_is_open(tmp_path: Path, tp: str, times: str) -> None:
+    reading = untimed(tmp_path, f"accelerators: 8, parallel: {{tp: {tp}, pp: [4]}}{times}")
+    (finding,) = [each for each in verify(reading, open_too=False).findings if each.code == "PW404"]
+    assert finding.severity is Severity.WARNING
+    assert finding.message.startswith("the 30 layers of `actor.estimate` do not divide among pp 4 of actor")
+    answer = pw.solve(reading, sandbox=False)
+    assert answer.plan is not None and told(answer) == []
+
+
+def test_a_proved_fault_of_a_degree_that_is_not_open_is_an_error_whatever_else_is_open(tmp_path: Path) -> None:
+    (finding,) = verify(untimed(tmp_path, "accelerators: 8, parallel: {tp: 8, pp: [1, 2]}")).errors
+    assert finding.message.startswith("the 20 attention heads of `actor.estimate` do not divide among tp 8 of actor")
