@@ -34,8 +34,8 @@ HURRIED = 8
 """Structures that are looked at once more where the time is over and nothing was found."""
 MANY = 64
 """Arrangements from which on it is looked first at what any cut of them costs."""
-UNCUT = 0.5
-"""The share of all time after which this is done no longer as long as nothing was found."""
+UNCUT, SURE = 0.5, 0.75
+"""The shares of all time after which this is done no longer, until one of the cheapest is looked at and from then on."""
 BEGUN = 2
 """Structures of an arrangement that show what can be had, before the next arrangement is looked at."""
 
@@ -104,6 +104,8 @@ class _Run:
         self._sight = Sight(question, model, excluded, skip, self._spend)
         self.unseen: Price | None = self._sight.at_least()
         """What structures cost at least that nobody looked at; None if there are none, or none that can be among the best."""
+        self.least: Price = (0, 0)
+        """What was told that no design costs less than."""
         self.open: list[Candidate] = []
         self.best: list[Found] = []
         """The best design of each of the best structures, the best first: one more than what is asked for."""
@@ -118,26 +120,41 @@ class _Run:
         many = len(waiting) > MANY and self.model.full and not self.model.by_phase
         for floor, arrangement in self._cheapest_first(waiting) if many else ((self._sight.at_least(), each) for each in waiting):
             self.unseen = min(floor, self._sight.at_least()) if cut else floor
-            found = list(self._sight.of(arrangement))
-            self.open += found
-            if many:
-                self._begin_first(found)
+            self._open(arrangement, floor, begin=many)
             if self.spent >= self.limit:
                 break
         else:
             self.unseen = self._sight.at_least() if cut else None
 
+    def _open(self, arrangement: Arrangement, floor: Price, begin: bool) -> None:
+        """Opens its structures, none of which costs less than `floor`. `begin`: the cheapest at first sight are searched at once."""
+        found = list(self._sight.of(arrangement))
+        for one in found:
+            one.floor = max(one.floor, floor)
+        self.open += found
+        for one in sorted(found, key=lambda each: (each.floor, each.number))[:BEGUN] if begin else ():
+            if self._can_be_better(one):
+                self._look_at(one)
+
     def _cheapest_first(self, waiting: Sequence[Arrangement]) -> Iterator[tuple[Price, Arrangement]]:
-        """Arrangements that can be among the best, by what any cut of them costs at least."""
+        """Arrangements that can be among the best, by what any cut of them costs at least; and what none that is left costs less than.
+
+        First of all the one that has most together of those that can have a design, which shows at once what can be had.
+        """
         open_ = [(each.floor, each.number, each) for each in self._sight.uncut(waiting)]
+        if open_:
+            yield min(open_)[0], open_.pop(0)[2].arrangement
         heapify(open_)
+        some = False
         while open_:
             floor, _, one = heappop(open_)
             if self._bar is not None and floor >= self._bar:
                 return
-            if one.looked or self.spent >= self.limit * (1 if self.best else UNCUT):
+            if one.looked or self.spent >= self.limit * (SURE if some else UNCUT):
+                some = True
                 yield floor, one.arrangement
                 continue
+            self.unseen = floor  # there is time left: all arrangements are known
             self._heed()
             self.spent += SPENT * one.look(self._bar, PORTION)
             if one.possible:
@@ -152,7 +169,7 @@ class _Run:
             floors = [each.floor for each in self.open if not each.proved and self._can_be_better(each)]
             floors += [self.unseen] if self.unseen is not None else []
             best = self.best[0].price if self.best else None
-            bound = min([*floors, *([best] if best is not None else [])], default=(0, 0))
+            bound = self.least = max(self.least, min([*floors, *([best] if best is not None else [])], default=(0, 0)))
             by_time = self.question.aim == SECONDS
             held = 0 if by_time else self.question.held
             self._counting(Counting(by_time, best[0] + held if best else None, bound[0] + held, now - self._began))
@@ -162,11 +179,6 @@ class _Run:
         self._heed()
         self.spent += seconds
         return self.spent < self.limit
-
-    def _begin_first(self, found: list[Candidate]) -> None:
-        for one in sorted(found, key=lambda each: (each.floor, each.number))[:BEGUN]:
-            if self._can_be_better(one):
-                self._look_at(one)
 
     def divide(self) -> None:
         """Searches the counts and degrees of each structure, as far as they can be among the best: the one that could be best goes first."""
@@ -260,4 +272,5 @@ class _Run:
         why = stopped if unproved else None
         counted = (sum(each.possible for each in self.open), sum(each.searched for each in self.open))
         bound = min([*unproved, *(each.price[0] for each in found[:1])], default=None)
+        bound = None if bound is None else max(bound, self.least[0])
         return Searched(found, bound, not unproved, counted, self.spent, why)

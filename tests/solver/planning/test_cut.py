@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Kind, Option, Question, Task
+from placewright.models.planning.workload import SECONDS
+from placewright.solver.planning import search as searching
 from placewright.solver.planning.candidates import sight
 from placewright.solver.planning.candidates.candidate import Candidate
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.counting import Counting
 from placewright.solver.planning.search import Searched, search
 
 from .questions import question
@@ -78,6 +81,36 @@ def test_a_limit_is_kept_where_much_is_to_be_listed(limit: int) -> None:
     cut = search(asked, model, limit=limit, count=4)
     assert cut.spent < limit + 0.5 and cut.best is not None
     must_be_true(asked, "stages", cut, search(asked, model, count=4))
+
+
+def test_what_is_told_of_all_designs_holds_and_never_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "NOW_AND_THEN", -1.0)
+    told: list[Counting] = []
+    words = 0
+    for seed in range(20):
+        for name in ("stages", "stream"):
+            asked, model = question(seed, name == "stages"), cost_model(name)
+            whole = search(asked, model, count=COUNT)
+            for many, limit in ((64, 10.0), (0, 10.0), (0, 0.005)):
+                monkeypatch.setattr(searching, "MANY", many)
+                told.clear()
+                cut = search(asked, model, limit, count=COUNT, counting=told.append)
+                bounds, held = [now.bound for now in told], 0 if asked.aim == SECONDS else asked.held
+                assert bounds == sorted(bounds), (seed, name)
+                assert cut.bound is None or cut.bound >= max(bounds, default=held) - held, (seed, name)
+                must_be_true(asked, name, cut, whole)
+                words += len(told)
+    assert words > 1000
+
+
+@pytest.mark.parametrize("seed", [0, 8])
+def test_more_time_finds_nothing_worse(seed: int) -> None:
+    """Of very many arrangements, the one that has most together is looked at first, however short the time is."""
+    asked, before = branched(7, 64, seed, 8), None
+    for limit in (0.003, 0.03, 0.3, 3.0):
+        best = search(asked, cost_model("stream"), limit, count=4).best
+        assert best is not None and (before is None or best.price <= before)
+        before = best.price
 
 
 def test_what_fits_nowhere_is_known_at_once() -> None:
