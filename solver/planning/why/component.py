@@ -89,7 +89,8 @@ def _too_large(component: Component, its: tuple[Option, ...], question: Question
         return None
     need, have = min(need for need, _ in known), max(limit for _, limit in known)
     told = f"it needs {write_memory(need)} on each accelerator, whatever its count and degrees; there are {write_memory(have)}"
-    return _impossible(component, "memory", told, "write less, if it needs less with other degrees, or let it use accelerators that have more", [need, have])
+    help_text = "`memory` is taken as it is written with any degrees: write what it is with higher ones, or let it use accelerators with more"
+    return _impossible(component, "memory", told, help_text, [need, have])
 
 
 def _impossible(component: Component, field: str, told: str, help_text: str, witnesses: list[int] | None = None) -> Finding:
