@@ -43,7 +43,8 @@ def whatif(
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
-    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words)]
+    accepted_on = question.reading.accepted_on if question.reading else None
+    changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, accepted_on)]
     if change:
         if not isinstance(file, (str, Path)):
             raise TypeError(f"settings change a file that is named by its path, not a {type(file).__name__}")

@@ -87,7 +87,8 @@ def whatif(
     from ..solver.pricing.changes import dropped, each_dropped, on_other_machines
 
     try:
-        changes = [*dropped(reading.problem, drops), *on_other_machines(reading.problem, machines_changed, losses)]
+        elsewhere = on_other_machines(reading.problem, machines_changed, losses, reading.accepted_on)
+        changes = [*dropped(reading.problem, drops), *elsewhere]
     except UnusableInput as problem:
         if form != "json":
             raise

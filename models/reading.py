@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Callable
+from typing import Callable, Mapping
 
 from .derivation import Derivation
 from .findings.finding import Finding, Severity, Unchecked
+from .machines.cluster import Cluster
+from .parallel import Parallel
 from .problem import Problem
 from .text.document import Document
 from .text.source import Source
+
+Accepted = Mapping[str, frozenset[tuple[int, Parallel]]]
+"""Component -> the counts, with degrees, that its framework takes (`Job.accepted`)."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +22,8 @@ class Reading:
     """A file, read. `problem` is None where the findings left nothing to reason about.
 
     `anew` reads the file once more with the ranks of the components left open that are planned by their times, whose own ranks then are in
-    `Job.own`; None where no component has both. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
+    `Job.own`; None where no component has both. `accepted_on` reads it on other machines, and gives what `Job.accepted` is there; None
+    where that is the same. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
     """
 
     document: Document
@@ -27,6 +33,7 @@ class Reading:
     unchecked: tuple[Unchecked, ...] = ()
     derivations: tuple[Derivation, ...] = ()
     anew: Callable[[], Reading] | None = field(default=None, compare=False, repr=False)
+    accepted_on: Callable[[Cluster], Accepted] | None = field(default=None, compare=False, repr=False)
 
     @property
     def source(self) -> Source:

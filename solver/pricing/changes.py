@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from dataclasses import replace
+from typing import Callable, Sequence
 
-from ...models.findings.finding import Finding, UnusableInput
+from ...models.findings.finding import Finding, UnusableInput, error
+from ...models.machines.cluster import Cluster
 from ...models.problem import AMOUNT, Problem
+from ...models.reading import Accepted
 from ..refuting.droppable import can_be_dropped
 from .machines import with_machines, without_named
 from .named import called, names
@@ -28,8 +31,13 @@ def dropped(problem: Problem, texts: Sequence[str]) -> list[Named]:
     return [(f"without {text}", without(problem, each)) for text, each in found if not isinstance(each, Finding)]
 
 
-def on_other_machines(problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]]) -> list[Named]:
-    """The question with each change of the nodes, such as `+4x8xH100`, and without nodes that are named. Raises UnusableInput."""
+def on_other_machines(
+    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], accepted_on: Callable[[Cluster], Accepted] | None = None
+) -> list[Named]:
+    """The question with each change of the nodes, such as `+4x8xH100`, and without nodes that are named. Raises UnusableInput.
+
+    `accepted_on` says which counts the framework takes there; without it nothing is known of counts on more nodes where that matters.
+    """
     found: list[Named] = []
     findings: list[Finding] = []
     for text in nodes:
@@ -38,6 +46,13 @@ def on_other_machines(problem: Problem, nodes: Sequence[str], losses: Sequence[S
             findings.append(changed)
         else:
             found.append((f"--nodes {text}", changed))
+        if (
+            isinstance(changed, Problem)
+            and problem.job.accepted
+            and accepted_on is None
+            and len(changed.cluster.nodes) > len(problem.cluster.nodes)
+        ):
+            findings.append(_not_known(text))
     for words in losses:
         left = without_named(problem, words)
         if isinstance(left, tuple):
@@ -45,7 +60,14 @@ def on_other_machines(problem: Problem, nodes: Sequence[str], losses: Sequence[S
         else:
             found.append((f"--lose {','.join(words)}", left))
     _refuse(findings)
-    return found
+    if accepted_on is None or not problem.job.accepted:
+        return found
+    return [(name, replace(each, job=replace(each.job, accepted=accepted_on(each.cluster)))) for name, each in found]
+
+
+def _not_known(text: str) -> Finding:
+    message = f"`{text[:80]}`: which counts its framework takes on more nodes is read from a file, and this job is none"
+    return error("PW609", "", message, help="name the file")
 
 
 def _refuse(findings: Sequence[Finding]) -> None:

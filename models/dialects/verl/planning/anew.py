@@ -16,7 +16,7 @@ from ....planning.usual import as_it_runs, said_of_plan, usual_order
 from ....planning.workload import Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
-from ....reading import Reading
+from ....reading import Accepted, Reading
 from ..entries import Kind
 from ..pools.declared import FIT
 from ..setup import Setup
@@ -42,15 +42,21 @@ def anew(read: Read, machines: Cluster | AsDeclared | None) -> Reading:
         return found
     job, cluster = found.problem.job, found.problem.cluster
     open_ = {each.name for each in job.components if each.runs is None}
+    if job.laying is None and job.workload is None and found.failed:
+        return found  # what is planned could not be read, which is told where that stands
     if job.laying is None:
         placed = replace(found.problem, job=replace(job, workload=None))
         return replace(found, problem=placed, findings=(*found.findings, _nothing_planned(found)))
     fits = before.problem.cluster is cluster or before.problem.cluster == cluster
     own = {each.name: each.runs for each in before.problem.components if fits and each.runs is not None and each.name in open_}
     assumed = [each for each in before.unchecked if each.rule == FIT and not each.subject and each not in found.unchecked]
-    return replace(
-        found, problem=replace(found.problem, job=replace(job, own=own)), unchecked=(*found.unchecked, *assumed)
-    )  # fmt: skip
+
+    def accepted_on(other: Cluster) -> Accepted:
+        there = read(other, True).problem
+        return there.job.accepted if there is not None else {}
+
+    problem = replace(found.problem, job=replace(job, own=own))
+    return replace(found, problem=problem, unchecked=(*found.unchecked, *assumed), accepted_on=accepted_on)
 
 
 def _nothing_planned(reading: Reading) -> Finding:

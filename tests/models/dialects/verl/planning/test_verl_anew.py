@@ -6,8 +6,10 @@ from typing import Callable
 
 import pytest
 from placewright.front import solve
+from placewright.further import whatif
 from placewright.models.component import DISJOINT
 from placewright.models.dialects.load import read
+from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.parallel import Parallel
@@ -196,3 +198,27 @@ def test_a_program_whose_pools_have_no_sizes_of_their_own_is_not_planned_and_say
     assert [each.code for each in reading.findings if "choose no ranks" in each.message] == ["PW604"]
     assert reading.problem is not None
     assert all(each.runs is not None for each in reading.problem.components)
+
+
+@pytest.mark.parametrize(("text", "name"), [(HYBRID, "train.yaml"), (SEPARATE, "run.sh")], ids=["one pool", "two pools"])
+def test_more_and_fewer_machines_are_asked_of_as_if_the_file_were_read_there(text: str, name: str) -> None:
+    def alone(cluster: str) -> int:
+        planned = solve(problem_of(text, cluster, name), sandbox=False).planned
+        assert planned is not None
+        return planned.best.nanoseconds
+
+    found = whatif(of(text, "2x8", name=name), nodes=["+2x8", "-1"], sandbox=False)
+    takes = [each.answer.planned.best.nanoseconds for each in found.after if each.answer.planned is not None]
+    assert takes == [alone("4x8"), alone("1x8")]
+
+
+def test_what_verl_takes_on_more_nodes_is_not_guessed_of_a_problem_without_its_file() -> None:
+    with pytest.raises(UnusableInput, match="is read from a file"):
+        whatif(problem_of(HYBRID, "2x8"), nodes=["+2x8"], sandbox=False)
+    assert len(whatif(problem_of(HYBRID, "2x8"), nodes=["-1"], sandbox=False).after) == 1
+
+
+@pytest.mark.parametrize("plan", ["batches: 0", "workflow: 3", "nested: 7", "bandwidth: {node: x}", "minimise: x", "unknown: 1"])
+def test_what_is_wrong_with_the_plan_is_said_once(plan: str) -> None:
+    reading = of(f"{HYBRID}  plan: {{{plan}}}\n").to_solve
+    assert len(reading.findings) == 1 and reading.failed
