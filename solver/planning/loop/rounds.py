@@ -18,7 +18,7 @@ from ...sandbox.stopped import Stopped, interrupted
 from ..asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
-from ..counting import OnCounting
+from ..counting import Counting, OnCounting
 from ..placing.placing import placing
 from ..search import Found, Price, Searched, search
 from ..sizes.settling import Settle
@@ -120,7 +120,7 @@ class Rounds:
             (),
             self.settle,
             self.answer_interrupted,
-            counting=self.counting,
+            counting=self._tell,
         )
         self.first = first = self.first or self.question
         listed = (replace(each, design=as_listed(each.design, self.question, self.model, first)) for each in self.searched.found)
@@ -128,6 +128,11 @@ class Rounds:
         self.spent += self.searched.spent
         self.least = max(self.least, self.searched.bound or 0)
         self.structures = max(self.structures, self.searched.structures)
+
+    def _tell(self, now: Counting) -> None:
+        """What an earlier search proved holds for this one too."""
+        held = 0 if now.by_time else self.question.held
+        self.counting(replace(now, bound=max(now.bound, self.least + held)))
 
     def _place(self, found: Found) -> bool:
         """Places a design; whether it has a placement, or might have one."""
