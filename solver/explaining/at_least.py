@@ -53,7 +53,8 @@ def _within(problem: Problem, sets: Iterable[Members]) -> Within:
 
 def _least(problem: Problem, members: Members) -> int:
     """What components on the same accelerators need, with the degrees that need least."""
-    choices = [problem.job.choices.get(each.name, (each.parallel,)) for each in members]
+    job = problem.job
+    choices = [job.choices.get(job.tied.get(each.name, each.name), (each.parallel,)) for each in members]
     if prod(map(len, choices)) > MOST_CHOICES:
         return max(_least(problem, (each,)) for each in members)
     least = max(each.least for each in members)
