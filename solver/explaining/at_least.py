@@ -17,7 +17,9 @@ from ...models.sharing import Members, around, holders
 MOST_CHOICES = 4096
 """Of more choices of degrees for components on the same accelerators each is counted alone."""
 MOST_EXACT = 16
-"""Of more sets that may share, those that need most are counted first: that is a bound too."""
+"""Of more sets that may share, some are tried with those that need most beside them: what these need together is a bound too."""
+MOST_TRIED = 64
+"""So many of those that need most."""
 
 
 def at_least(problem: Problem, moved: Set[str] = frozenset()) -> int:
@@ -127,14 +129,19 @@ def _heaviest(part: list[int], weights: list[int], share: Mapping[int, Set[int]]
     """The most that any of these need together of which no two share."""
     order = sorted(part, key=lambda index: -weights[index])
     if len(order) > MOST_EXACT:
-        kept = list[int]()
-        for index in order:
-            if share[index].isdisjoint(kept):
-                kept.append(index)
-        return sum(weights[index] for index in kept)
+        return max(_with(first, order, weights, share) for first in order[:MOST_TRIED])
     if not order:
         return 0
     first, rest = order[0], order[1:]
     alone = [index for index in rest if index not in share[first]]
     with_it = weights[first] + _heaviest(alone, weights, share)
     return with_it if len(alone) == len(rest) else max(with_it, _heaviest(rest, weights, share))
+
+
+def _with(first: int, order: list[int], weights: list[int], share: Mapping[int, Set[int]]) -> int:
+    """What one needs together with others, each taken if it shares with none before it."""
+    kept = [first]
+    for index in order:
+        if index != first and share[index].isdisjoint(kept):
+            kept.append(index)
+    return sum(weights[index] for index in kept)

@@ -46,6 +46,12 @@ def test_what_may_share_counts_once_and_what_is_apart_adds_up(components: str, e
     assert least(read(components)) == expected
 
 
+def test_of_many_that_may_share_what_two_that_are_apart_need_is_found() -> None:
+    each = [f"c{place}: {{accelerators: {1 + place % 5}-40, seconds: {{8: 9}}}}" for place in range(20)]
+    each[4] = "c4: {accelerators: 5-40, seconds: {8: 9}, disjoint_from: c3}"  # the only pair that is apart
+    assert least(read(", ".join(each), "8x8")) == 5 + 4
+
+
 def job(random: Random, timed: bool) -> Reading:
     """One of 2 to 4 components on at most 8 accelerators, with relations, degrees and given ranks as they come."""
     names, parts = "abcd"[: random.randint(2, 4)], []
