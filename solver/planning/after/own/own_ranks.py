@@ -24,6 +24,7 @@ from ...structures.segmentations import segmentations
 from ..basis import bases
 from .own import Own
 from .refused import refused
+from .untimed import untimed
 
 Seat = tuple[int, int]
 """(node rank, local index) of an accelerator."""
@@ -181,8 +182,7 @@ def _beside(problem: Problem, question: Question, component: Component, kind: in
     for task in question.tasks_of[component.name]:
         time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
         if time is None:
-            reason = refused(problem, component, amount)
-            raise _NoPrice(f"nothing says how long `{component.name}` takes on {amount}" + (f": {reason}" if reason else ""))
+            raise _NoPrice(untimed(problem, component, question.tasks[task].phase, amount, parallel, model))
         times.append(time)
     rounded = tuple(-(-time.nanoseconds // question.batches) * question.batches for time in times)
     outside = any(time.extrapolated for time in times)
