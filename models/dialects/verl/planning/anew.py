@@ -17,10 +17,10 @@ from ....planning.workload import Workload
 from ....pools.laying import Laying
 from ....pools.pool import Pool
 from ....reading import Accepted, Reading
-from ..entries import Kind
 from ..pools.declared import FIT
 from ..setup import Setup
 from .accepted import Again, accepted
+from .asynchronous import asynchronous
 from .degrees import numbers
 
 HINTS = "placewright"
@@ -100,5 +100,5 @@ def _workload(setup: Setup, workload: Workload) -> Workload:
     Pools that train and generate at the same time are steady: each works on what the other made before. In one pool all take turns.
     """
     said = said_of_plan(setup.settings.tree(HINTS))
-    workload = as_it_runs(workload, said, f"`{setup.entry.program}`" if setup.entry.kind is Kind.SEPARATE else "")
+    workload = as_it_runs(workload, said, asynchronous(setup))
     return workload if "workflow" in said else replace(workload, after=tuple(usual_order(setup.components)))

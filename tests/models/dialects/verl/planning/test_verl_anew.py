@@ -139,6 +139,29 @@ def test_why_it_is_steady_is_said() -> None:
     assert said.startswith("cost model steady: the job generates while it trains (`verl.experimental.")
 
 
+FULLY = SEPARATE.replace("one_step_off_policy.main_ppo", "fully_async_policy.fully_async_main").replace(
+    "data.train_batch_size=256", "data.train_batch_size=0 data.gen_batch_size=1"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "model"),
+    [
+        ("", STEADY),
+        ("async_training.staleness_threshold=0.5 async_training.trigger_parameter_sync_step=1", STEADY),
+        ("async_training.staleness_threshold=0 async_training.trigger_parameter_sync_step=4", STEADY),
+        ("async_training.staleness_threshold=0", STEADY),
+        ("async_training.staleness_threshold=0 async_training.trigger_parameter_sync_step=1", STREAM),
+    ],
+)
+def test_what_is_trained_with_the_newest_weights_alone_waits_for_them(said: str, model: str) -> None:
+    """The fully asynchronous program has such a mode: its pools are apart, and work in turn."""
+    planned = problem_of(FULLY.replace("+placewright", f"{said} +placewright", 1), name="run.sh")
+    assert planned.job.workload is not None
+    assert planned.job.workload.model == model and bool(planned.job.workload.assumed) == (model == STEADY)
+    assert any(each.kind == DISJOINT for each in planned.job.relations)
+
+
 def test_what_the_block_says_of_the_plan_stays_as_it_says() -> None:
     text = HYBRID + "  plan: {cost_model: stages, batches: 4}\n"
     workload = problem_of(text).job.workload
