@@ -15,7 +15,7 @@ from ..models.report import Report
 from .advice import ADVICE
 from .check import check
 from .mended import mended
-from .rules.amounts.model_divides import ModelDivides, is_open
+from .rules.amounts.model_divides import ModelDivides, is_open, of_hints
 from .unchecked import unchecked
 
 
@@ -35,8 +35,11 @@ def check_degrees(problem: Problem) -> Iterator[Finding]:
     rule = ModelDivides()
     for component, card, splits in rule.subjects(problem):
         same = tuple(split for split in splits if not is_open(problem, component, split))
-        if component.runs is None and same:
+        choice = problem.job.choices.get(component.name, (component.parallel,))[0]
+        if component.runs is None and all(split.of(choice) == split.of(component.parallel) for split in same):
             yield from rule.check(problem, (component, card, same), problem.given())
+        elif component.runs is None:
+            yield from of_hints(problem, (component, card, same), choice)
 
 
 def advise(problem: Problem) -> Iterator[Finding]:

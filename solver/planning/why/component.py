@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Iterator
 
 from ....models.component import UNBOUNDED, Component
-from ....models.findings.finding import Finding, error
+from ....models.findings.finding import Finding, Severity, error
 from ....models.planning.measured import POWER, TABLE
 from ....models.planning.question import Option, Question
 from ....models.planning.workload import Timed
 from ....models.problem import AMOUNT, Problem
 from ....models.quantity import write_memory
+from ...rules.amounts.model_divides import ModelDivides, of_hints
 from ..asking.room import Room, group, room
 from ..options import options
 
@@ -51,6 +52,8 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
         return _impossible(component, "node_group", told, "let it use other nodes, or leave other ranks open")
     if too_wide := _too_wide(problem, component, space):
         return too_wide
+    if torn := _torn(problem, component):
+        return _impossible(component, "parallel", torn.message, torn.help, list(torn.witnesses))
     told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
     return _impossible(component, "parallel", told, "leave its degrees open, or let it use other nodes")
 
@@ -65,6 +68,18 @@ def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | 
         return None
     told = f"{parallel} needs {need} accelerators of one node, and the largest that it may use has {have}"
     return _impossible(component, "parallel", told, "lower its degrees, or let it use larger nodes", [need, have])
+
+
+def _torn(problem: Problem, component: Component) -> Finding | None:
+    """What of its model the first of its degrees do not divide, where none of them divides it."""
+    rule, first = ModelDivides(), list[Finding]()
+    uses = [use for use in rule.subjects(problem) if use[0].name == component.name]
+    for parallel in problem.job.choices.get(component.name, (component.parallel,)):
+        errors = [each for use in uses for each in of_hints(problem, use, parallel) if each.severity is Severity.ERROR]
+        if not errors:
+            return None
+        first += errors
+    return first[0] if first else None
 
 
 def _counts(problem: Problem, component: Component, timed: Timed | None, space: Room) -> list[int]:
@@ -89,7 +104,9 @@ def _too_large(component: Component, its: tuple[Option, ...], question: Question
         return None
     need, have = min(need for need, _ in known), max(limit for _, limit in known)
     told = f"it needs {write_memory(need)} on each accelerator, whatever its count and degrees; there are {write_memory(have)}"
-    help_text = "`memory` is taken as it is written with any degrees: write what it is with higher ones, or let it use accelerators with more"
+    help_text = (
+        "`memory` is taken as it is written with any degrees: write what it is with higher ones, or let it use accelerators with more"
+    )
     return _impossible(component, "memory", told, help_text, [need, have])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
@@ -10,6 +11,7 @@ from ....models.findings.finding import Finding, error, warning
 from ....models.findings.span import Edit
 from ....models.model_cards.card import ModelCard
 from ....models.model_cards.use import WORDS, Split
+from ....models.parallel import Parallel
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 
@@ -99,6 +101,15 @@ class ModelDivides:
 def is_open(problem: Problem, component: Component, split: Split) -> bool:
     """Is the degree that divides this left to choose? Others may be where it is not."""
     return len({split.of(parallel) for parallel in problem.job.choices.get(component.name, ())}) > 1
+
+
+def of_hints(problem: Problem, use: Use, parallel: Parallel) -> Iterator[Finding]:
+    """What of a model does not divide by degrees that hints leave a component instead of its own, told where the hints stand."""
+    component, card, splits = use
+    asked = replace(component, parallel=parallel)
+    bare = tuple(replace(split, key="", span=None) for split in splits)  # what is written of its own degrees stays as it is
+    for finding in ModelDivides().check(problem, (asked, card, bare), problem.given()):
+        yield replace(finding, span=component.span("parallel"))
 
 
 def _left(card: ModelCard, split: Split, degree: int) -> int:
