@@ -22,12 +22,16 @@ from .counting import OnCounting, silent
 from .loop.fitting import as_written, unweighed
 from .loop.others import others
 from .loop.placed import Placed, is_where
-from .loop.rounds import Rounds, Solve
-from .loop.told import not_placed, nothing, overlapping, too_many
+from .loop.rounds import ROUNDS, Rounds, Solve
+from .loop.told import not_placed, nothing, overlapping, too_many, with_help
 from .placing.filling import Filling
 from .placing.placing import placing
 from .sizes.settling import Settle
-from .why.none import why_none
+from .why.eased import eased
+from .why.none import EACH, why_none
+
+TRIED = 6
+"""Rounds of a changed question, by which it is known whether the change helps."""
 
 
 def plan(
@@ -58,9 +62,10 @@ def _answer(rounds: Rounds) -> Answer:
     if best is None and stopped is not None:
         return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
     if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
-        return why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed)
+        return why_none(rounds.problem, rounds.workload, rounds.question, rounds.model, rounds.seed, partial(_tried, rounds))
     if best is None:
-        return nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
+        none = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
+        return with_help(none, eased(rounds.problem, rounds.workload, partial(_tried, rounds)))
     known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
     may_be = [rounds.price(own.priced)[0]] if own is not None and own.priced is not None and own.unclear else []
     bound = min([best.price[0], *known, *rounds.unsure, *may_be])
@@ -76,6 +81,18 @@ def _answer(rounds: Rounds) -> Answer:
     )  # fmt: skip
     told = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := rounds.stopped) is not None else [])))
     return replace(full.answer, planned=planned, findings=tuple(told))
+
+
+def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, int] | None:
+    """What a changed question comes to: ns with traffic, and accelerators of all components; None where nothing was soon placed."""
+    solve = rounds.solve if workload.bandwidth else lambda placed: rounds.solve(unweighed(placed))
+    trial = Rounds(problem, workload, solve, EACH, rounds.seed, rounds.settle, rounds.answer_interrupted, silent, number=ROUNDS - TRIED)
+    while trial.goes_on():
+        trial.place()
+    if trial.best is None:
+        return None
+    priced = trial.best.priced
+    return priced.nanoseconds + priced.traffic, priced.design.held(trial.question)
 
 
 def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | None:

@@ -15,6 +15,9 @@ from .find import find_conflict
 from .oracle import Oracle, Verdict
 from .rows.census import Census
 
+NO_CHANGE = "no small change was found that helps: loosen several demands, or add nodes"
+"""The help where none was found."""
+
 
 def impossible(alternatives: Sequence[Problem]) -> Finding:
     """The Finding for a problem that was proved impossible, by every choice of parallel degrees, of which these are all.
@@ -56,7 +59,7 @@ def finding_of(conflict: Conflict, choices: int = 1) -> Finding:
     advice = "; or ".join(change.text for change in conflict.fixes)
     return error(
         "PW601", subject.name, message, span, notes=notes,
-        help=advice or "no small change was found that helps: loosen several demands, or add nodes",
+        help=advice or NO_CHANGE,
         witnesses=(row.need, row.have) if row else (), amount=row.need - row.have if row else 0,
         **({"label": both.label, "origin": both.origin, "origin_label": both.origin_label} if both else {}),
     )  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Iterable, Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.findings.finding import Finding, error
 from ....models.planning.measured import SECOND
 from ....models.planning.planned import Unplaceable
+from ...refuting.impossible import NO_CHANGE
 from ...sandbox.stopped import Stopped
 
 
@@ -36,6 +37,18 @@ def too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     message = f"undecided: none of the {len(unplaceable)} best designs was placed"
     found = error("PW602", "", message, help="leave more open: counts, degrees, or who shares with whom")
     return Answer(UNDECIDED, findings=(found, *unplaceable[0].reason), how="search")
+
+
+def with_help(answer: Answer, helps: Iterable[str]) -> Answer:
+    """The answer with what helps, each of which was tried, before what helps besides."""
+    known = [each for each in helps if each]
+    if not known:
+        return answer
+    first, *others = answer.findings
+    return replace(
+        answer,
+        findings=(replace(first, help="; or ".join([*known, *([first.help] if first.help not in ("", NO_CHANGE) else [])])), *others),
+    )
 
 
 def not_placed(stopped: Stopped, found: bool) -> Answer:

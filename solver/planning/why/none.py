@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Callable, Iterator
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.findings.finding import Finding, error
-from ....models.findings.span import Span
 from ....models.planning.question import Kind, Question
 from ....models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SECONDS, STREAM, Workload
 from ....models.problem import Problem
@@ -19,6 +18,7 @@ from ..costs.cost_model import CostModel
 from ..search import Searched, search
 from .common import nothing_in_common
 from .component import without_options
+from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds
 from .said import in_seconds, most_memory, place_of
 
 EACH = 1.0
@@ -27,23 +27,13 @@ ENOUGH = 64
 """So many times the accelerators that there are."""
 
 
-@dataclass(frozen=True)
-class Change:
-    """Something that would make designs possible: what is short, and what to do about it."""
-
-    told: str
-    help: str
-    witnesses: tuple[int, int] | None = None
-    span: Span | None = None
-
-
-def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int) -> Answer:
-    """The answer to a question for which a search proved that it has no design."""
+def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried) -> Answer:
+    """The answer to a question for which a search proved that it has no design. By `tried` it is known which changes help."""
     reasons = list(without_options(problem, question))
     if not reasons and (both := contradicted(problem)):
         reasons = [both]
     if not reasons:
-        changes = list(_changes(problem, workload, question, model, seed)) or list(_of_model(workload, question, model, seed))
+        changes = list(_changes(problem, workload, question, model, seed, tried)) or list(_of_model(workload, question, model, seed))
         reasons = [_told(changes)]
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
 
@@ -53,22 +43,25 @@ def _told(changes: list[Change]) -> Finding:
         told = "impossible: no counts and degrees keep to everything that is asked, and no single change was found that would help"
         return error("PW601", "", told, help="loosen several demands at once, or add nodes")
     first = changes[0]
-    others = [f"or {each.help}" for each in changes[1:]]
     return error(
-        "PW601", "", f"impossible: {first.told}", first.span, help=", ".join((first.help, *others)), witnesses=first.witnesses or (),
+        "PW601", "", f"impossible: {first.told}", first.span, help=", or ".join(each.help for each in changes if each.help), witnesses=first.witnesses or (),
         amount=abs(first.witnesses[0] - first.witnesses[1]) if first.witnesses else 0,
     )  # fmt: skip
 
 
-def _changes(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
+def _changes(
+    problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried
+) -> Iterator[Change]:  # fmt: skip
     """One demand or fact at a time, changed so little that there is a design; each was searched."""
 
     def searched(changed: Question) -> Searched:
         return search(changed, model, EACH, seed)
 
-    for change in (_seconds, _accelerators, _more, _memory):
-        if found := change(question, workload, searched):
-            yield replace(found, span=most_memory(problem, question)) if change is _memory else found
+    for change in (_seconds, _accelerators, _more):
+        if found := change(problem, question, workload, searched, tried):
+            yield found
+    if found := _memory(question, searched):
+        yield replace(found, span=most_memory(problem, question))
     for told, help_text, changed in _relations(question):
         if searched(changed).best is not None:
             yield Change(told, help_text, span=place_of(problem, question, changed))
@@ -84,19 +77,19 @@ def _of_model(workload: Workload, question: Question, model: CostModel, seed: in
 Ask = Callable[[Question], Searched]
 
 
-def _seconds(question: Question, workload: Workload, searched: Ask) -> Change | None:
+def _seconds(problem: Problem, question: Question, workload: Workload, searched: Ask, tried: Tried) -> Change | None:
     most = question.budget.nanoseconds
     if most is None:
         return None
-    best = searched(replace(question, aim=SECONDS, budget=replace(question.budget, nanoseconds=None))).best
-    if best is None:
+    found = searched(replace(question, aim=SECONDS, budget=replace(question.budget, nanoseconds=None)))
+    if found.best is None:
         return None
-    need = best.price[0]
+    need = max(most + 1, found.best.price[0] if found.bound is None else found.bound)
     told = f"an iteration takes at least {in_seconds(need)} seconds, {in_seconds(most)} are allowed"
-    return Change(told, f"allow `seconds: {in_seconds(need)}`", (need, most), workload.place("budget.seconds"))
+    return Change(told, more_seconds(problem, workload, tried), (need, most), workload.place("budget.seconds"))
 
 
-def _accelerators(question: Question, workload: Workload, searched: Ask) -> Change | None:
+def _accelerators(problem: Problem, question: Question, workload: Workload, searched: Ask, tried: Tried) -> Change | None:
     most = question.budget.accelerators
     if most is None:
         return None
@@ -107,29 +100,34 @@ def _accelerators(question: Question, workload: Workload, searched: Ask) -> Chan
     within = " for that time" if question.budget.nanoseconds is not None else ""
     return Change(
         f"at least {need} accelerators are needed{within}, {most} may be used",
-        f"allow `accelerators: {need}`",
+        more_accelerators(problem, workload, tried),
         (need, most),
         workload.place("budget.accelerators"),
     )
 
 
-def _more(question: Question, workload: Workload, searched: Ask) -> Change | None:
-    """With as many accelerators as anybody wants, each component as it can be now: how many are needed then?"""
+def _more(problem: Problem, question: Question, workload: Workload, searched: Ask, tried: Tried) -> Change | None:
+    """With as many accelerators as anybody wants, each component as it can be now: how many are needed then?
+
+    Where the dialect lays out what was chosen, that says nothing of which nodes help: these are tried.
+    """
     have = sum(kind.accelerators for kind in question.kinds) + question.held
     kinds = tuple(replace(kind, accelerators=kind.accelerators * ENOUGH) for kind in question.kinds)
     best = searched(replace(question, aim=ACCELERATORS, kinds=kinds, areas=())).best
     if best is None:
         return None
-    need = best.design.held(question)
+    need, laid_out = best.design.held(question), problem.job.laying is not None
     if need <= have:
         told = f"{need} accelerators would be enough, and those that each component may use do not go together"
-        return Change(told, "let components use other nodes, or add some", (need, have))
-    return Change(
-        f"at least {need} accelerators are needed at the same time, there are {have}", f"add {need - have} {plural('accelerator', need - have)}", (need, have)
-    )
+        return Change(
+            told, more_nodes(problem, workload, tried) if laid_out else "let components use other nodes, or add some", (need, have)
+        )
+    short = need - have
+    help_text = more_nodes(problem, workload, tried, short) if laid_out else f"add {short} {plural('accelerator', short)}"
+    return Change(f"at least {need} accelerators are needed at the same time, there are {have}", help_text, (need, have))
 
 
-def _memory(question: Question, workload: Workload, searched: Ask) -> Change | None:
+def _memory(question: Question, searched: Ask) -> Change | None:
     """With how much memory on each accelerator would there be a design?"""
     limits = [kind.memory for kind in question.kinds if kind.memory is not None]
     if not limits or searched(_with_memory(question, None)).best is None:

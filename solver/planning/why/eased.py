@@ -1,0 +1,66 @@
+"""What a budget would have to allow, or which nodes help: what is told of it was planned and placed so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Callable, Iterator
+
+from ....models.findings.span import Span
+from ....models.machines.accelerators import GENERIC
+from ....models.machines.grown import with_nodes
+from ....models.machines.node_group import ACCELERATOR
+from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
+from ....models.problem import Problem
+from ...wording import plural
+from .said import in_seconds
+
+Tried = Callable[[Problem, Workload], "tuple[int, int] | None"]
+"""What a changed question comes to, planned and placed: (ns with traffic, accelerators of all components); None where nothing was placed."""
+FURTHER = 2
+"""Numbers of further nodes that are tried."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that would make designs possible: what is short, and what to do about it; "" where nothing that was tried helps."""
+
+    told: str
+    help: str
+    witnesses: tuple[int, int] | None = None
+    span: Span | None = None
+
+
+def more_seconds(problem: Problem, workload: Workload, tried: Tried) -> str:
+    """What to allow, where time is what is short."""
+    found = tried(problem, replace(workload, aim=SECONDS, budget=replace(workload.budget, nanoseconds=None)))
+    return f"allow `seconds: {in_seconds(found[0])}`" if found else ""
+
+
+def more_accelerators(problem: Problem, workload: Workload, tried: Tried) -> str:
+    """What to allow, where the accelerators that may be used are what is short."""
+    found = tried(problem, replace(workload, aim=ACCELERATORS, budget=replace(workload.budget, accelerators=None)))
+    return f"allow `accelerators: {found[1]}`" if found else ""
+
+
+def more_nodes(problem: Problem, workload: Workload, tried: Tried, missing: int = 1) -> str:
+    """Which nodes to add, where so many accelerators or more are missing: nodes like the largest."""
+    sample = max(problem.cluster.nodes, key=lambda node: node.count(ACCELERATOR), default=None)
+    size = sample.count(ACCELERATOR) if sample is not None else 0
+    if sample is None or not size:
+        return ""
+    least = max(-(-missing // size), 1)
+    for more in range(least, least + FURTHER):
+        if tried(replace(problem, cluster=with_nodes(problem.cluster, sample, more)), workload):
+            what = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
+            return f"add {more} {plural('node', more)} with {size} {what}"
+    return ""
+
+
+def eased(problem: Problem, workload: Workload, tried: Tried) -> Iterator[str]:
+    """What helps where counts and degrees fit together, and none of them was placed."""
+    if workload.budget.nanoseconds is not None:
+        yield more_seconds(problem, workload, tried)
+    if workload.budget.accelerators is not None:
+        yield more_accelerators(problem, workload, tried)
+    if problem.job.laying is not None:
+        yield more_nodes(problem, workload, tried)
