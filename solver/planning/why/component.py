@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from typing import Iterator, Sequence
 
 from ....models.component import UNBOUNDED, Component
 from ....models.findings.finding import Finding, Severity, error
@@ -53,7 +53,7 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
     if too_wide := _too_wide(problem, component, space):
         return too_wide
     if torn := _torn(problem, component):
-        return _impossible(component, "parallel", torn.message, torn.help, list(torn.witnesses))
+        return _impossible(component, "parallel", torn.message, torn.help, torn.witnesses)
     told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
     return _impossible(component, "parallel", told, "leave its degrees open, or let it use other nodes")
 
@@ -110,9 +110,9 @@ def _too_large(component: Component, its: tuple[Option, ...], question: Question
     return _impossible(component, "memory", told, help_text, [need, have])
 
 
-def _impossible(component: Component, field: str, told: str, help_text: str, witnesses: list[int] | None = None) -> Finding:
+def _impossible(component: Component, field: str, told: str, help_text: str, witnesses: Sequence[int | str] = ()) -> Finding:
     where = component.span(field)
     return error(
         "PW601", component.name, f"impossible: `{component.name}` can be run in no way: {told}", where, help=help_text,
-        witnesses=tuple(witnesses or ()),
+        witnesses=tuple(witnesses),
     )  # fmt: skip
