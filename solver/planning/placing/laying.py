@@ -17,7 +17,7 @@ Solve = Callable[[Problem], Answer]
 def laid_out(place: Solve) -> Solve:
     """How a problem with sizes is placed, given how any problem is: where pools are laid out, one way after the other until one holds.
 
-    Where traffic counts as time, that with the least of it comes first, and is proved the best if all ways are known.
+    Where it is said what traffic costs, that with the least of it comes first, and is proved the best if all ways are known.
     """
 
     def answer(problem: Problem) -> Answer:
