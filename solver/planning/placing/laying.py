@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Callable, Iterable
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ....models.component import Component
 from ....models.findings.finding import error
+from ....models.placements.assignment import Assignment, Runs
 from ....models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ....models.problem import Problem
 from .ways import Laid, least_first, weighs
@@ -33,7 +35,7 @@ def laid_out(place: Solve) -> Solve:
             if runs is None:
                 message = f"of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
                 return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
-            components = tuple(replace(each, runs=runs[each.name]) if each.name in runs else each for each in problem.components)
+            components = tuple(_at(problem, each, runs[each.name]) if each.name in runs else each for each in problem.components)
             last = place(replace(problem, job=replace(job, components=components, laying=None, accepted={}, choices={})))
             if last.plan is not None:
                 return _the_best(last, last.plan) if isinstance(ways, list) and ways[-1] is not None else last
@@ -45,6 +47,13 @@ def laid_out(place: Solve) -> Solve:
         return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text),), how="given")
 
     return answer
+
+
+def _at(problem: Problem, component: Component, runs: Runs) -> Component:
+    """The component at these ranks. Where its nodes give it different amounts, no replica lies over several: servers take it that they do not."""
+    amounts = {mask.bit_count() for mask in Assignment({component.name: runs}).masks(component.name).values()}
+    uneven = len(amounts) > 1 and problem.whole_replica(component) > 1
+    return replace(component, runs=runs, server=component.parallel.replica if uneven else component.server)
 
 
 def _the_best(answer: Answer, plan: Plan) -> Answer:
