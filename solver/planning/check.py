@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Iterator, Mapping
 
 from ...models.planning.design import Block, Design
+from ...models.planning.measured import SECOND
 from ...models.planning.question import Question
 from ...models.planning.way import Way
 from ...models.planning.workload import SECONDS
@@ -26,7 +27,7 @@ def faults(question: Question, model: CostModel, design: Design) -> Iterator[str
         yield f"{design.held(question)} accelerators are used, {limit + question.held} may be"
     most, takes = question.budget.nanoseconds, iteration(model, question, design)
     if most is not None and takes > most:
-        yield f"an iteration takes {takes} ns, {most} ns are allowed"
+        yield f"an iteration takes {takes / SECOND:g} seconds, {most / SECOND:g} may be taken"
 
 
 def price(question: Question, model: CostModel, design: Design) -> tuple[int, int]:

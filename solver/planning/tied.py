@@ -8,7 +8,7 @@ from typing import Callable, Iterator, Mapping
 
 from ...models.answer import IMPOSSIBLE, Answer
 from ...models.parallel import Parallel
-from ...models.planning.planned import Priced
+from ...models.planning.planned import Planned, Priced
 from ...models.planning.workload import SECONDS
 from ...models.problem import Problem
 from ..sandbox.interrupts import was_heard
@@ -36,15 +36,29 @@ def tied(plan: Solve) -> Solve:
 
 
 def _each(problem: Problem, leaders: Mapping[str, tuple[Parallel, ...]]) -> Iterator[Problem]:
-    """The problem with each choice of these. With other degrees than the file's own, its own placement is none that could be kept."""
+    """The problem with each choice of these."""
+    return (_with(problem, dict(zip(leaders, chosen))) for chosen in product(*leaders.values()))
+
+
+def as_written(problem: Problem) -> Problem:
+    """The problem with the degrees of the file itself, of all whose degrees others have too."""
+    return _with(problem, {leader: problem[leader].parallel for leader in problem.job.tied.values()})
+
+
+def as_chosen(problem: Problem, planned: Planned) -> Problem:
+    """The problem with the degrees of the best design, of all whose degrees others have too."""
+    options = planned.best.design.options
+    return _with(problem, {leader: options[leader].parallel for leader in problem.job.tied.values() if leader in options})
+
+
+def _with(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
+    """With other degrees than the file's own, its own placement is none that could be kept."""
     job = problem.job
-    for chosen in product(*leaders.values()):
-        degrees = dict(zip(leaders, chosen))
-        degrees |= {name: degrees[leader] for name, leader in job.tied.items() if leader in degrees}
-        components = tuple(replace(each, parallel=degrees.get(each.name, each.parallel)) for each in job.components)
-        choices = {name: its for name, its in job.choices.items() if name not in leaders}
-        own = job.own if components == job.components else {}
-        yield replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}))
+    all_of_them = {**degrees, **{name: degrees[leader] for name, leader in job.tied.items() if leader in degrees}}
+    components = tuple(replace(each, parallel=all_of_them.get(each.name, each.parallel)) for each in job.components)
+    choices = {name: its for name, its in job.choices.items() if name not in degrees}
+    own = job.own if all(problem[name].parallel == its for name, its in degrees.items()) else {}
+    return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}))
 
 
 def _best(answers: list[Answer], problem: Problem, left: bool) -> Answer:

@@ -56,11 +56,11 @@ def without_estimates(problem: Problem) -> Problem | None:
 
 
 def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: int) -> Priced | None:
-    """What wins without estimates, if that is better than what was planned. It is placed only where traffic counts as time."""
+    """What wins without estimates, if that is better than what was planned. It is placed only where traffic counts as time, or degrees follow others."""
     workload = open_.job.workload
     if workload is None:
         return None
-    if workload.bandwidth:
+    if workload.bandwidth or planned.in_part:
         other = plan(open_).planned
         return other.best if other is not None and other.price < planned.price else None
     question, model = asked(as_planned(open_, planned), workload, planned.question.barred), cost_model(workload.model)

@@ -14,13 +14,17 @@ from .....models.planning.design import Block, Design
 from .....models.planning.planned import Planned, Priced
 from .....models.planning.question import NO_KIND, Option, Question
 from .....models.problem import Problem
+from ...asked import asked
 from ...check import faults
 from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
 from ...interpolation import time_of
 from ...loop.fitting import as_written
 from ...loop.traffic import Traffic
+from ...memory.preferring import without_estimates
 from ...structures.segmentations import segmentations
+from ...tied import as_chosen
+from ...tied import as_written as as_written_degrees
 from ..basis import bases
 from .own import Own
 from .refused import refused
@@ -36,7 +40,23 @@ class _NoPrice(Exception):
 
 def own(problem: Problem, planned: Planned) -> Own | None:
     """What the file's own ranks come to, of those that were read anew; None where it has none."""
-    return own_of(problem, planned.question, cost_model(planned.model)) if problem.job.own else None
+    if not problem.job.own:
+        return None
+    its, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
+    return own_of(its, question, cost_model(planned.model))
+
+
+def _as_written(problem: Problem, planned: Planned) -> tuple[Problem, Question]:
+    """The problem with the degrees of the file, and its question, which heeds the estimates of memory if that of the plan does."""
+    for its in (problem, without_estimates(problem)):
+        workload = its.job.workload if its is not None else None
+        if (
+            its is not None
+            and workload is not None
+            and asked(as_chosen(its, planned), workload, planned.question.barred) == planned.question
+        ):
+            return as_written_degrees(its), asked(as_written_degrees(its), workload)
+    return problem, planned.question
 
 
 def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
