@@ -10,7 +10,8 @@ class Moved:
     """What became of the groups of one component, or of several on the same accelerators.
 
     A group is what is placed as one piece: a tensor parallel group, with those on the same accelerators; a block of groups where they
-    interleave. It is kept if its processes hold the very accelerators of the very node that they held.
+    interleave. It is kept if its processes hold the very accelerators of the very node that they held. Of what the framework deals out
+    to nodes it is one process, which is kept on its node.
 
     Attributes
     ----------

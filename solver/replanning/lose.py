@@ -9,6 +9,7 @@ from ...models.component import Component
 from ...models.findings.finding import Finding, error
 from ...models.machines.node_group import NODE
 from ...models.machines.without import ranks_left, without_nodes
+from ...models.placements.in_turn import in_turn
 from ...models.placements.run import Run
 from ...models.problem import Problem
 from ..wording import listed
@@ -17,11 +18,15 @@ from ..wording import listed
 def lose(problem: Problem, lost: Collection[int]) -> Problem:
     """The question without the nodes of these ranks: the others are numbered anew, and with them what names nodes by rank.
 
-    Processes whose given ranks are on a lost node are gone with it (see `given_on`); a pin to lost nodes alone names none. What a file
-    itself says of the ranks that a plan chooses anew is kept of those components alone that lost none.
+    Processes whose given ranks are on a lost node are gone with it (see `given_on`), but for those that the framework deals out to the
+    nodes: all of them are on the rest. A pin to lost nodes alone names none. What a file itself says of the ranks that a plan chooses
+    anew is kept of those components alone that lost none.
     """
     left = ranks_left(problem.cluster, lost)
-    components = tuple(_on_the_rest(component, left) for component in problem.components)
+    components = tuple(
+        _dealt_anew(problem, component, left) if component.name in problem.job.in_turn else _on_the_rest(component, left)
+        for component in problem.components
+    )
     own = {name: _renumbered(runs, left) for name, runs in problem.job.own.items() if all(run.node in left for run in runs)}
     return replace(problem, cluster=without_nodes(problem.cluster, lost), job=replace(problem.job, components=components, own=own))
 
@@ -33,15 +38,24 @@ def _on_the_rest(component: Component, left: dict[int, int]) -> Component:
     return replace(component, pins=pins, excluded=excluded, runs=runs)
 
 
+def _dealt_anew(problem: Problem, component: Component, left: dict[int, int]) -> Component:
+    """All of its processes, on as many of the nodes that are left; on how many in the end follows from all others (see in_turn.py)."""
+    size = problem.given().world_size(component.name)
+    return replace(_on_the_rest(component, left), runs=in_turn(size, len(left)))
+
+
 def _renumbered(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
     """Those on nodes that are left, by the new ranks of these."""
     return tuple(replace(run, node=left[run.node]) for run in runs if run.node in left)
 
 
 def given_on(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
-    """The components whose given ranks are on these nodes: nobody may place them elsewhere. Those that one line places are told once."""
+    """The components whose given ranks are on these nodes: nobody may place them elsewhere. Those that one line places are told once.
+
+    Nobody gave the ranks of those that the framework deals out.
+    """
     found: dict[tuple[object, int], list[Component]] = {}
-    for component in problem.explicit.components:
+    for component in (each for each in problem.explicit.components if each.name not in problem.job.in_turn):
         there = [run.node for run in component.runs or () if run.node in lost]
         if there:
             found.setdefault((component.span("placement") or component.name, there[0]), []).append(component)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from ...models.answer import Answer
+from ...models.placements.assignment import Assignment
 from ...models.placements.carried import carried
 from ...models.placements.moves import Moved, Moves
 from ...models.placements.plan import Plan
@@ -50,9 +52,12 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
     """What became of the groups of a plan in an answer to a question that was asked near it (see `after`)."""
     chosen = _chosen(question, now)
     parts = tuple(part for members in movable(chosen) if (part := _moved(chosen, members, before, now)).before)
+    dealt = tuple(_dealt(each.name, question, before, now) for each in question.components if each.name in question.job.in_turn)
     # The term counts too what ends because less is asked for than could be: of what moves it is as far from its bound.
     open_still = next((term.value - term.bound for term in now.terms if term.name == MovesTerm.name), 0)
-    return Moves(parts, max(0, sum(part.moved for part in parts) - open_still), tuple((term.name, term.value) for term in before.terms))
+    least = max(0, sum(part.moved for part in parts) - open_still)
+    shown = tuple(part for part in dealt if part.before)
+    return Moves((*parts, *shown), least, tuple((term.name, term.value) for term in before.terms))
 
 
 def _chosen(question: Problem, plan: Plan) -> Problem:
@@ -71,3 +76,17 @@ def _moved(problem: Problem, members: Members, before: Plan, now: Plan) -> Moved
     name = "+".join(component.name for component in members)
     renumbered = sum(stayed[piece] != new[piece] for piece in kept)
     return Moved(name, size, then.count, amount, then.count - len(stayed), len(kept), renumbered)
+
+
+def _dealt(name: str, question: Problem, before: Plan, now: Plan) -> Moved:
+    """What became of processes that the framework deals out to nodes: on its node one is like another, but for its rank."""
+    old, new = _nodes(question.previous, name) if question.previous else {}, _nodes(now.assignment, name)
+    then, there = Counter(old.values()), Counter(new.values())
+    same = sum(new.get(rank) == node for rank, node in old.items())
+    count, kept = before.assignment.world_size(name), sum((then & there).values())
+    return Moved(name, 1, count, len(new), count - len(old), kept, max(0, kept - same))
+
+
+def _nodes(assignment: Assignment, name: str) -> dict[int, int]:
+    """Process -> its node."""
+    return {rank: run.node for run in assignment.of(name) for rank in run.ranks}

@@ -8,7 +8,9 @@ import pytest
 from placewright.models.component import Parallel
 from placewright.models.job import Capabilities, Job
 from placewright.models.locality import Keep, Pin
+from placewright.models.machines.node_group import NODE_LABEL
 from placewright.models.placements.assignment import Assignment, Run
+from placewright.models.placements.in_turn import in_turn
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.problem import Problem
 from placewright.solver.replanning.lose import given_on, lose
@@ -132,3 +134,17 @@ def test_what_has_given_ranks_on_a_lost_node_is_said() -> None:
 def test_without_a_plan_before_nothing_is_said_of_moves() -> None:
     found = moves(QUESTION, plan(QUESTION), BEFORE)
     assert (found.parts, found.lost, found.moved) == ((), 0, 0)
+
+
+def test_processes_that_the_framework_deals_out_are_on_the_rest_and_what_became_of_them_is_told() -> None:
+    dealt = replace(given("r", Run(range(0, 1), 0)), runs=in_turn(5, 3), node_groups=(NODE_LABEL,))
+    question = problem(FOUR, component("a", 8, tp=4), dealt)
+    question = replace(question, job=replace(question.job, in_turn=frozenset("r")))
+    was = plan(question, a=(Run(range(0, 4), 0), Run(range(4, 8), 2)), r=tuple(in_turn(5, 3)))  # two, two and one
+    assert list(given_on(question, [0])) == []
+    left = lose(question, [0])
+    assert left.given().world_size("r") == 5
+    asked = after(left, was)
+    now = plan(asked, a=(Run(range(0, 4), 1), Run(range(4, 8), 0)), r=tuple(in_turn(5, 2)))  # three on node 1, two on node 2
+    its = next(part for part in moves(asked, was, now).parts if part.name == "r")
+    assert (its.before, its.lost, its.kept, its.moved, its.now, its.renumbered) == (5, 2, 3, 0, 5, 2)
