@@ -59,7 +59,8 @@ class Job:
     says how it lays out pools whose sizes are chosen, `shapes` what the processes of a component are with each choice of its degrees.
     `overlaps` holds, of components whose ranks are given, the planned ones that may use accelerators of theirs too. Those of `in_turn`
     are dealt out to all nodes up to the last one whose accelerators are used: their runs are what that is until more is placed.
-    `tied` are planned components that have whatever degrees another one has, with its name.
+    `tied` are planned components that have whatever degrees another one has, with its name. Of the pairs `in_step` the first, where both
+    share accelerators, shares whole processes of the second: it has whole groups as large as these, and begins where one of them does.
     """
 
     components: tuple[Component, ...]
@@ -81,3 +82,4 @@ class Job:
     overlaps: Mapping[str, frozenset[str]] = field(default_factory=dict)
     in_turn: frozenset[str] = frozenset()
     tied: Mapping[str, str] = field(default_factory=dict)
+    in_step: frozenset[tuple[str, str]] = frozenset()

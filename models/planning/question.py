@@ -63,6 +63,11 @@ class Option:
     processes: int = 0
 
     @property
+    def each(self) -> int:
+        """Accelerators of one process."""
+        return self.amount // max(self.processes, 1)
+
+    @property
     def accelerators(self) -> int:
         """How many accelerators it takes."""
         return 0 if self.kind == NO_KIND else self.amount
@@ -94,6 +99,7 @@ class Question:
     together, apart, within : pairs of components on exactly the same accelerators, on none in common, the first inside the second.
     whole : pairs on exactly the same accelerators, or on none in common.
     not_fewer : pairs of which the first has at least as many processes as the second.
+    in_step : pairs of which the first, where both share accelerators, has a multiple of those of a process of the second.
     filling : sets of components, all `apart`, that use all accelerators between them.
     alone : components that share accelerators with those alone that they are `together` with or `within`.
     ways : a design keeps to what one of them says; none: nothing more is asked of it.
@@ -118,6 +124,7 @@ class Question:
     within: frozenset[tuple[str, str]] = frozenset()
     whole: frozenset[tuple[str, str]] = frozenset()
     not_fewer: frozenset[tuple[str, str]] = frozenset()
+    in_step: frozenset[tuple[str, str]] = frozenset()
     filling: tuple[frozenset[str], ...] = ()
     alone: frozenset[str] = frozenset()
     ways: tuple[Way, ...] = ()

@@ -33,7 +33,8 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
     turns = {each.name: each.phases for each in parts if each.phases}
     nested = bool(said.within) or workload.nested
     ample = Ample(space.kinds, every, resident, turns, nested or workload.model in (RLINF, RLINF_EMBODIED))
-    ways = {name: undominated(name, its, space, ample, barred) for name, its in every.items()}
+    met = {other for _, other in said.in_step}
+    ways = {name: undominated(name, its, space, ample, barred, name in met) for name, its in every.items()}
     arranged = (way.among(frozenset(each.name for each in parts if hold(problem, each.name))) for way in problem.job.ways)
     return Question(
         space.kinds,
@@ -48,6 +49,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -
         within=said.within,
         whole=said.whole,
         not_fewer=said.not_fewer,
+        in_step=said.in_step,
         filling=said.filling,
         alone=frozenset(
             each.name

@@ -36,13 +36,17 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
     for multiple in multiples(question):
         sets = tuple(sorted({of[multiple.one], of[multiple.other]}))
         found += [Row(sets, 1, _beside(structure, multiple, amount)) for amount in _amounts(question, multiple.other) if len(sets) > 1]
+    for one, other in sorted(question.in_step):
+        if pattern(structure, frozenset((one, other))):
+            sets = tuple(sorted({of[one], of[other]}))
+            found += [Row(sets, 1, _in_step(structure, one, other, size)) for size in _sizes(question, other)]
     found += [row for each in question.barred if (row := _barring(structure, of, each)) is not None]
     return tuple(found)
 
 
 def is_limited(question: Question) -> bool:
     """Are there any rows? Then fewer accelerators are not always as good."""
-    return bool(question.areas or question.not_fewer or question.filling or question.barred or multiples(question))
+    return bool(question.areas or question.not_fewer or question.in_step or question.filling or question.barred or multiples(question))
 
 
 def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
@@ -54,6 +58,9 @@ def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
     for multiple in multiples(question):
         if name in (multiple.one, multiple.other):
             found += [_against(multiple, amount, name, option) for amount in _amounts(question, multiple.other)]
+    for one, other in sorted(question.in_step):
+        if name in (one, other):
+            found += [_out_of_step(option, size, name == other) for size in _sizes(question, other)]
     found += [int(meets(each.uses[name], option)) for each in question.barred if name in each.uses]
     return tuple(found)
 
@@ -77,6 +84,26 @@ def _beside(structure: Structure, multiple: Multiple, amount: int) -> Weigh:
 
     def weigh(number: int, options: Sequence[Option]) -> int:
         return sum(_against(multiple, amount, name, option) for name, option in zip(structure.sets[number], options))
+
+    return weigh
+
+
+def _sizes(question: Question, name: str) -> list[int]:
+    """How many accelerators a process of it may have."""
+    return sorted({option.each for option in question.options[name]})
+
+
+def _out_of_step(option: Option, size: int, is_met: bool) -> int:
+    """1 for the component whose processes have this size, and for the one that has no whole groups of it."""
+    return int(option.each == size if is_met else option.amount % size != 0)
+
+
+def _in_step(structure: Structure, one: str, other: str, size: int) -> Weigh:
+    """One row for each size of the other's processes: they have not this size, or the one has whole groups of it."""
+
+    def weigh(number: int, options: Sequence[Option]) -> int:
+        its = zip(structure.sets[number], options)
+        return sum(_out_of_step(option, size, name == other) for name, option in its if name in (one, other))
 
     return weigh
 

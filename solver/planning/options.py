@@ -50,18 +50,23 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
     return tuple(found)
 
 
-def undominated(name: str, found: Sequence[Option], room: Room, ample: Ample, barred: Sequence[Barred] = ()) -> tuple[Option, ...]:
+def undominated(
+    name: str, found: Sequence[Option], room: Room, ample: Ample, barred: Sequence[Barred] = (), met: bool = False
+) -> tuple[Option, ...]:
     """The options of a component that no other beats at the same count; where others are as good, the first, and the file's own before it.
 
-    Memory that is there for it whatever the others do is as good as less. One that is barred is no better than one that is not.
+    Memory that is there for it whatever the others do is as good as less. One that is barred is no better than one that is not. `met`:
+    others keep in step with its processes, so that it matters how large these are.
     """
     uses = [each.uses[name] for each in barred if name in each.uses]
     sizes = sorted({option.group for option in found if option.kind != NO_KIND and room.splits(option.group)})
+    processes = sorted({option.each for option in found}) if met else []
 
     def figures(option: Option) -> Figures:
-        """The times, the memory, in which of the sizes its groups come that leave something over on a node, which of what is barred it is."""
+        """The times, the memory, in which of the sizes its groups come that leave something over on a node, its processes, what it is barred as."""
         groups = (int(option.group % size == 0) for size in sizes)
-        return (*option.nanoseconds, *ample.needs(name, option), *groups, *(int(meets(use, option)) for use in uses))
+        of_size = (int(option.each == size) for size in processes)
+        return (*option.nanoseconds, *ample.needs(name, option), *groups, *of_size, *(int(meets(use, option)) for use in uses))
 
     return tuple(_undominated(found, figures))
 

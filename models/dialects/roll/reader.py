@@ -99,7 +99,7 @@ class _Reader:
         job = Job(
             tuple(setup.components.values()), (*said.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
             models=setup.models, links=said.links, preference=said.preference, workload=said.workload,
-            in_turn=frozenset(in_turn & set(setup.components)),
+            in_turn=frozenset(in_turn & set(setup.components)), in_step=frozenset(setup.in_step),
         )  # fmt: skip
         return Problem(cluster, job)
 

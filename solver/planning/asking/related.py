@@ -31,6 +31,7 @@ class Related(NamedTuple):
     within: Pairs
     whole: Pairs
     not_fewer: Pairs
+    in_step: Pairs
     filling: tuple[frozenset[str], ...]
 
 
@@ -55,6 +56,7 @@ def related(problem: Problem, parts: Sequence[Component]) -> Related:
         within=pairs(SUBSET) | inside,
         whole=pairs(COLOCATED_OR_DISJOINT),
         not_fewer=pairs(NOT_FEWER, on_accelerators=False),
+        in_step=frozenset(pair for pair in problem.job.in_step if names.issuperset(pair)),
         filling=tuple(orders),
     )
 

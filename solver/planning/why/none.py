@@ -166,6 +166,10 @@ def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
     if question.not_fewer:
         pairs = _pairs(question.not_fewer)
         yield f"of {pairs}, the first cannot have as many processes", "loosen their counts", replace(question, not_fewer=frozenset())
+    if question.in_step:
+        pairs = _pairs(question.in_step)
+        told = f"no counts fit {pairs}, the first in whole groups for the processes of the second where they share"
+        yield told, "loosen their counts", replace(question, in_step=frozenset())
     if any(way.multiples for way in question.ways):
         pairs = _pairs(frozenset((each.one, each.other) for way in question.ways for each in way.multiples))
         ways = tuple(replace(way, multiples=()) for way in question.ways)

@@ -10,7 +10,7 @@ import pytest
 from placewright.models.planning.barring import inside_of
 from placewright.models.planning.design import Design
 from placewright.models.planning.limits import Area, Barred, Use
-from placewright.models.planning.question import NO_KIND, Question
+from placewright.models.planning.question import NO_KIND, Option, Question
 from placewright.models.planning.way import Multiple, Way
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
@@ -26,8 +26,15 @@ def limited(seed: int, stages: bool) -> Question:
     """A random question with groups on nodes, areas, processes beside processes and designs that are barred."""
     asked, random = question(seed, stages), Random(f"limited {seed} {stages}")
     groups = {name: random.choice((1, 1, 2, 3)) for name in asked.components}
+
+    def sized(option: Option) -> int:
+        return random.choice([each for each in (1, 2, 3) if option.amount % each == 0])
+
     options = {
-        name: tuple(replace(each, group=groups[name] if each.amount % groups[name] == 0 else 1, processes=each.amount) for each in its)
+        name: tuple(
+            replace(each, group=groups[name] if each.amount % groups[name] == 0 else 1, processes=each.amount // sized(each))
+            for each in its
+        )
         for name, its in asked.options.items()
     }
     names = [name for name, its in options.items() if its[0].kind != NO_KIND]
@@ -59,6 +66,7 @@ def limited(seed: int, stages: bool) -> Question:
         not_fewer=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.3 else frozenset(),
         whole=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.3 else frozenset(),
         filling=(filling,) if filling else (),
+        in_step=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.5 else frozenset(),
     )  # fmt: skip
 
 
@@ -80,6 +88,10 @@ def keeps(asked: Question, design: Design) -> bool:
             return False
     if any(design.options[one].processes < design.options[other].processes for one, other in asked.not_fewer):
         return False
+    for one, other in asked.in_step:
+        large = design.options[other].amount // design.options[other].processes
+        if uses[one] & uses[other] and design.options[one].amount % large:
+            return False
     for pair in asked.ways[0].multiples:
         mine, its = design.options[pair.one].amount, design.options[pair.other].amount
         if mine != its and (mine % pair.step or (mine > its and mine % its)):

@@ -32,6 +32,7 @@ class Setup:
     hinted : relations that hints state.
     choices : degrees that hints leave open, by the name of the component; where a strategy fixes them they are taken out.
     relations, shares, derivations : what is found out besides, by anyone.
+    in_step : pairs of which the first shares whole workers of the second, where they share devices.
     models : by name of the component, which model it runs and what of it its ranks divide.
     """
 
@@ -49,6 +50,7 @@ class Setup:
     relations: list[Relation] = field(default_factory=list)
     shares: list[Share] = field(default_factory=list)
     derivations: list[Derivation] = field(default_factory=list)
+    in_step: list[tuple[str, str]] = field(default_factory=list)
     models: dict[str, ModelUse] = field(default_factory=dict)
 
     def role(self, part: str) -> Role | None:
