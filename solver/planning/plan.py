@@ -42,9 +42,9 @@ def plan(
 
     `solve` places a problem whose counts are decided. The proof covers both: every design that would be better was ruled out by a
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
-    time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own placement is as good, it is the answer.
-    Components without times get what this design leaves of what was asked for them. `settle` and `answer_interrupted` are those of
-    search.py.
+    time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own
+    placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `settle`
+    and `answer_interrupted` are those of search.py.
     """
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):
         return overlapping(*pair)
