@@ -24,9 +24,9 @@ def limited(question: Question, design: Design) -> Iterator[str]:
         if few < many:
             yield f"`{one}` has {few} processes and `{other}` {many}"
     for one, other in sorted(question.in_step):
-        has, its = design.options[one].amount, design.options[other]
-        if uses[one] & uses[other] and has * its.processes % its.amount:
-            size = its.amount // its.processes
+        has, met = design.options[one].amount, design.options[other]
+        if uses[one] & uses[other] and has * met.processes % met.amount:
+            size = met.amount // met.processes
             yield f"`{one}` shares accelerators with `{other}`, but {has} are no whole groups for processes of {size}"
     for multiple in dict.fromkeys(each for way in question.ways for each in way.multiples):
         mine, its = design.options[multiple.one].amount, design.options[multiple.other].amount
