@@ -154,7 +154,7 @@ def _seats(problem: Problem, question: Question, name: str) -> frozenset[Seat]:
     if runs is None:
         runs = next((problem.job.own[other] for other in _stand_ins(question, name) if other in problem.job.own), None)
     if runs is None:
-        raise _NoPrice(f"the file gives no ranks of `{name}`")
+        raise _NoPrice(f"the file gives no ranks of `{name}` on these nodes")
     masks = Assignment({name: runs}).masks(name)
     return frozenset(
         (node, index)

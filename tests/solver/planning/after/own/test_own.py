@@ -126,7 +126,7 @@ def test_its_times_say_what_they_rest_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "places", "why"),
     [
-        (FILE, {"rollout": range(8), "actor": range(8)}, "the file gives no ranks of `inference`"),
+        (FILE, {"rollout": range(8), "actor": range(8)}, "the file gives no ranks of `inference` on these nodes"),
         (
             FILE.replace("{8: 20}", "{8: 20}, scaling: table"),
             {"rollout": range(8), "inference": range(8, 12), "actor": range(8)},
