@@ -19,6 +19,7 @@ from .placements.assignment import Assignment
 from .placements.ranks import write_range
 from .roles import SERVED
 from .share import Share
+from .sharing import through_others
 from .structure import Structure
 
 AMOUNT = "amount"
@@ -121,10 +122,18 @@ class Problem:
     @property
     def explicit(self) -> Problem:
         """The same question about the components alone whose ranks are given."""
-        components = tuple(component for component in self.components if component.runs is not None)
-        names = {component.name for component in components}
+        return self.among({component.name for component in self.components if component.runs is not None})
+
+    def among(self, names: Set[str]) -> Problem:
+        """The same question about these components alone; what follows of their places through the others is kept."""
+        components = tuple(component for component in self.components if component.name in names)
+        if len(components) == len(self.components):
+            return self
         choices = {name: its for name, its in self.job.choices.items() if name in names}
-        return replace(self, job=replace(self.job, components=components, choices=choices))
+        relations = tuple(relation for relation in self.job.relations if names >= set(relation.components))
+        part = replace(self, job=replace(self.job, components=components, choices=choices, relations=relations))
+        followed = tuple(through_others(self, part))
+        return replace(part, job=replace(part.job, relations=(*relations, *followed))) if followed else part
 
     @property
     def hinted(self) -> tuple[Component, ...]:

@@ -6,7 +6,9 @@ from placewright.models.answer import IMPOSSIBLE
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import OPTIMAL
+from placewright.solver.refuting.certificate import counting_row
 from placewright.solver.searching.search import solve
+from placewright.solver.verify import check_given
 
 from .cases import cluster, component, given, problem, share
 
@@ -31,7 +33,21 @@ def test_given_parts_that_a_searched_one_joins_must_be_the_same() -> None:
         shares=True,
     )
     (finding,) = solve(question).findings
-    assert finding.message == "impossible: a, b and c share their accelerators: a and b are given, and differ in 2"
+    assert finding.message == "a and b are colocated but differ in 2 accelerators (first on node 0); the place of c demands it"
+    row = counting_row(question)
+    assert row is not None
+    assert row.sentence == "a, b and c share their accelerators: a and b are given, and differ in 2"
+
+
+def test_given_parts_one_in_the_other_through_a_searched_one_share_their_accelerators() -> None:
+    parts = component("ref", 3), given("actor", Run(range(4), 0))
+    through = {"within": "rollout+ref ref+actor"}
+    inside = problem(cluster({"count": 5}), given("rollout", Run(range(2), 0)), *parts, **through)
+    assert check_given(inside) == ()
+    outside = problem(cluster({"count": 5}), given("rollout", Run(range(2), 0, first=3)), *parts, **through)
+    assert {finding.code for finding in check_given(outside)} == {"PW212"}
+    beside = problem(cluster({"count": 5}), given("rollout", Run(range(2), 0)), *parts, within="rollout+ref")
+    assert {finding.code for finding in check_given(beside)} == {"PW201"}
 
 
 def test_what_only_joins_given_parts_needs_no_search() -> None:

@@ -114,13 +114,10 @@ class _Probing:
 
     def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
         placed = placing(self.problem, self.question, self.design)
-        planned = set(self.question.components)
-        components = tuple(
-            self._bare(each, amounts, or_more) for each in placed.components if each.name in amounts or each.name not in planned
-        )
-        names = {each.name for each in components}
-        relations = tuple(each for each in placed.job.relations if names.issuperset(each.components))
-        job = replace(placed.job, components=components, relations=relations, shares=())
+        left_out = set(self.question.components).difference(amounts)
+        placed = placed.among({each.name for each in placed.components} - left_out)
+        components = tuple(self._bare(each, amounts, or_more) for each in placed.components)
+        job = replace(placed.job, components=components, shares=())
         if placed.caps:
             return replace(placed, job=job)
         return replace(placed, job=replace(job, links=()), previous=None)

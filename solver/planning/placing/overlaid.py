@@ -59,11 +59,10 @@ def _is_related(problem: Problem, name: str) -> bool:
 
 def _without(problem: Problem, names: Collection[str]) -> Problem:
     """The problem without these components, and what is said of them and others."""
-    kept = tuple(each for each in problem.components if each.name not in names)
-    left = {each.name for each in kept}
-    relations = tuple(each for each in problem.job.relations if left.issuperset(each.components))
+    left = {each.name for each in problem.components if each.name not in names}
     links = tuple(each for each in problem.job.links if left.issuperset((each.source, each.target)))
-    return replace(problem, job=replace(problem.job, components=kept, relations=relations, links=links, overlaps={}))
+    part = problem.among(left)
+    return replace(part, job=replace(part.job, links=links, overlaps={}))
 
 
 def _met(problem: Problem, placed: Assignment) -> Iterator[str]:

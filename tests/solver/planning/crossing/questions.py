@@ -61,7 +61,7 @@ def least_placed(asked_for: Problem, workload: Workload, design: Design) -> int 
     cost = SECOND // workload.bandwidth[level] if costs else 0
     nodes = asked_for.cluster.nodes
     where = [node.name if level == "node" else node.topology[level] for node in nodes]
-    crossing = (_crosses(asked_for, held, where) for held in _laid(asked_for, design))
+    crossing = (_crosses(asked_for, held, where) for held in laid(asked_for, design))
     return min((cost * each for each in crossing), default=None)
 
 
@@ -80,7 +80,7 @@ def _crosses(asked_for: Problem, held: Held, where: list[str]) -> int:
     return found
 
 
-def _laid(asked_for: Problem, design: Design) -> Iterator[Held]:
+def laid(asked_for: Problem, design: Design) -> Iterator[Held]:
     """Every way to lay the blocks over the nodes of their kind, each component in whole groups on each node."""
     nodes = asked_for.cluster.nodes
     models = list(dict.fromkeys(node.accelerator_model for node in nodes))
