@@ -21,7 +21,7 @@ from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
 from .showing.planned import account_of
 from .showing.search import shown
-from .written import edits_of, save, write_edits
+from .written import edits_of, refusing, save, write_edits
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -85,7 +85,7 @@ def solve(
     reading, code, before = solvable(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return code
-    from ..solver.planning.answering import answering
+    from ..solver.planning.answering import answering, nobody
     from ..solver.planning.loop.traffic import costs_of_traffic
     from ..solver.planning.placing.decided import decided
     from ..solver.sandbox.interrupts import held, was_heard
@@ -98,25 +98,27 @@ def solve(
         if form != "json":
             raise
         return said_as_json(problem)
+    again = partial(read, machines=machines, dialect=dialect, level=level, composer=composer)
     with held():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
         with shown(progress, form == "json", costs_of_traffic(question)) as told:
             place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
-            answer = answering(place, limit, seed, counting=told.of_counts)(question)
+            refuses = refusing(reading, again) if question.cluster == reading.problem.cluster else nobody
+            answer = answering(place, limit, seed, counting=told.of_counts, refuses=refuses)(question)
         if answer.plan is None:
             return _no_plan(reading, answer, form, before)
         findings = reading.document.environment.concealed(answer.findings)
         if findings:
             echo_findings(findings, err=True, texts=reading.document.texts)
-        again = solver(limit, seed, memory_limit)
+        solves = solver(limit, seed, memory_limit)
         placed = decided(question, answer)
-        moves = previous.moves(placed, answer.plan, again)
-        blocks, data = further.asked(placed, answer.plan, again)
-        planned = account_of(question, answer, limit, seed, again)
+        moves = previous.moves(placed, answer.plan, solves)
+        blocks, data = further.asked(placed, answer.plan, solves)
+        planned = account_of(question, answer, limit, seed, solves)
         if was_heard() and not any(finding.code == "PW602" for finding in answer.findings):
             findings = (*findings, stopped_further())
             echo_findings(findings[-1:], err=True)
     data |= planned.data
-    edits, unwritable = edits_of(reading, answer, lambda text: read(text, machines, dialect, level, composer))
+    edits, unwritable = edits_of(reading, answer, again)
     edits, unwritable = previous.writable(edits, unwritable)
     if output:
         save(output, answer)

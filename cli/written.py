@@ -12,6 +12,7 @@ from ..models.text.source import Source
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
+    from ..models.placements.plan import Plan
     from ..models.reading import Reading
 
 
@@ -28,6 +29,25 @@ def edits_of(reading: Reading, answer: Answer, again: Callable[[Source], Reading
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
         return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
     return edits, ()
+
+
+def refusing(reading: Reading, again: Callable[[Source], Reading]) -> Callable[[Plan], tuple[Finding, ...]]:
+    """What the framework refuses in the file with a plan written into it and not before; nothing where it cannot be written at all."""
+
+    def refuses(plan: Plan) -> tuple[Finding, ...]:
+        from ..solver.verify import verify
+
+        try:
+            edits = dialect_named(reading.dialect).write(reading, plan.assignment, plan.degrees)
+        except UnusableInput:
+            return ()
+        if not edits:
+            return ()
+        found = verify(again(Source(reading.source.name, apply_edits(reading.source.text, edits)))).errors
+        before = {(each.code, each.subject) for each in verify(reading).errors} if found else set()
+        return tuple(each for each in found if (each.code, each.subject) not in before)
+
+    return refuses
 
 
 def save(output: str, answer: Answer) -> None:

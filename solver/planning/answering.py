@@ -4,28 +4,39 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Callable, Sequence
 
 from ...models.answer import Answer
-from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED
+from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ...models.problem import Problem
 from ..in_turn import dealt_out
 from ..sandbox.interrupts import held
 from .counting import OnCounting, silent
 
 if TYPE_CHECKING:
+    from ...models.findings.finding import Finding
+    from ...models.planning.design import Design
     from ...models.planning.workload import Workload
     from .sizes.settling import Settle
 
 Solve = Callable[[Problem], Answer]
+Refuses = Callable[["Plan"], Sequence["Finding"]]
+"""Why the framework does not take the file with a plan written into it; nothing where it does, or where nobody knows."""
+
+
+def nobody(plan: Plan) -> Sequence[Finding]:
+    """Refuses nothing."""
+    return ()
 
 
 def answering(
-    place: Solve, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = True, counting: OnCounting = silent
-) -> Solve:
+    place: Solve, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = True, counting: OnCounting = silent,
+    refuses: Refuses = nobody,
+) -> Solve:  # fmt: skip
     """How problems are answered, given how they are placed; the options are those of the search for counts (see search.py).
 
-    With `answer_interrupted` the first Ctrl-C ends all searches for the answer, which is then what was found until it came.
+    With `answer_interrupted` the first Ctrl-C ends all searches for the answer, which is then what was found until it came. What is
+    planned by time and `refuses` says something of is the answer only where nothing else is found, and nothing is proved of it.
     """
 
     def answer(problem: Problem) -> Answer:
@@ -43,11 +54,18 @@ def answering(
         from .plan import plan
         from .tied import tied
 
-        def planned(asked: Problem) -> Answer:
-            return plan(asked, asked.job.workload or workload, overlaid(laid_out(place)), limit, seed, settle, answer_interrupted, counting)
+        def refused(placed: Plan, design: Design) -> Sequence[Finding]:
+            return refuses(_with_degrees(placed, design, problem))
 
-        found = preferring(problem, dividing(tied(nesting(planned))), limit, seed)
-        return _as_proved(_with_degrees(found, problem))
+        def planned(asked: Problem) -> Answer:
+            return plan(
+                asked, asked.job.workload or workload, overlaid(laid_out(place)), limit, seed, settle, answer_interrupted, counting, refused
+            )
+
+        found = preferring(problem, dividing(tied(nesting(planned, refused))), limit, seed)
+        if found.plan is not None and found.planned is not None:
+            found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
+        return _as_proved(found)
 
     def unless_interrupted(problem: Problem) -> Answer:
         with held():
@@ -65,14 +83,11 @@ def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
     return answer if answer.plan is None else replace(answer, plan=traffic.answered(answer.plan))
 
 
-def _with_degrees(answer: Answer, problem: Problem) -> Answer:
+def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:
     """The plan names the degrees that were chosen where a choice was left."""
-    if answer.plan is None or answer.planned is None:
-        return answer
-    options = answer.planned.best.design.options
     open_ = [*problem.job.choices, *(name for name, leader in problem.job.tied.items() if leader in problem.job.choices)]
-    chosen = {name: options[name].parallel for name in open_ if name in options}
-    return replace(answer, plan=replace(answer.plan, degrees={**answer.plan.degrees, **chosen})) if chosen else answer
+    chosen = {name: design.options[name].parallel for name in open_ if name in design.options}
+    return replace(plan, degrees={**plan.degrees, **chosen}) if chosen else plan
 
 
 def _as_proved(answer: Answer) -> Answer:

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
+from typing import Callable, Sequence
 
 from ...models.answer import IMPOSSIBLE, Answer
+from ...models.findings.finding import Finding
+from ...models.placements.plan import Plan
+from ...models.planning.design import Design
 from ...models.planning.planned import Planned
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ..sandbox.interrupts import was_heard
 
 Solve = Callable[[Problem], Answer]
+Refused = Callable[[Plan, Design], Sequence[Finding]]
 
 
-def nesting(plan: Solve) -> Solve:
-    """How a problem is planned, given how any is; what is proved of the answer holds for both sorts of designs."""
+def nesting(plan: Solve, refused: Refused) -> Solve:
+    """How a problem is planned, given how any is; what is proved of the answer holds for both sorts of designs.
+
+    One that is `refused` is the answer only where one without others inside is refused too, or there is none.
+    """
+
+    def is_worse(found: Answer, flat: Planned, workload: Workload) -> bool:
+        if found.planned is None or found.plan is None:
+            return True
+        out = any(refused(found.plan, found.planned.best.design))
+        return out or _price(found.planned, workload) > _price(flat, workload)
 
     def answer(problem: Problem) -> Answer:
         found, workload = plan(problem), problem.job.workload
@@ -24,7 +37,7 @@ def nesting(plan: Solve) -> Solve:
         if was_heard():
             return found
         flat = plan(replace(problem, job=replace(problem.job, workload=replace(workload, nested=False))))
-        if flat.planned is None or (found.planned is not None and _price(found.planned, workload) <= _price(flat.planned, workload)):
+        if flat.planned is None or not is_worse(found, flat.planned, workload):
             return found
         bound = found.planned.bound if found.planned is not None else 0
         question = replace(flat.planned.question, nested=True)

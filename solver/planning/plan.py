@@ -22,7 +22,7 @@ from .counting import OnCounting, silent
 from .loop.fitting import as_written, unweighed
 from .loop.others import others
 from .loop.placed import Placed, is_where
-from .loop.rounds import ROUNDS, Rounds, Solve
+from .loop.rounds import ROUNDS, Refused, Rounds, Solve, nobody
 from .loop.told import not_placed, nothing, overlapping, too_many, with_help
 from .placing.filling import Filling
 from .placing.placing import placing
@@ -36,7 +36,7 @@ TRIED = 6
 
 def plan(
     problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1, settle: Settle | None = None,
-    answer_interrupted: bool = True, counting: OnCounting = silent,
+    answer_interrupted: bool = True, counting: OnCounting = silent, refused: Refused = nobody,
 ) -> Answer:  # fmt: skip
     """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
 
@@ -44,11 +44,12 @@ def plan(
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
     time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own
     placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `settle`
-    and `answer_interrupted` are those of search.py.
+    and `answer_interrupted` are those of search.py. A placement that is `refused` is the answer only where no other was found, and
+    nothing is proved of it.
     """
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):
         return overlapping(*pair)
-    rounds = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting)
+    rounds = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting, refused)
     while rounds.goes_on():
         rounds.place()
     return _answer(rounds)
@@ -58,7 +59,7 @@ def _answer(rounds: Rounds) -> Answer:
     """The best, with what is proved of it; why there is none."""
     question = asked(rounds.problem, rounds.workload, rounds.out) if rounds.done else rounds.question
     own = own_of(rounds.problem, question, rounds.model) if rounds.problem.job.own else None
-    best, stopped, unplaceable = _or_own(rounds, question, own), rounds.stopped, rounds.unplaceable
+    best, stopped, unplaceable = _or_own(rounds, question, own) or rounds.unwritable, rounds.stopped, rounds.unplaceable
     if best is None and stopped is not None:
         return not_placed(stopped, rounds.searched.best is not None or bool(unplaceable))
     if best is None and rounds.searched.best is None and rounds.closed and not unplaceable:
@@ -74,8 +75,9 @@ def _answer(rounds: Rounds) -> Answer:
     if filled:  # one that became as large as what it lies within makes this plan one of another structure
         beside = tuple(each for each in beside if each.design.structure() != full.priced.design.structure())
     held = 0 if question.aim == SECONDS else question.held
+    proved = bound == best.price[0] and best is not rounds.unwritable
     planned = Planned(
-        question, rounds.model.name, full.priced, bound + held, bound == best.price[0], beside, tuple(unplaceable), rounds.structures,
+        question, rounds.model.name, full.priced, bound + held, proved, beside, tuple(unplaceable), rounds.structures,
         not_placed=tuple(each for each in beside if each in unsure), is_own=best.is_own, filled=filled,
         lean=best.priced.design if filled else None,
     )  # fmt: skip
@@ -127,7 +129,7 @@ def _filled(rounds: Rounds, best: Placed, question: Question) -> tuple[Placed, M
     if full == design or iteration(rounds.model, known, full) > best.priced.nanoseconds or any(faults(known, rounds.model, full)):
         return best, {}
     answer = rounds.solve(traffic.asked(placing(problem, question, full)))
-    if answer.plan is None or traffic.nanoseconds(answer.plan.assignment) > takes:
+    if answer.plan is None or traffic.nanoseconds(answer.plan.assignment) > takes or rounds.refused(answer.plan, full):
         return best, {}
     filled = {name: Filled(problem[name].most, proved) for name, option in full.options.items() if option != design.options[name]}
     return rounds.as_placed(rounds.priced(full), answer, answer.plan), filled

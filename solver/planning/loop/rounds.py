@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Callable
+from typing import Callable, Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ....models.findings.finding import Finding
 from ....models.placements.plan import OPTIMAL, Plan
 from ....models.planning.design import Design
 from ....models.planning.limits import Barred
@@ -26,10 +27,12 @@ from .barring import ruled_out, this_alone
 from .beside import ALTERNATIVES
 from .listed import as_listed
 from .placed import Placed
-from .told import over_budget
+from .told import over_budget, refusal
 from .traffic import Traffic
 
 Solve = Callable[[Problem], Answer]
+Refused = Callable[[Plan, Design], Sequence[Finding]]
+"""Why the framework does not take the file with a placement of a design written into it; nothing where it does."""
 ROUNDS = 12
 """Searches for designs that are placed, at most; after each, what is known of its designs rules these out."""
 ALL_PROBES = 48
@@ -38,9 +41,14 @@ PLACED = 12
 """Designs that have a placement, at most, where the best of them is not known before they are placed."""
 
 
+def nobody(plan: Plan, design: Design) -> Sequence[Finding]:
+    """Refuses nothing."""
+    return ()
+
+
 @dataclass
 class Rounds:
-    """What was searched, placed and ruled out until now."""
+    """What was searched, placed and ruled out until now. A placement that is `refused` is none."""
 
     problem: Problem
     workload: Workload
@@ -50,6 +58,7 @@ class Rounds:
     settle: Settle | None
     answer_interrupted: bool
     counting: OnCounting
+    refused: Refused = nobody
     spent: float = 0.0
     number: int = 0
     probes: int = ALL_PROBES
@@ -68,6 +77,8 @@ class Rounds:
         self.model = cost_model(self.workload.model)
         self.traffic = Traffic(self.problem, self.workload)
         self.best: Placed | None = None
+        self.unwritable: Placed | None = None
+        """The first placement that was refused."""
         self.closed = False
         """Is all that is better ruled out?"""
         self.first: Question | None = None
@@ -142,6 +153,10 @@ class Rounds:
             self._is_out(found, answer)
             return False
         placed = self.as_placed(self.priced(design), answer, answer.plan)
+        if why := self.refused(answer.plan, design):
+            self.unwritable = self.unwritable or placed
+            self._is_out(found, Answer(UNDECIDED, findings=tuple(map(refusal, why))))
+            return False
         priced, crossing = placed.priced, placed.priced.traffic
         if self.traffic.costs:
             self.done.append(this_alone(design))

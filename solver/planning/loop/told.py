@@ -73,3 +73,9 @@ def overlapping(one: str, other: str) -> Answer:
 
 def _seconds(nanoseconds: int) -> str:
     return f"{nanoseconds / SECOND:.4g} s"
+
+
+def refusal(finding: Finding) -> Finding:
+    """Why a placement is none that the framework refuses: of the same design, others are not tried."""
+    message = f"the framework refuses the one that was found: {finding.message} ({finding.code})"
+    return error("PW604", finding.subject, message, help="give other counts")
