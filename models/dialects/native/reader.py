@@ -75,7 +75,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     names = {component.name for component in kept if component.runs is None or component.stride == 1}
     open_ = {name: its for name, its in choices.items() if name in names}
     there = {component.name for component in kept}
-    relations = tuple(relation for relation in relations if there.issuperset(relation.components))
+    relations = Problem(cluster, Job(tuple(components), tuple(relations))).among(there).job.relations
     shares = tuple(share for share in work if share.component in there)
     links = tuple(link for link in links if {link.source, link.target} <= there)
     preference = read_preference(values.get("objective"), findings)
