@@ -57,9 +57,9 @@ def _least(problem: Problem, members: Members) -> int:
     """What components on the same accelerators need, with the degrees that need least."""
     job = problem.job
     choices = [job.choices.get(job.tied.get(each.name, each.name), (each.parallel,)) for each in members]
-    if prod(map(len, choices)) > MOST_CHOICES:
-        return max(_least(problem, (each,)) for each in members)
     least = max(each.least for each in members)
+    if prod(map(len, choices)) > MOST_CHOICES:
+        return max(_least(problem, (each,)) for each in members) if len(members) > 1 else least
     steps = (lcm(*(_step(problem, each, its) for each, its in zip(members, degrees))) for degrees in product(*choices))
     return min(-(-least // step) * step for step in steps)
 
