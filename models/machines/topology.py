@@ -26,7 +26,9 @@ def path(node: Node) -> tuple[str, ...]:
 
 def domains(cluster: Cluster, level: str) -> tuple[str, ...]:
     """Every domain of a level, in the order of the nodes."""
-    return tuple(dict.fromkeys(domain(node, level) for node in cluster.nodes))
+    if level == NODE_LEVEL:
+        return tuple(its.name(offset) for its in cluster.alike for offset in range(its.count))
+    return tuple(dict.fromkeys(domain(its.node, level) for its in cluster.alike))
 
 
 def numa_masks(node: Node) -> tuple[int, ...]:

@@ -11,6 +11,8 @@ from ..searching.refused.not_searched import not_searched
 from .certificate import counting_row
 from .contradicted import contradicted
 
+MOST_NODES = 1024
+"""Nodes up to which sums are made here: they look at each node, and a verdict is to take no longer for many. `solve` makes them always."""
 HELP = "`placewright solve` says which changes would make it possible"
 
 
@@ -27,7 +29,7 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
         yield from reasons or ([both] if both else [])
     elif both := contradicted(problem):
         yield both
-    elif not not_searched(problem):
+    elif len(problem.cluster.nodes) <= MOST_NODES and not not_searched(problem):
         yield from _no_room(problem)
 
 

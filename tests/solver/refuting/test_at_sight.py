@@ -9,8 +9,11 @@ import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.findings.finding import Finding
+from placewright.models.job import Job
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
-from placewright.solver.refuting.at_sight import at_sight
+from placewright.solver.refuting.at_sight import MOST_NODES, at_sight
 from placewright.solver.refuting.contradicted import contradicted
 from placewright.solver.searching.search import solve
 
@@ -93,3 +96,12 @@ def test_what_only_a_search_can_tell_is_left_to_it(tmp_path: Path) -> None:
         "cluster: 2x8xH100\ncomponents:\n  a: {accelerators: 12, parallel: {tp: 4}}\n  b: {accelerators: 4, parallel: {tp: 2}}\n"
     )
     assert not pw.verify(file).findings
+
+
+@pytest.mark.parametrize(("nodes", "told"), [(MOST_NODES, 1), (MOST_NODES + 1, 0)])
+def test_sums_over_very_many_nodes_are_left_to_a_search(nodes: int, told: int) -> None:
+    machines = read_shorthand(f"{nodes}x8")
+    assert isinstance(machines, Cluster)
+    asked = Problem(machines, Job((component("a", 8 * nodes + 8),)))
+    assert len(list(at_sight(asked))) == told
+    assert solve(asked).verdict == IMPOSSIBLE
