@@ -44,16 +44,18 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
     if problem is None or judged.problem is None or problem.job.workload is None:
         return found
     shapes, accepted, refused = dict[str, dict[Parallel, Shape]](), dict[str, Accepted](), list[Finding]()
+    parts = {each.name: each for each in problem.components}
     for component in problem.components:
         if component.runs is None and component.timed and (choices := problem.job.choices.get(component.name)):
             its = {c: each for c in choices if (each := _with_degrees(read, opened, cluster, component.name, c, judged)) is not None}
             if not its:
                 refused.append(_none_left(component, choices))
+            parts[component.name] = _widened(component, [each[component.name] for each in its.values()])
             shapes[component.name] = {parallel: _shape(each[component.name]) for parallel, each in its.items()}
             accepted[component.name] = frozenset(pair for parallel, each in its.items() for pair in _counts(each, component, parallel))
     apart, written = tuple(_apart(document, problem)), _written(before.problem, problem)
     job = replace(
-        problem.job, own=_within(problem, written), overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
+        problem.job, components=tuple(parts.values()), own=_within(problem, written), overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
         choices={name: tuple(shapes.get(name, its)) or its for name, its in problem.job.choices.items()},
         shares=tuple(share for share in judged.problem.job.shares if share.component not in accepted),
         workload=_workload(document, problem, problem.job.workload),
@@ -129,13 +131,18 @@ def _shape(component: Component) -> Shape:
 
 
 def _counts(problem: Problem, component: Component, parallel: Parallel) -> Iterator[tuple[int, Parallel]]:
-    """(count, degrees) that divide all that is dealt out."""
+    """(count, degrees) that divide all that is dealt out, within what its strategy asks for with these degrees."""
     its = problem[component.name]
     most = min(its.most, sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes))
     shares = [share for share in problem.shares if share.component == its.name]
-    for amount in range(its.step, most + 1, its.step):
+    for amount in range(max(-(-its.least // its.step), 1) * its.step, most + 1, its.step):
         if all(share.divides(amount // its.per_process) for share in shares):
             yield amount, parallel
+
+
+def _widened(component: Component, its: Sequence[Component]) -> Component:
+    """With every amount that one of these may have: how many a strategy asks for can depend on the degrees."""
+    return replace(component, least=min(each.least for each in its), most=max(each.most for each in its)) if its else component
 
 
 def _none_left(component: Component, choices: tuple[Parallel, ...]) -> Finding:

@@ -35,7 +35,9 @@ def _into(source: Source, role: str, path: str, values: dict[str, int]) -> Edit:
     owner = find(source.root, path)
     if owner is None:
         path, _, last = path.rpartition(".")
-        owner, said = find(source.root, path), {last: "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"}
+        owner, said = find(source.root, path), {last: _flow(values)}
+    elif isinstance(owner, Mapping) and not owner.entries and source.text[owner.span.start : owner.span.end] == "{}":
+        return Edit(owner.span, _flow(values))
     else:
         said = {key: str(value) for key, value in values.items()}
     found = [with_entry(source.text, owner, key, value) for key, value in said.items()] if isinstance(owner, Mapping) else []
@@ -43,6 +45,10 @@ def _into(source: Source, role: str, path: str, values: dict[str, int]) -> Edit:
     if not edits or len(edits) < len(said):
         raise _refused(role, f"`{path}` has no place for its degrees")
     return Edit(edits[0].span, "".join(edit.text for edit in edits))
+
+
+def _flow(values: dict[str, int]) -> str:
+    return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
 
 
 def drop_degrees(root: object, role: str) -> None:

@@ -248,3 +248,27 @@ def test_what_may_be_shared_and_nested_is_read_from_the_file_whatever_machines_t
         assert problem.job.workload is not None
         assert problem.job.workload.nested
         assert set(problem.job.own) == (set() if cluster == "1x8" else {"actor_train", "actor_infer"})
+
+
+def test_degrees_are_written_into_a_strategy_that_says_nothing_yet() -> None:
+    its = config()
+    its["actor_infer"]["strategy_args"]["strategy_config"] = {}
+    its["placewright"]["components"]["actor_infer"]["parallel"] = {"tp": [2]}
+    reading = of(its).to_solve
+    assert reading.problem is not None
+    answer = solve(reading.problem)
+    assert answer.plan is not None
+    text = apply_edits(reading.source.text, roll.write(reading, answer.plan.assignment, answer.plan.degrees))
+    assert "strategy_config: {tensor_parallel_size: 2}" in text
+    assert not verify(of(text)).errors
+
+
+@pytest.mark.parametrize("degrees", [[1], [2], [4], [1, 2, 4], [4, 2, 1]])
+def test_data_parallel_ranks_of_vllm_are_its_workers_with_any_degrees(degrees: list[int]) -> None:
+    its = config()
+    its["actor_infer"]["strategy_args"]["strategy_config"]["data_parallel_size"] = 2
+    its["placewright"]["components"]["actor_infer"]["parallel"] = {"tp": degrees}
+    answer = solve(problem_of(its))
+    assert answer.plan is not None
+    assert answer.plan.assignment.world_size("actor_infer") == 2
+    assert answer.plan.assignment.amount("actor_infer") == 2 * max(degrees)  # it takes the less time on the more devices
