@@ -8,6 +8,7 @@ import os
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Callable
 
@@ -29,6 +30,8 @@ class Study:
         parser.add_argument("--full", action="store_true", help="measure everything, not only what ends within a minute")
         parser.add_argument("--json", metavar="FILE", help="write the figures to this file")
         options = parser.parse_args()
+        if options.full and find_spec("matplotlib") is None:
+            parser.error("--full draws a picture with matplotlib, which is not installed: `pip install -c constraints.txt -e .[dev]`")
         rows = self.measure(options.full)
         text = json.dumps({"study": self.name, "machine": machine(), "rows": rows}, indent=1) + "\n"
         if options.json:
