@@ -47,11 +47,11 @@ def answering(
             if workload is None or not workload.bandwidth:
                 return dividing(place)(problem)
             return dividing(partial(_with_traffic, workload=workload, place=place))(problem)
-        from .memory.preferring import preferring
         from .nesting import nesting
         from .placing.laying import laid_out
         from .placing.overlaid import overlaid
         from .plan import plan
+        from .preferring import preferring
         from .tied import tied
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:

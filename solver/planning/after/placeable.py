@@ -15,7 +15,7 @@ from ..asked import asked
 from ..loop.at_stake import at_stake
 from ..loop.barring import ruled_out
 from ..loop.fitting import fitting
-from ..memory.preferring import without_estimates
+from ..memory.without import without_estimates
 
 Solve = Callable[[Problem], Answer]
 PLACED = 48

@@ -88,7 +88,7 @@ class Further:
         shape = (frozenset(map(frozenset, structure.users)), structure.segments)
         if shape not in self._shapes:
             designs = (self.planned.best.design, *self.known)
-            self._shapes[shape] = any(_is_of(design, structure) for design in designs)
+            self._shapes[shape] = any(map(structure.is_of, designs))
         return not self._shapes[shape]
 
     def _search(self, scaled: Scaled, skip: Skip) -> Searched | None:
@@ -142,9 +142,3 @@ class Further:
             middle = (near + far) // 2
             near, far = (near, middle) if beaten(middle) else (middle, far)
         return far
-
-
-def _is_of(design: Design, structure: Structure) -> bool:
-    """Is a design one of this structure?"""
-    users = {frozenset(its) for its in structure.users}
-    return design.segments == structure.segments and {frozenset(block.components) for block in design.blocks} <= users

@@ -21,7 +21,7 @@ from ...costs.cost_model import CostModel, iteration, segment_times
 from ...interpolation import time_of
 from ...loop.fitting import as_written
 from ...loop.traffic import Traffic
-from ...memory.preferring import without_estimates
+from ...memory.without import without_estimates
 from ...structures.segmentations import segmentations
 from ...tied import as_chosen
 from ...tied import as_written as as_written_degrees

@@ -22,7 +22,7 @@ from placewright.solver.planning.asked import asked
 from placewright.solver.planning.check import price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.memory.bill import bill
-from placewright.solver.planning.memory.preferring import without_estimates
+from placewright.solver.planning.memory.without import without_estimates
 from placewright.solver.searching.search import solve
 
 from ..tried import priced

@@ -6,18 +6,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Callable
 
-from ....models.answer import IMPOSSIBLE, Answer
-from ....models.planning.planned import Planned, Priced
-from ....models.problem import Problem
-from ...sandbox.interrupts import unless_heard
-from ..asked import asked
-from ..check import price
-from ..costs import cost_model
-from ..costs.cost_model import iteration, segment_times
-from ..dividing import as_planned
-from ..search import search
-from .bill import bill
-from .told import decides, none_fits
+from ...models.answer import IMPOSSIBLE, Answer
+from ...models.planning.planned import Planned, Priced
+from ...models.problem import Problem
+from ..sandbox.interrupts import unless_heard
+from .asked import asked
+from .check import price
+from .costs import cost_model
+from .costs.cost_model import iteration, segment_times
+from .dividing import as_planned
+from .memory.bill import bill
+from .memory.told import decides, none_fits
+from .memory.without import without_estimates
+from .search import search
 
 Plan = Callable[[Problem], Answer]
 
@@ -45,14 +46,6 @@ def preferring(problem: Problem, plan: Plan, limit: float, seed: int) -> Answer:
     planned = replace(answer.planned, without_estimates=better)
     finding = decides(problem, planned.best, better, bill(problem, planned.question, better.design))
     return replace(answer, planned=planned, findings=(*answer.findings, finding))
-
-
-def without_estimates(problem: Problem) -> Problem | None:
-    """The problem, to be planned without its estimates; None if there are none that planning goes by."""
-    workload = problem.job.workload
-    if workload is None or not any(each.estimate and not (each.memory or each.offloaded) for each in problem.components):
-        return None
-    return replace(problem, job=replace(problem.job, workload=replace(workload, heeds_estimates=False)))
 
 
 def _better(open_: Problem, planned: Planned, plan: Plan, limit: float, seed: int) -> Priced | None:
