@@ -10,14 +10,19 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-STUDIES = sorted(path.stem for path in BENCHMARKS.glob("*.py") if path.stem != "study")
+STARTING_RAY = {"faults", "runtime"}
+STUDIES = [
+    pytest.param(path.stem, marks=[pytest.mark.ray] if path.stem in STARTING_RAY else [])
+    for path in sorted(BENCHMARKS.glob("*.py"))
+    if path.stem != "study"
+]
 
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_is_one_command(study: str, tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     command = [sys.executable, str(BENCHMARKS / f"{study}.py"), "--json", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=110)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=280)
     assert done.returncode == 0, done.stderr
     found, kept = json.loads(file.read_text("utf-8")), json.loads((BENCHMARKS / "results" / f"{study}.json").read_text("utf-8"))
     for figures in (found, kept):

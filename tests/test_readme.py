@@ -38,6 +38,30 @@ class Shown:
     def needs_ray(self) -> bool:
         return "launch" in self.command
 
+    @property
+    def written(self) -> str | None:
+        """The file that it writes beside the examples, if any."""
+        words = [] if self.python else shlex.split(self.command)
+        return words[words.index("-o") + 1] if "-o" in words else None
+
+    def needs(self) -> list[Shown]:
+        """The commands of the README that write what this one reads, in their order."""
+        words = [] if self.python else shlex.split(self.command)
+        return [other for other in shown() if other.written in words and other != self]
+
+    def run(self, folder: Path) -> str:
+        """What it prints when it is run in a folder: output, then errors, without blanks at the ends of lines."""
+        if self.command.startswith("cat "):
+            return (folder / self.command.split()[1]).read_text("utf-8")
+        if self.python:
+            arguments = [sys.executable, "-c", self.command]
+        else:
+            name, *rest = shlex.split(self.command)
+            assert name == "placewright"
+            arguments = [sys.executable, "-c", PLACEWRIGHT, *rest]
+        done = subprocess.run(arguments, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280)
+        return "\n".join(line.rstrip() for line in (done.stdout + done.stderr).strip("\n").splitlines()) + "\n"
+
     def as_written(self, output: str) -> str:
         """The piece of the README with another output."""
         return f"{self.command}```\n\n```text\n{output}" if self.python else f"$ {self.command}\n{output}"
@@ -74,27 +98,18 @@ def same_every_time(text: str, launched: bool) -> str:
     return text
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the commands run, one after the other as a reader would: beside a copy of the examples."""
-    found = tmp_path_factory.mktemp("reader")
-    shutil.copytree(ROOT / "examples", found / "examples", ignore=shutil.ignore_patterns("__pycache__"))
-    return found
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a command runs, as a reader would: beside a copy of the examples."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
 
 
 @pytest.mark.parametrize("one", parameters())
 def test_the_output_is_real(one: Shown, folder: Path, request: pytest.FixtureRequest) -> None:
-    if one.python:
-        arguments = [sys.executable, "-c", one.command]
-    else:
-        name, *rest = shlex.split(one.command)
-        if name == "cat":
-            assert (folder / rest[0]).read_text("utf-8").strip() == one.output.strip()
-            return
-        assert name == "placewright"
-        arguments = [sys.executable, "-c", PLACEWRIGHT, *rest]
-    done = subprocess.run(arguments, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=110)
-    real = "\n".join(line.rstrip() for line in (done.stdout + done.stderr).strip("\n").splitlines()) + "\n"
+    for earlier in one.needs():
+        earlier.run(folder)
+    real = one.run(folder)
     same = same_every_time(real, one.needs_ray) == same_every_time(one.output, one.needs_ray)
     if request.config.getoption("--update") and not same:
         readme = (ROOT / "README.md").read_text("utf-8")
@@ -108,7 +123,7 @@ def test_the_two_set_up_commands_are_those_of_a_fresh_machine() -> None:
     commands = [line for line in README.splitlines() if line.startswith("python3 -m venv .venv && ")]
     assert len(commands) == 2
     assert commands[0].endswith('-e ".[ray]" && .venv/bin/placewright launch examples/quickstart.yaml --simulate')
-    assert commands[1].endswith('-e ".[ray,serve,test]" && .venv/bin/pytest')
+    assert commands[1].endswith('-e ".[ray,serve,test]" && .venv/bin/pytest -n auto -m "not ray" && .venv/bin/pytest -m ray')
     assert all(" -c constraints.txt " in command for command in commands)
 
 
