@@ -61,7 +61,7 @@ class Planned:
     not_placed : those of `others` of which nobody knows whether they have a placement.
     is_own : is it the file's own placement, which nothing beats?
     filled : components of the best design that have no times, and more than was compared since nobody else needs it.
-    in_part : is the question one of several, of which this had the best answer?
+    parts : the questions of all choices of degrees that others follow, of which this had the best answer; none where nothing follows.
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     """
 
@@ -78,7 +78,12 @@ class Planned:
     is_own: bool = False
     filled: Mapping[str, Filled] = field(default_factory=dict)
     lean: Design | None = None
-    in_part: bool = False
+    parts: tuple[Question, ...] = ()
+
+    @property
+    def in_part(self) -> bool:
+        """Is the question one of several, of which this had the best answer?"""
+        return bool(self.parts)
 
     @property
     def compared(self) -> Design:

@@ -9,9 +9,11 @@ from typing import Callable, Iterator, Mapping
 from ...models.answer import IMPOSSIBLE, Answer
 from ...models.parallel import Parallel
 from ...models.planning.planned import Planned, Priced
-from ...models.planning.workload import SECONDS
+from ...models.planning.question import Question
+from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ..sandbox.interrupts import was_heard
+from .asked import asked
 from .loop.beside import ALTERNATIVES
 
 Solve = Callable[[Problem], Answer]
@@ -25,12 +27,14 @@ def tied(plan: Solve) -> Solve:
         if not any(len(choices) > 1 for choices in leaders.values()):
             return plan(problem)
         answers, left = list[Answer](), False
-        for each in _each(problem, {leader: choices for leader, choices in leaders.items() if choices}):
+        every = list(_each(problem, {leader: choices for leader, choices in leaders.items() if choices}))
+        for each in every:
             if answers and was_heard():
                 left = True
                 break
             answers.append(plan(each))
-        return _best(answers, problem, left)
+        planned = [its.planned for its in answers] + [None] * (len(every) - len(answers))
+        return _best(answers, problem, left, tuple(map(_question, every, planned)))
 
     return answer
 
@@ -38,6 +42,11 @@ def tied(plan: Solve) -> Solve:
 def _each(problem: Problem, leaders: Mapping[str, tuple[Parallel, ...]]) -> Iterator[Problem]:
     """The problem with each choice of these."""
     return (_with(problem, dict(zip(leaders, chosen))) for chosen in product(*leaders.values()))
+
+
+def _question(problem: Problem, planned: Planned | None) -> Question:
+    """The question of one choice, as it was answered in the end."""
+    return planned.question if planned is not None else asked(problem, problem.job.workload or Workload())
 
 
 def as_written(problem: Problem) -> Problem:
@@ -51,6 +60,12 @@ def as_chosen(problem: Problem, planned: Planned) -> Problem:
     return _with(problem, {leader: options[leader].parallel for leader in problem.job.tied.values() if leader in options})
 
 
+def as_asked(problem: Problem, question: Question) -> Problem:
+    """The problem with the degrees that one of the questions has which come of it."""
+    leaders = {leader: question.options.get(leader) for leader in problem.job.tied.values()}
+    return _with(problem, {leader: its[0].parallel for leader, its in leaders.items() if its})
+
+
 def _with(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     """With other degrees than the file's own, its own placement is none that could be kept."""
     job = problem.job
@@ -61,8 +76,8 @@ def _with(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}))
 
 
-def _best(answers: list[Answer], problem: Problem, left: bool) -> Answer:
-    """The best of them, with what all of them prove; `left`: some were not planned any more."""
+def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[Question, ...]) -> Answer:
+    """The best of them, with what all of them prove; `left`: some were not planned any more. `questions`: of all choices."""
     known = [(each.planned, each) for each in answers if each.planned is not None]
     if not known:
         return next((each for each in answers if each.verdict != IMPOSSIBLE), answers[0])
@@ -83,7 +98,7 @@ def _best(answers: list[Answer], problem: Problem, left: bool) -> Answer:
     kept = tuple(others.values())[:ALTERNATIVES]
     unsure = {id(priced) for each, _ in known for priced in each.not_placed}
     merged = replace(
-        planned, bound=bound, proved=bound == planned.price[0], others=kept, in_part=True,
+        planned, bound=bound, proved=bound == planned.price[0], others=kept, parts=questions,
         unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
     )  # fmt: skip
     return replace(best, planned=merged)

@@ -12,6 +12,7 @@ from ..costs.cost_model import CostModel
 from ..memory.beside import beside
 from ..memory.bill import bill
 from ..placing.laying import Solve, laid_out
+from ..tied import as_asked
 from .account import Account, Other
 from .assumed import assumed
 from .basis import bases
@@ -38,8 +39,9 @@ def account(
     if not searches:
         return found
     workload = problem.job.workload
-    placeable = Placeable(problem, planned.question, laid_out(solve)) if solve is not None else None
-    flips = sensitivity(planned, seed, searches, min(limit, SPENT), placeable)
+    questions = planned.parts or (planned.question,)
+    placeables = [Placeable(as_asked(problem, each), each, laid_out(solve)) for each in questions] if solve is not None else []
+    flips = sensitivity(planned, seed, searches, min(limit, SPENT), placeables)
     freed = without_ranks(problem, solve) if solve is not None else None
     found = replace(found, without_ranks=freed)
     return replace(found, sensitivity=replace(flips, traffic_left_out=workload is not None and bool(workload.bandwidth)))

@@ -1,8 +1,9 @@
-"""The question in which one component takes another time than was said, and what is better there than the plan."""
+"""The questions in which one component takes another time than was said, and what is better there than the plan."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple, Sequence
 
 from .....models.planning.design import Design
 from .....models.planning.planned import Planned, Priced
@@ -14,74 +15,105 @@ from ...search import Searched, Skip, search
 from .flip import HUNDRED, WORTH
 
 
-class Scaled:
-    """The question in which one component takes another time."""
+def number_of(questions: Sequence[Question], design: Design) -> int:
+    """Of which question a design is, by its degrees; the first, where it is of none."""
+    degrees = {name: option.parallel for name, option in design.options.items()}
+    for number, question in enumerate(questions):
+        if all(any(each.parallel == its for each in question.options[name]) for name, its in degrees.items()):
+            return number
+    return 0
 
-    def __init__(self, planned: Planned, model: CostModel, component: str, percent: int) -> None:
-        self.model, self.component, self.percent = model, component, percent
-        self.ask(planned.question)
+
+class _Its(NamedTuple):
+    """One of the questions with the other times, and its options of the component: as they were -> as they are here."""
+
+    question: Question
+    options: dict[Option, Option]
+
+
+class Scaled:
+    """The questions in which one component takes another time: several where degrees follow others, each with other degrees."""
+
+    def __init__(self, planned: Planned, model: CostModel, component: str, percent: int, questions: Sequence[Question]) -> None:
+        """`questions`: of which the plan is the best answer of all."""
+        self.model, self.component, self.percent, self._planned = model, component, percent, planned
+        self._questions, self._made = list(questions), dict[int, _Its]()
         self.plan = self._of(planned.compared)
-        self.takes = iteration(model, self.question, self.plan) + planned.best.traffic
-        crossing = planned.question.crossing
-        self._crosses = LeastCrossing(planned.question, crossing).of if crossing is not None else _nothing
+        self.takes = iteration(model, planned.question, self.plan) + planned.best.traffic
         self._known = (self.plan,) if planned.best.traffic else ()
         """What traffic it takes is known of the plan alone: without it, it is no other plan."""
 
-    def ask(self, question: Question) -> None:
-        """Puts this question, in which the component takes another time."""
-        self._options = {option: self._scale(option, question.batches) for option in question.options[self.component]}
-        self.question = replace(question, options={**question.options, self.component: tuple(self._options.values())})
+    def ask(self, number: int, question: Question) -> None:
+        """Puts this question as one of them, in which the component takes another time."""
+        self._questions[number] = question
+        self._made.pop(number, None)
 
-    def _scale(self, option: Option, batches: int) -> Option:
+    def _its(self, number: int) -> _Its:
+        if number not in self._made:
+            question = self._questions[number]
+            options = {option: self._scale(option) for option in question.options[self.component]}
+            scaled = replace(question, options={**question.options, self.component: tuple(options.values())})
+            self._made[number] = _Its(scaled, options)
+        return self._made[number]
+
+    def _scale(self, option: Option) -> Option:
+        batches = self._planned.question.batches
         times = (-(-time * self.percent // (HUNDRED * batches)) * batches for time in option.nanoseconds)
         return replace(option, nanoseconds=tuple(times))
 
     def _of(self, design: Design) -> Design:
-        """A design of the question as it was, with the times of this one."""
-        own = self._scale(design.options[self.component], self.question.batches)
-        return replace(design, options={**design.options, self.component: own})
+        """A design of the questions as they were, with the times of these."""
+        return replace(design, options={**design.options, self.component: self._scale(design.options[self.component])})
 
-    def as_it_was(self, design: Design) -> Design:
-        """A design of this question, with the times as they were."""
-        own = next(plain for plain, its in self._options.items() if its == design.options[self.component])
+    def as_it_was(self, number: int, design: Design) -> Design:
+        """A design of one of these questions, with the times as they were."""
+        own = next(plain for plain, its in self._its(number).options.items() if its == design.options[self.component])
         return replace(design, options={**design.options, self.component: own})
 
     def priced(self, design: Design) -> Priced:
-        """A design of the question as it was, with what it takes here, and the least that crosses."""
+        """A design of the questions as they were, with what it takes here, and the least that crosses."""
         its = self._of(design)
-        times = tuple(segment_times(self.model, self.question, its))
-        return Priced(its, iteration(self.model, self.question, its), times, self._crosses(its))
+        times = tuple(segment_times(self.model, self._planned.question, its))
+        return Priced(its, sum(times), times, self._crosses(its))
+
+    def price(self, design: Design) -> tuple[int, int]:
+        """What is as small as possible, and what comes second, of a design of the questions as they were."""
+        its = self.priced(design)
+        time, used = its.nanoseconds + its.traffic, design.accelerators
+        return (time, used) if self._planned.question.aim == SECONDS else (used, time)
+
+    def _crosses(self, design: Design) -> int:
+        """The least that crosses, by the question with the degrees of the design; times make no difference for it."""
+        question = self._questions[number_of(self._questions, design)]
+        return LeastCrossing(question, question.crossing).of(design) if question.crossing is not None else 0
 
     @property
     def broken(self) -> bool:
         """Does the plan take more than it may?"""
-        most = self.question.budget.nanoseconds
+        most = self._planned.question.budget.nanoseconds
         return most is not None and self.takes > most
 
     @property
     def bar(self) -> tuple[int | None, int | None]:
         """(ns, accelerators) that a design may have at most to be better; None: any."""
+        budget = self._planned.question.budget
         if self.broken:
-            return self.question.budget.nanoseconds, self.question.budget.accelerators
-        if self.question.aim == SECONDS:
-            return (self.takes * HUNDRED - 1) // (HUNDRED + WORTH), self.question.budget.accelerators
-        return self.question.budget.nanoseconds, self.plan.accelerators - 1
+            return budget.nanoseconds, budget.accelerators
+        if self._planned.question.aim == SECONDS:
+            return (self.takes * HUNDRED - 1) // (HUNDRED + WORTH), budget.accelerators
+        return budget.nanoseconds, self.plan.accelerators - 1
 
     def is_better(self, design: Design) -> bool:
-        """Is a design of the question as it was better here than the plan: by `WORTH` percent of time, or by an accelerator?"""
-        (time, used), its = self.bar, self._of(design)
-        within = time is None or iteration(self.model, self.question, its) + self._crosses(its) <= time
-        return within and (used is None or its.accelerators <= used)
+        """Is a design of the questions as they were better here than the plan: by `WORTH` percent of time, or by an accelerator?"""
+        (time, used), its = self.bar, self.priced(design)
+        within = time is None or its.nanoseconds + its.traffic <= time
+        return within and (used is None or design.accelerators <= used)
 
-    def search(self, limit: float, seed: int, skip: Skip) -> Searched:
-        """The best design that is better here than the plan, if there is one."""
+    def search(self, number: int, limit: float, seed: int, skip: Skip) -> Searched:
+        """The best design of one of the questions that is better here than the plan, if there is one."""
         time, used = self.bar
         if used == 0:
             return Searched((), None, True)
-        budget = replace(self.question.budget, nanoseconds=time, accelerators=used)
-        return search(replace(self.question, budget=budget), self.model, limit, seed, excluded=self._known, skip=skip)
-
-
-def _nothing(design: Design) -> int:
-    """What crosses where that takes no time."""
-    return 0
+        question = self._its(number).question
+        budget = replace(question.budget, nanoseconds=time, accelerators=used)
+        return search(replace(question, budget=budget), self.model, limit, seed, excluded=self._known, skip=skip)

@@ -58,7 +58,7 @@ def test_where_nothing_is_placed_any_more_no_flip_is_said_to_be_proved(tmp_path:
     planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
     assert problem is not None
     assert planned is not None
-    found = sensitivity(planned, placeable=Placeable(problem, planned.question, lambda part: Answer(IMPOSSIBLE), left=1))
+    found = sensitivity(planned, placeables=[Placeable(problem, planned.question, lambda part: Answer(IMPOSSIBLE), left=1)])
     assert not any(flip.sure and flip.flips is not None for flip in found.flips)
     assert found.left
 
@@ -89,6 +89,6 @@ def test_of_what_nobody_placed_it_is_said(tmp_path: Path) -> None:
     planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
     assert problem is not None
     assert planned is not None
-    found = sensitivity(planned, placeable=Placeable(problem, planned.question, lambda part: Answer(UNDECIDED)))
+    found = sensitivity(planned, placeables=[Placeable(problem, planned.question, lambda part: Answer(UNDECIDED))])
     assert {flip.placed for flip in found.flips if flip.flips is not None} == {False}
     assert all(flip.placed for flip in found.flips if flip.flips is None)
