@@ -19,7 +19,6 @@ from .placements.assignment import Assignment
 from .placements.ranks import write_range
 from .roles import SERVED
 from .share import Share
-from .sharing import through_others
 from .structure import Structure
 
 AMOUNT = "amount"
@@ -118,22 +117,6 @@ class Problem:
         return tuple(tuple(members) for members in sets.values())
 
     # -- what is explicit and what is open
-
-    @property
-    def explicit(self) -> Problem:
-        """The same question about the components alone whose ranks are given."""
-        return self.among({component.name for component in self.components if component.runs is not None})
-
-    def among(self, names: Set[str]) -> Problem:
-        """The same question about these components alone; what follows of their places through the others is kept."""
-        components = tuple(component for component in self.components if component.name in names)
-        if len(components) == len(self.components):
-            return self
-        choices = {name: its for name, its in self.job.choices.items() if name in names}
-        relations = tuple(relation for relation in self.job.relations if names >= set(relation.components))
-        part = replace(self, job=replace(self.job, components=components, choices=choices, relations=relations))
-        followed = tuple(through_others(self, part))
-        return replace(part, job=replace(part.job, relations=(*relations, *followed))) if followed else part
 
     @property
     def hinted(self) -> tuple[Component, ...]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterator
+from typing import Iterator
 
 from .component import COLOCATED, SUBSET, TOGETHER, Component, Relation
 from .machines.node_group import NODE
-
-if TYPE_CHECKING:
-    from .problem import Problem
+from .problem import Problem
 
 Members = tuple[Component, ...]
 

@@ -7,6 +7,7 @@ from typing import Iterator
 
 from ..models.findings.edits import go_together
 from ..models.findings.finding import Finding, Severity
+from ..models.part import explicit
 from ..models.placements.plan import VERIFIED, Plan
 from ..models.placements.reserved import cpus_of
 from ..models.problem import Problem
@@ -22,7 +23,7 @@ from .unchecked import unchecked
 def check_given(problem: Problem) -> tuple[Finding, ...]:
     """What the rules have against the components whose ranks are given, with the choice of degrees that suits them best."""
     first: tuple[Finding, ...] | None = None
-    for alternative in problem.explicit.alternatives():
+    for alternative in explicit(problem).alternatives():
         found = tuple(check(alternative, problem.given()))
         if not any(finding.severity is Severity.ERROR for finding in found):
             return _noticed(problem, found)
@@ -79,7 +80,7 @@ def verify(reading: Reading, open_too: bool = True) -> Report:
         findings += reading.document.environment.concealed((*check_given(problem), *check_degrees(problem)))
         if not any(finding.severity is Severity.ERROR for finding in findings):
             findings += reading.document.environment.concealed((*advise(problem), *(_impossible(problem) if open_too else ())))
-        not_judged += unchecked(problem.explicit, problem.given())
+        not_judged += unchecked(explicit(problem), problem.given())
         # Ranks that cannot be told without the cluster are said to be unchecked; they are not left to solve.
         pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans)
     found, texts = _in_order(findings, reading.source.name), reading.document.texts

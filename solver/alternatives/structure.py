@@ -9,6 +9,7 @@ from typing import Iterator, Mapping
 from ...models.machines.node import Node
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import LEVELS, domain, domains
+from ...models.part import explicit
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.structure import AMOUNT, DOMAINS, SHARED, Key, Structure
@@ -57,7 +58,7 @@ def kinds(problem: Problem, level: str) -> Mapping[str, tuple[str, ...]]:
     """The first domain of each kind -> all of that kind: with as many nodes that have the same and belong to the same."""
     groups = [frozenset(group.node_ranks) for group in problem.cluster.declared]
     told = [frozenset(nodes) for component in problem.components for nodes in (component.excluded, *(pin.nodes for pin in component.pins))]
-    given = {node for c in problem.explicit.components for node, _ in problem.given().masks(c.name)}
+    given = {node for c in explicit(problem).components for node, _ in problem.given().masks(c.name)}
     content: dict[str, Counter[object]] = {}
     for node in problem.cluster.nodes:
         belongs = tuple(node.rank in its for its in (*groups, *told))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ...models.findings.finding import Finding, Severity, error
+from ...models.part import explicit
 from ...models.problem import AMOUNT, Problem
 from ..check import check
 from ..searching.refused.not_searched import not_searched
@@ -37,7 +38,7 @@ def _no_room(problem: Problem) -> Iterator[Finding]:
     """A sum that shows it, whatever the degrees are."""
     rows = []
     for alternative in problem.alternatives():
-        if any(finding.severity is Severity.ERROR for finding in check(alternative.explicit, problem.given())):
+        if any(finding.severity is Severity.ERROR for finding in check(explicit(alternative), problem.given())):
             continue  # given ranks rule these degrees out
         row = counting_row(alternative)
         if row is None:

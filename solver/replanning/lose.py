@@ -9,6 +9,7 @@ from ...models.component import Component
 from ...models.findings.finding import Finding, error
 from ...models.machines.node_group import NODE
 from ...models.machines.without import ranks_left, without_nodes
+from ...models.part import explicit
 from ...models.placements.in_turn import in_turn
 from ...models.placements.run import Run
 from ...models.problem import Problem
@@ -55,7 +56,7 @@ def given_on(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
     Nobody gave the ranks of those that the framework deals out.
     """
     found: dict[tuple[object, int], list[Component]] = {}
-    for component in (each for each in problem.explicit.components if each.name not in problem.job.in_turn):
+    for component in (each for each in explicit(problem).components if each.name not in problem.job.in_turn):
         there = [run.node for run in component.runs or () if run.node in lost]
         if there:
             found.setdefault((component.span("placement") or component.name, there[0]), []).append(component)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
+from ...models.part import explicit
 from ...models.placements.plan import VERIFIED, Plan
 from ...models.placements.reserved import cpus_of
 from ...models.problem import Problem
@@ -43,7 +44,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
         both = contradicted(problem)
         return Answer(IMPOSSIBLE, findings=(both,), how="given") if both else Answer(UNDECIDED, findings=refused, how="given")
     # Ranks that are given rule out some choices of degrees.
-    alternatives = [each for each in problem.alternatives() if not errors(check(each.explicit, problem.given()))]
+    alternatives = [each for each in problem.alternatives() if not errors(check(explicit(each), problem.given()))]
     stands, bound = best_first(alternatives, search, limit)
     best = min((each for each in stands if each.assignment), key=lambda each: each.objective, default=None)
     if best is None or best.assignment is None:

@@ -14,6 +14,7 @@ from ...hints.relations import read_links, read_relations
 from ...job import Job
 from ...machines.cluster import Cluster
 from ...machines.shorthand import AsDeclared, read_shorthand
+from ...part import among
 from ...problem import Problem
 from ...reading import Reading
 from ...text.document import Document
@@ -75,7 +76,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     names = {component.name for component in kept if component.runs is None or component.stride == 1}
     open_ = {name: its for name, its in choices.items() if name in names}
     there = {component.name for component in kept}
-    relations = Problem(cluster, Job(tuple(components), tuple(relations))).among(there).job.relations
+    relations = among(Problem(cluster, Job(tuple(components), tuple(relations))), there).job.relations
     shares = tuple(share for share in work if share.component in there)
     links = tuple(link for link in links if {link.source, link.target} <= there)
     preference = read_preference(values.get("objective"), findings)

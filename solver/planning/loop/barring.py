@@ -7,6 +7,7 @@ from typing import Callable, Iterable, Mapping
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.component import UNBOUNDED, Component
+from ....models.part import among
 from ....models.planning.barring import inside_of
 from ....models.planning.design import Design
 from ....models.planning.limits import Barred, Use
@@ -115,7 +116,7 @@ class _Probing:
     def _part(self, amounts: Mapping[str, int], or_more: bool) -> Problem:
         placed = placing(self.problem, self.question, self.design)
         left_out = set(self.question.components).difference(amounts)
-        placed = placed.among({each.name for each in placed.components} - left_out)
+        placed = among(placed, {each.name for each in placed.components} - left_out)
         components = tuple(self._bare(each, amounts, or_more) for each in placed.components)
         job = replace(placed.job, components=components, shares=())
         if placed.caps:

@@ -9,6 +9,7 @@ from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
 from ....models.findings.finding import error
 from ....models.machines.node_group import ACCELERATOR
+from ....models.part import among
 from ....models.placements.assignment import Assignment, compress
 from ....models.problem import Problem
 from ...layout.parts import Parts
@@ -61,7 +62,7 @@ def _without(problem: Problem, names: Collection[str]) -> Problem:
     """The problem without these components, and what is said of them and others."""
     left = {each.name for each in problem.components if each.name not in names}
     links = tuple(each for each in problem.job.links if left.issuperset((each.source, each.target)))
-    part = problem.among(left)
+    part = among(problem, left)
     return replace(part, job=replace(part.job, links=links, overlaps={}))
 
 

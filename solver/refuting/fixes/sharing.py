@@ -8,6 +8,7 @@ from typing import Iterator
 from ....models.component import COLOCATED, SUBSET, Component, Relation
 from ....models.demand import Clause
 from ....models.machines.node_group import NODE
+from ....models.part import explicit
 from ....models.problem import Problem
 from ...wording import listed, plural
 from ..conflict import SHARED, Change
@@ -53,7 +54,7 @@ def _given(problem: Problem, row: Row) -> list[Component]:
         return []
     names = {component.name for component in row.components}
     kinds = {problem.kind(component) for component in row.components if component.runs is None} - {NODE}
-    return [each for each in problem.explicit.components if problem.kind(each) in kinds and each.name not in names and each.runs]
+    return [each for each in explicit(problem).components if problem.kind(each) in kinds and each.name not in names and each.runs]
 
 
 def _with(kind: str, one: Component, other: Component) -> Apply:

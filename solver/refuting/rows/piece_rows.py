@@ -9,6 +9,7 @@ from ....models.component import Component
 from ....models.locality import WHOLE, Keep
 from ....models.machines.node_group import ACCELERATOR
 from ....models.machines.topology import LEVELS
+from ....models.part import explicit
 from ...layout.bundle import Bundle
 from ...wording import level_name, listed, plural
 from .hall import MAX_UNIONS, cut, shortage
@@ -156,7 +157,7 @@ def _node_row(question: Question, short: list[Bundle], kind: str, size: int, sum
     place, own = "the cluster", "has"
     if nodes != question.census.all_nodes():
         place, own = f"the {nodes} {plural('node', nodes)} that may be used", "has" if nodes == 1 else "have"
-    held = any(question.problem.given().held(component.name, kind) for component in question.problem.explicit.components)
+    held = any(question.problem.given().held(component.name, kind) for component in explicit(question.problem).components)
     sentence = f"{names} {verb} {need} {unit}, {place} {own} {have}{' free' if held else ''}"
     if nodes == 0:
         sentence = f"{names} {verb} {need} {unit}, and there is no node that may be used"

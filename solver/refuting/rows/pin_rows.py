@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....models.locality import Pin
 from ....models.machines.node_group import ACCELERATOR
+from ....models.part import explicit
 from ....models.placements.ranks import write_range
 from ...layout.bundle import Bundle
 from ...memory import peak
@@ -37,7 +38,7 @@ def _room(question: Question, bundle: Bundle, pin: Pin, each: int) -> int:
     for rank in dict.fromkeys(pin.nodes):
         node = problem.cluster.nodes[rank]
         free = node.free(bundle.kind)
-        for other in problem.explicit.components:
+        for other in explicit(problem).components:
             free &= ~given.masks(other.name).get((rank, bundle.kind), 0)
         fits = bundle.kind != ACCELERATOR or node.accelerator_memory is None or node.accelerator_memory >= memory
         right = all(rank in its for its in inside) and (bundle.kind != ACCELERATOR or models <= {node.accelerator_model})

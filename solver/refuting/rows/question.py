@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Mapping
 
 from ....models.component import SUBSET
+from ....models.part import explicit
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...layout.layout import Bundle, Layout
@@ -58,4 +59,4 @@ class Question:
     @property
     def given(self) -> bool:
         """Do given components hold something?"""
-        return any(component.runs for component in self.problem.explicit.components)
+        return any(component.runs for component in explicit(self.problem).components)

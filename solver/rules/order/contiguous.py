@@ -8,6 +8,7 @@ from ....models.component import Component
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
 from ....models.machines.node_group import NODE
+from ....models.part import explicit
 from ....models.placements.assignment import Assignment, Run
 from ....models.problem import Problem
 from ...wording import lowest
@@ -94,7 +95,7 @@ def free_ranges(problem: Problem, component: Component) -> list[tuple[int, int]]
     kind, found, start, position = problem.kind(component), list[tuple[int, int]](), -1, 0
     akin = {name for relation in problem.job.relations if component.name in relation.components for name in relation.components}
     held: dict[int, int] = {}
-    for run in (run for each in problem.explicit.components if each.name not in akin for run in each.runs or () if run.kind == kind):
+    for run in (run for each in explicit(problem).components if each.name not in akin for run in each.runs or () if run.kind == kind):
         held[run.node] = held.get(run.node, 0) | run.mask
     for stretch in problem.cluster.numbering(problem.range_in(component)).stretches:
         free = problem.cluster.nodes[stretch.node_rank].free(kind) & ~held.get(stretch.node_rank, 0)

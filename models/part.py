@@ -1,0 +1,26 @@
+"""A problem about some of its components alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import AbstractSet as Set
+
+from .problem import Problem
+from .sharing import through_others
+
+
+def among(problem: Problem, names: Set[str]) -> Problem:
+    """The same question about these components alone; what follows of their places through the others is kept."""
+    components = tuple(component for component in problem.components if component.name in names)
+    if len(components) == len(problem.components):
+        return problem
+    choices = {name: its for name, its in problem.job.choices.items() if name in names}
+    relations = tuple(relation for relation in problem.job.relations if names >= set(relation.components))
+    part = replace(problem, job=replace(problem.job, components=components, choices=choices, relations=relations))
+    followed = tuple(through_others(problem, part))
+    return replace(part, job=replace(part.job, relations=(*relations, *followed))) if followed else part
+
+
+def explicit(problem: Problem) -> Problem:
+    """The same question about the components alone whose ranks are given."""
+    return among(problem, {component.name for component in problem.components if component.runs is not None})
