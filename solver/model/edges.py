@@ -86,6 +86,10 @@ class Edges:
         """What its position is worth."""
         return weighted((literal, value(position)) for position, literal in self._sorted)
 
+    def leaves(self, rest: int, step: int) -> Amount:
+        """1 exactly if its position leaves this rest when it is divided by `step`."""
+        return self.worth(lambda position: int(position % step == rest))
+
     def position(self) -> Amount:
         """Where it lies."""
         return self.worth(lambda position: position)

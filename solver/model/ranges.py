@@ -194,6 +194,11 @@ class Ranges:
         """The first resource rank, and the one after the last."""
         return self._begun.position(), self._ended.position()
 
+    def rests(self, step: int) -> tuple[list[Amount], list[Amount]]:
+        """For every rest of a division by `step`, 1 exactly if the first resource rank leaves it; the same of the one after the last."""
+        begun, ended = ([edges.leaves(rest, step) for rest in range(step)] for edges in (self._begun, self._ended))
+        return begun, ended
+
     def interval(self) -> cp_model.IntervalVar:
         """The stretch of its numbering that it holds, as an interval."""
         if self._interval is None:

@@ -220,6 +220,10 @@ class Variables(Saying):
         """The first resource rank of a contiguous bundle in its numbering, and the one after its last."""
         return self._ranges[bundle].first_and_end()
 
+    def rests(self, bundle: Bundle, step: int) -> tuple[list[Amount], list[Amount]]:
+        """For every rest of a division by `step`, 1 exactly if a contiguous bundle's first resource rank leaves it; the same of its end."""
+        return self._ranges[bundle].rests(step)
+
     def follow(self, one: Bundle, other: Bundle) -> None:
         """The other contiguous bundle begins where the one ends; both are in the same numbering."""
         self._ranges[other].follows(self._ranges[one])

@@ -20,6 +20,7 @@ from .groups.process_on_one_node import ProcessOnOneNode
 from .groups.replica_on_whole_nodes import ReplicaOnWholeNodes
 from .order.contiguous import Contiguous
 from .order.in_order import InOrder
+from .order.in_step import InStep
 from .order.node_order import NodeOrder
 from .order.rank_aligned import RankAligned
 from .order.strided import Strided
@@ -54,6 +55,7 @@ RULES: tuple[Rule[Any], ...] = (
     ColocatedOrDisjoint(),
     Subset(),
     InOrder(),
+    InStep(),
     Contiguous(),
     Strided(),
     NodeOrder(),

@@ -91,18 +91,20 @@ def problem(
     in_order: bool = False,
     crossing: bool = False,
     whole: bool = False,
+    in_step: str = "",
     dealt: tuple[Share, ...] = (),
     models: dict[str, ModelUse] | None = None,
     **pairs: str,
 ) -> Problem:
-    """A problem. `together`, `apart`, `either`, `within` and `not_fewer`... name pairs such as ``"a+b c+d@rack"``, `in_sequence` components."""
+    """A problem. `together`, `apart`, `either`, `within` and `not_fewer`... name pairs such as ``"a+b c+d@rack"``, `in_step` too, `in_sequence` components."""
     relations = [_relation(KINDS[word], pair) for word, text in pairs.items() for pair in text.split()]
     if in_sequence:
         relations.append(Relation(IN_ORDER, tuple(in_sequence.split())))
     can = Capabilities(
         shares_accelerators=shares, nodes_in_order=in_order, groups_may_cross=crossing, processes_may_cross=crossing, whole_replicas=whole
     )
-    return Problem(where, Job(components, tuple(relations), can, shares=dealt, models=models or {}))
+    step = frozenset((one, other) for one, _, other in (pair.partition("+") for pair in in_step.split()))
+    return Problem(where, Job(components, tuple(relations), can, shares=dealt, models=models or {}, in_step=step))
 
 
 def _relation(kind: str, pair: str) -> Relation:

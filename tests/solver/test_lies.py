@@ -51,6 +51,7 @@ from . import parity
 from .demand_lies import DEMAND_LIES
 from .kept_lies import KEPT_LIES
 from .near_lies import NEAR_LIES
+from .step_cases import STEP_LIES
 from .test_parity import CASES
 
 
@@ -231,6 +232,7 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     **DEMAND_LIES,
     **KEPT_LIES,
     **NEAR_LIES,
+    **STEP_LIES,
     "a bound above what is possible": (Idle, "bound", instead(lambda *arguments: 3), "range"),
 }
 

@@ -23,6 +23,7 @@ from .near_cases import NEAR_CASES
 from .random_demands import with_demands
 from .rank_cases import RANK_CASES
 from .relation_cases import RELATION_CASES
+from .step_cases import STEP_CASES
 
 CASES: dict[str, Problem] = {
     "alone": problem(FIVE, component("a", 2)),
@@ -172,6 +173,7 @@ CASES: dict[str, Problem] = {
         cluster({"count": 3, "cpus": 4}, {"count": 2, "cpus": 9}), component("a", 2, 3, cpus=2, contiguous=True), component("b", 1, cpus=1)
     ),
     **RELATION_CASES,
+    **STEP_CASES,
     **KEPT_CASES,
     **RANK_CASES,
     **DEMAND_CASES,

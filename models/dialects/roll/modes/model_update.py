@@ -35,7 +35,7 @@ def model_update(setup: Setup) -> None:
             setup.components[role.key] = replace(component, contiguous=True, any_order=True)
     if train is not None and infer is not None:
         _whole_groups(setup, train, infer)
-        if {train.key, infer.key} <= setup.components.keys():
+        if {train.key, infer.key} <= setup.components.keys() and (train.ids is None or infer.ids is None):
             setup.in_step.append((train.key, infer.key))
     if train is None or infer is None or not train.on_devices or not infer.on_devices or train.ids is None or infer.ids is None:
         return
