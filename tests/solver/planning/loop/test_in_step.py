@@ -35,7 +35,7 @@ def drawn(seed: int) -> tuple[Problem, int, int]:
         rows = {count: (work // count + random.randrange(8)) * SECOND for count in counts}
         return Timed(tuple(Measured(count, its) for count, its in rows.items()), scaling=TABLE)
 
-    whole = [count for count in range(size, total + 1, size)]
+    whole = list(range(size, total + 1, size))
     some = sorted(random.sample(range(1, total + 1), 3))
     parts = (
         replace(component("infer", 1, total, per_process=size, contiguous=True, any_order=True), timed=times(900, whole[:3])),
@@ -63,9 +63,9 @@ def is_placeable(design: Design, nodes: int, each: int) -> bool:
             if both and ((one.start - other.start) % infer.each or (one.stop - other.stop) % infer.each):
                 continue
             rooms = {("infer", "train"): both, ("train",): len(one) - both, ("infer",): len(other) - both}
-            if all(wanted.get(frozenset(its), 0) + wanted.get(frozenset((*its, "ref")), 0) == room for its, room in rooms.items()):
-                if wanted.get(frozenset(("ref",)), 0) <= nodes * each - sum(rooms.values()):
-                    return True
+            exact = all(wanted.get(frozenset(its), 0) + wanted.get(frozenset((*its, "ref")), 0) == room for its, room in rooms.items())
+            if exact and wanted.get(frozenset(("ref",)), 0) <= nodes * each - sum(rooms.values()):
+                return True
     return False
 
 
