@@ -28,11 +28,15 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Accelerators that are as good as each other: their model, how many there are, MiB of each (None: not known)."""
+    """Accelerators that are as good as each other: their model, how many there are, MiB of each (None: not known).
+
+    `mixed`: they are of several models, all named in `model`, which nothing that is asked tells apart.
+    """
 
     model: str
     accelerators: int
     memory: int | None = None
+    mixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,11 @@ class Question:
         for index, task in enumerate(self.tasks):
             found[task.component].append(index)
         return {name: tuple(its) for name, its in found.items()}
+
+    @cached_property
+    def of_one_kind(self) -> tuple[str, ...]:
+        """The components that are looked at on one kind of accelerators alone, whichever it is."""
+        return tuple(name for name, its in self.options.items() if len({option.kind for option in its}) > 1)
 
     def turns_of(self, component: str) -> tuple[tuple[str, str], ...]:
         """When a component that is not resident needs all its memory: (phase, ""), or ("", its name) where no phase is said."""

@@ -27,7 +27,10 @@ def assumptions(account: Account) -> str:
     degrees = [task_name(question, each.task) for each in account.bases if each.any_degrees]
     models = [task_name(question, each.task) for each in account.bases if each.any_model]
     lines += [f"{listed(degrees)}: {_ANY_DEGREES}"] if degrees else []
-    lines += [f"{listed(models)}: as long on any accelerators, since no time says on which"] if models else []
+    several = ", of several models at once too" if any(kind.mixed for kind in question.kinds) else ""
+    lines += [f"{listed(models)}: as long on any accelerators{several}, since no time says on which"] if models else []
+    if alone := listed(list(question.of_one_kind)):
+        lines.append(f"{alone}: on accelerators of one kind; on several at once was not searched")
     if account.own is not None:
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
     lines += _filled(account)

@@ -58,6 +58,8 @@ def to_data(account: Account) -> Data:
     }
     if account.resources:
         found["resources"] = dict(account.resources)
+    if question.of_one_kind:
+        found["one_kind"] = list(question.of_one_kind)
     if question.rounds:
         found["rounds"] = [[str(question.tasks[task]) for task in sorted(its)] for its in question.rounds]
     way = planned.best.design.way(question)

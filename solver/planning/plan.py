@@ -29,6 +29,7 @@ from .placing.placing import placing
 from .sizes.settling import Settle
 from .why.eased import eased
 from .why.none import EACH, why_none
+from .why.several_kinds import by_given_ranks
 
 TRIED = 6
 """Rounds of a changed question, by which it is known whether the change helps."""
@@ -50,6 +51,8 @@ def plan(
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):
         return overlapping(*pair)
     rounds = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting, refused)
+    if unknown := by_given_ranks(problem, rounds.question):
+        return unknown
     while rounds.goes_on():
         rounds.place()
     return _answer(rounds)

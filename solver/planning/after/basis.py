@@ -60,10 +60,11 @@ def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, 
 def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     model = question.kinds[option.kind].model if option.kind != NO_KIND else ""
+    mixed = option.kind != NO_KIND and question.kinds[option.kind].mixed
     its = points(timed.measured, task.phase, option.parallel, model)
     kind, counts, scaling = _follows(timed, its, option.amount)
     degrees = any(each.parallel is None for each in its) and len(problem.job.choices.get(task.component, ())) > 1
-    models = any(not each.model for each in its) and len({each.kind for each in question.options[task.component]}) > 1
+    models = mixed or (any(not each.model for each in its) and task.component in question.of_one_kind)
     return Basis(task, option.amount, design.nanoseconds(question, number), kind, counts, scaling, degrees, models)
 
 

@@ -12,6 +12,7 @@ from ....models.planning.limits import Area
 from ....models.planning.question import Kind, Option
 from ....models.problem import Problem
 from ...layout import grain
+from .kinds import kinds_of
 
 MOST_AREAS = 32
 Place = Union[int, tuple[int, int]]
@@ -92,12 +93,8 @@ def room(problem: Problem, given: Sequence[Component]) -> Room:
     """The kinds of accelerators, without what the components of `given` hold and let nobody else use."""
     held = _held(problem, [each for each in given if each.name not in problem.job.overlaps])
     free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
-    its: dict[tuple[str, int | None], list[Node]] = {}
-    for node in problem.cluster.nodes:
-        if free[node.rank]:
-            its.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
     counts = {rank: mask.bit_count() for rank, mask in free.items()}
-    kinds = tuple(Kind(model, sum(counts[node.rank] for node in nodes), memory) for (model, memory), nodes in its.items())
+    kinds = kinds_of(problem, counts)
     over = [each for each in given if each.name in problem.job.overlaps]
     overlaid = {rank: mask & free[rank] for rank, mask in _held(problem, over).items() if mask & free[rank]}
     kept_off = {}
@@ -105,7 +102,7 @@ def room(problem: Problem, given: Sequence[Component]) -> Room:
         strange = [each for each in over if component.name not in problem.job.overlaps[each.name]]
         if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
             kept_off[component.name] = kept
-    return Room(kinds, tuple(tuple(nodes) for nodes in its.values()), counts, overlaid, kept_off, free)
+    return Room(tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free)
 
 
 def held_back(problem: Problem, given: Sequence[Component]) -> int:

@@ -13,8 +13,8 @@ from ..asked import asked
 from ..asking.related import overlaps
 from ..costs import cost_model
 from .bounds import fewest, quickest
-from .component import without_options
 from .said import in_seconds
+from .several_kinds import by_given_ranks, in_no_way, of_one_kind
 
 MOST = 10_000
 """Ways to run the components, one by one, that are looked at: a few hundredths of a second. Of more nothing is said before a search."""
@@ -27,9 +27,13 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     if _ways(problem) > MOST:
         return
     workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
-    question = asked(replace(problem, job=replace(problem.job, workload=workload)), workload)
-    found = list(without_options(problem, question))
-    yield from found or _over_budget(workload, question)
+    problem = replace(problem, job=replace(problem.job, workload=workload))
+    question = asked(problem, workload)
+    if by_given_ranks(problem, question) is not None:
+        return
+    alike = of_one_kind(problem, question)
+    wider = asked(alike, workload) if alike is not None else question
+    yield from in_no_way(problem, question, alike, wider) or _over_budget(workload, wider)
 
 
 def _ways(problem: Problem) -> int:

@@ -13,13 +13,14 @@ from ....models.problem import Problem
 from ....models.quantity import write_memory
 from ...refuting.contradicted import contradicted
 from ...wording import plural
+from ..asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..search import Searched, search
 from .common import nothing_in_common
-from .component import without_options
 from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds
 from .said import in_seconds, most_memory, place_of
+from .several_kinds import in_no_way, of_one_kind, undecided
 
 EACH = 1.0
 """Deterministic seconds of one search for a change."""
@@ -29,13 +30,21 @@ ENOUGH = 64
 
 def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried) -> Answer:
     """The answer to a question for which a search proved that it has no design. By `tried` it is known which changes help."""
-    reasons = list(without_options(problem, question))
+    alike = of_one_kind(problem, question)
+    wider = asked(alike, replace(workload, heeds_estimates=False)) if alike is not None else question
+    reasons = in_no_way(problem, question, alike, wider)
     if not reasons and (both := contradicted(problem)):
         reasons = [both]
     if not reasons:
         changes = list(_changes(problem, workload, question, model, seed, tried)) or list(_of_model(workload, question, model, seed))
+        if alike is not None and not _has_none(search(wider, model, EACH, seed)):
+            return undecided([each.help for each in changes if each.help])
         reasons = [_told(changes)]
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
+
+
+def _has_none(searched: Searched) -> bool:
+    return searched.best is None and searched.proved
 
 
 def _told(changes: list[Change]) -> Finding:
@@ -176,7 +185,11 @@ def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
         yield f"no counts fit {pairs}, the first a multiple of the second", "loosen their counts", replace(question, ways=ways)
     if question.alone:
         names = ", ".join(f"`{name}`" for name in sorted(question.alone))
-        yield f"{names} shares with nobody", f"say `seconds` of {names}, or whom it may share with", replace(question, alone=frozenset())
+        untimed = ", ".join(f"`{name}`" for name in sorted(question.alone) if not question.tasks_of[name])
+        help_text = (
+            f"say `seconds` of {untimed}, or whom it may share with" if untimed else f"say whom {names} may share with, or leave ranks open"
+        )
+        yield f"{names} shares with nobody", help_text, replace(question, alone=frozenset())
 
 
 def _pairs(pairs: frozenset[tuple[str, str]]) -> str:

@@ -1,0 +1,89 @@
+"""Components on several kinds of accelerators: no design has them, so that where one might, nothing is proved to be impossible."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Sequence
+
+from ....models.answer import UNDECIDED, Answer
+from ....models.component import Component
+from ....models.findings.finding import Finding, error
+from ....models.machines.node import Node
+from ....models.machines.node_group import ACCELERATOR
+from ....models.planning.measured import Measured
+from ....models.planning.question import Question
+from ....models.problem import Problem
+from ...wording import listed
+from .component import without_options
+
+
+def of_one_kind(problem: Problem, question: Question) -> Problem | None:
+    """The problem as if all accelerators of a vendor were of one kind; None where there is one kind already.
+
+    It has every placement that the problem has, and takes no longer: who may use one kind alone is kept off the nodes of the others,
+    of times on several kinds the shortest holds, and each accelerator has as much memory as the largest.
+    """
+    if len(question.kinds) < 2:
+        return None
+    nodes = tuple(problem.cluster.nodes)
+    memories = [node.accelerator_memory for node in nodes if node.accelerators]
+    most = None if None in memories else max(memory for memory in memories if memory is not None)
+    alike = tuple(
+        replace(node, accelerators=tuple(replace(each, model=each.vendor, memory=most) for each in node.accelerators)) for node in nodes
+    )
+    parts = tuple(_anywhere(problem, each, nodes) for each in problem.components)
+    return replace(problem, cluster=replace(problem.cluster, nodes=alike), job=replace(problem.job, components=parts))
+
+
+def in_no_way(problem: Problem, question: Question, alike: Problem | None, wider: Question) -> list[Finding]:
+    """A reason for each component that can be run in no way, on several kinds at once neither; `wider` is the question of `alike`."""
+    found = list(without_options(problem, question))
+    if alike is None:
+        return found
+    wide = {each.subject: each for each in without_options(alike, wider)}
+    may = {each.subject: len(_models(problem[each.subject])) != 1 for each in found}
+    return [wide[each.subject] if may[each.subject] else each for each in found if not may[each.subject] or each.subject in wide]
+
+
+def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
+    """The answer where ranks with times are given on kinds that something tells apart."""
+    for component in problem.components if len(question.kinds) > 1 else ():
+        if component.name in question.options and component.runs is not None and problem.kind(component) == ACCELERATOR:
+            its = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
+            models = dict.fromkeys(node.accelerator_model or "accelerators of no known model" for node in its)
+            if len({(node.accelerator_model, node.accelerator_memory) for node in its}) > 1:
+                where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
+                message = f"undecided: {where}, and no plan has that"
+                help_text = "give it ranks of one kind, or no ranks"
+                return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
+    return None
+
+
+def undecided(helps: Sequence[str]) -> Answer:
+    """The answer where there may be a design with components on several kinds, and there is no other; by `helps` there would be."""
+    message = (
+        "undecided: no counts and degrees fit together with each component on one kind of accelerators; on several at once was not searched"
+    )
+    help_text = ", or ".join([*helps, "give counts that one kind has, or the ranks themselves"])
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=help_text),), how="search")
+
+
+def _anywhere(problem: Problem, component: Component, nodes: tuple[Node, ...]) -> Component:
+    """The component without models; on nodes of those alone that it may use, and that its times are of."""
+    models, timed = _models(component), component.timed
+    if timed is not None:
+        shortest: dict[tuple[object, ...], Measured] = {}
+        for each in sorted(timed.measured, key=lambda each: each.nanoseconds):
+            shortest.setdefault((each.phase, each.accelerators, each.parallel), replace(each, model=""))
+        phases = timed.phases
+        timed = replace(timed, measured=tuple(sorted(shortest.values(), key=lambda each: phases.index(each.phase))))
+    others = (node.rank for node in nodes if models and node.accelerators and node.accelerator_model not in models)
+    return replace(component, accelerator_model="", timed=timed, excluded=tuple(sorted({*component.excluded, *others})))
+
+
+def _models(component: Component) -> set[str]:
+    """The models that it may be on, by its own demand or by its times; none where it may be on any."""
+    if component.accelerator_model:
+        return {component.accelerator_model}
+    models = {each.model for each in component.timed.measured} if component.timed else set()
+    return models if "" not in models else set()
