@@ -27,7 +27,7 @@ Relations = tuple[Relation, ...]
 Choices = MappingType[str, tuple[Parallel, ...]]
 _FIELDS = {
     "accelerators": "amount", "processes": "amount", "accelerator": "accelerator_model", "accelerators_per_process": "per_process",
-    "pin": "pins", "exclude": "excluded", "phase": "phases", "seconds": "timed", "scaling": "timed", "samples": "timed",
+    "pin": "pins", "exclude": "excluded", "phase": "phases", "seconds": "timed",
 }  # fmt: skip
 
 

@@ -34,11 +34,12 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
     if timed and timed.samples and _counts(problem, component, replace(timed, samples=0), space):
         can = _counts(problem, whole, timed, space)
         told = f"{timed.samples} samples divide evenly among its replicas on no count of {amounts}"
-        return _impossible(component, "timed", told, f"its `accelerators` can be {_some(can)}" if can else "leave `samples` out", can[:1])
-    if timed and timed.scaling == TABLE and _counts(problem, component, replace(timed, scaling=POWER), space):
+        field = "samples" if "samples" in component.spans else "timed"
+        return _impossible(component, field, told, f"its `accelerators` can be {_some(can)}" if can else "leave `samples` out", can[:1])
+    if timed and timed.scaling == TABLE and (could := _counts(problem, component, replace(timed, scaling=POWER), space)):
         can = _counts(problem, whole, timed, space)
-        told = f"its times are a table, and none of its counts is one of {amounts}"
-        return _impossible(component, "timed", told, f"its `accelerators` can be {_some(can)}" if can else "measure one", can[:1])
+        help_text = f"its `accelerators` can be {_some(can)}" if can else f"measure it on {_some(could)}"
+        return _impossible(component, "timed", _not_in_table(component, timed), help_text, can[:1])
     can = _counts(problem, whole, timed, space)
     if can:
         nearest = min(can, key=lambda count: (max(component.least - count, count - component.most, 0), count))
@@ -56,6 +57,15 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
         return _impossible(component, "parallel", torn.message, torn.help, torn.witnesses)
     told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
     return _impossible(component, "parallel", told, "leave its degrees open, or let it use other nodes")
+
+
+def _not_in_table(component: Component, timed: Timed) -> str:
+    measured = sorted({each.accelerators for each in timed.measured})
+    inside = [count for count in measured if component.least <= count <= component.most]
+    if not inside:
+        return f"its times are a table, and none of its counts is one of {_amounts(component)}"
+    told = f"its times are a table, and it can have none of its counts within {_amounts(component)}, {_some(inside)}"
+    return f"{told}: whole replicas of its degrees, on nodes that it may use"
 
 
 def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | None:

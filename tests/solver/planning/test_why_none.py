@@ -50,6 +50,11 @@ CASES = {
         ROLLOUT.replace("1-16", "1-4") + ", scaling: table", ACTOR, "",
         "impossible: `rollout` can be run in no way: its times are a table, and none of its counts is one of 1-4", ("1-4", "8"),
     ),
+    "a table of other replicas": Case(
+        ROLLOUT.replace("{8: 55}", "{3: 55}") + ", scaling: table, parallel: {tp: 2}", ACTOR, "",
+        "impossible: `rollout` can be run in no way: its times are a table, and it can have none of its counts within 1-16, 3: whole replicas "
+        "of its degrees, on nodes that it may use", ("{3: 55}", "{4: 55}"),
+    ),
     "a count": Case(
         ROLLOUT, ACTOR.replace("2-16", "18-40"), "",
         "impossible: `actor` can be run in no way: it asks for 18-40 accelerators, and can have 2, 4, 6, 8, 10, ... 16: whole replicas of its "
@@ -103,6 +108,16 @@ def test_what_is_short_is_told_with_what_helps(name: str, tmp_path: Path) -> Non
     assert before in text
     changed = solved(tmp_path, text.replace(before, after, 1))
     assert changed.plan is not None, changed.findings
+
+
+@pytest.mark.parametrize(("more", "at"), [("scaling: table", "{3: 55}"), ("samples: 7", "7"), ("samples: 7, scaling: linear", "7")])
+def test_what_is_wrong_with_its_times_is_pointed_at(more: str, at: str, tmp_path: Path) -> None:
+    """Not at whatever is written last of them."""
+    text = f"cluster: 2x8xH100\ncomponents: {{rollout: {{accelerators: 2-6, seconds: {{3: 55}}, parallel: {{tp: 2}}, {more}}}}}\n"
+    if "samples" in more:
+        text = text.replace("2-6", "4-6").replace("tp: 2", "tp: 1")
+    (finding,) = solved(tmp_path, text).findings
+    assert finding.span is not None and text[finding.span.start : finding.span.end] == at
 
 
 @pytest.mark.parametrize(
