@@ -1,6 +1,7 @@
 """The degrees of parallelism that RLinf's model-parallel placement reads, with its fallbacks.
 
-Source: RLinf, rlinf/utils/placement.py, properties of ModelParallelComponentPlacement.
+Source: RLinf, rlinf/utils/placement.py, properties of ModelParallelComponentPlacement; of inference also
+rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from ....configuration.settings import Amount, Settings
 from .parts import Parts
 
 RULE = "PW208"
+INFERENCE = {"inference": "actor", "actor_inference": "actor", "critic_inference": "critic"}
+"""Components that recompute probabilities, or values -> whose model they have."""
 _TP, _PP, _CP = "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"
 
 
@@ -52,6 +55,20 @@ def inferring(settings: Settings, role: str) -> Amount | None:
     if role == "critic":
         sections = ["critic_inference"] if settings.at(f"critic_inference.model.{_TP}") is not None else []
     return settings.whole(f"{(*sections, role)[0]}.model.{_TP}", RULE, 1)
+
+
+def inferred(settings: Settings, role: str) -> Degrees:
+    """Those with which the inference component of `actor` or `critic` is set up: tp and pp of its own section, cp of its role's.
+
+    Megatron's worker looks for `actor_inference` before `inference`. Without a section they are its role's.
+    """
+    names = (f"{role}_inference", "inference") if role == "actor" else (f"{role}_inference",)
+    section, its = next((name for name in names if settings.at(f"{name}.model") is not None), None), trained(settings, role)
+    if section is None or settings.word(f"{role}.training_backend", RULE) == "fsdp":
+        return Degrees(inferring(settings, role), its.pp, its.cp)
+    tp = settings.whole(f"{section}.model.{_TP}", RULE, 1) if settings.at(f"{section}.model.{_TP}") else inferring(settings, role)
+    pp = settings.whole(f"{section}.model.{_PP}", RULE, 1) if settings.at(f"{section}.model.{_PP}") else its.pp
+    return Degrees(tp, pp, its.cp)
 
 
 def sections_of_inference(parts: Parts) -> list[str]:

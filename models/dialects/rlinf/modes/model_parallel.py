@@ -8,8 +8,9 @@ from __future__ import annotations
 from ....component import IN_ORDER, Parallel
 from . import presence
 from .arrangement import Arrangement, arrangement, relate
-from .degrees import Degrees, generating, inferring, sections_of_inference, trained
+from .degrees import INFERENCE, Degrees, generating, inferred, inferring, sections_of_inference, trained
 from .fitting_tp import fitting_tp
+from .handing_on import handing_on
 from .pack import IGNORED, extent, pack, packed
 from .parts import Parts
 from .shape import CODE, Shape, at_least, engine, fits_in, of_rollout, whole
@@ -106,14 +107,16 @@ def _inference(parts: Parts, found: Arrangement) -> None:
         return
     if found is Arrangement.DISAGGREGATED and "actor" not in parts.planned:  # see ways.py
         presence.sections(parts, *sections_of_inference(parts))
-    for name, role in (("inference", "actor"), ("actor_inference", "actor"), ("critic_inference", "critic")):
+        handing_on(parts)
+    for name, role in INFERENCE.items():
         count = _count(parts, name)
         shadowed = name == "actor_inference" and parts.has("inference")
         judged = found is Arrangement.DISAGGREGATED and not shadowed and parts.has(name)
         tp = inferring(parts.settings, role) if judged else None
         if count is not None:
             fits_in(parts, name, tp, count, count)
-        pack(parts, name, Shape())
+        divided = judged and parts.settings.word(f"{role}.training_backend", CODE) == MEGATRON
+        pack(parts, name, Shape(), inferred(parts.settings, role).parallel if divided else None)
         at_least(parts, name, tp)
 
 

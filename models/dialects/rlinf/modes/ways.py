@@ -11,6 +11,7 @@ from typing import Iterator
 from ....component import Parallel
 from ....planning.way import Shape, Way
 from ..planning.profiled import KEY
+from . import handing_on
 from .degrees import Degrees, sections_of_inference
 from .inference import CODE, lacking, unset
 from .parts import Parts
@@ -62,6 +63,9 @@ def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str
         return f"what trains refuses {listed} where rollout is apart", f"drop {listed}"
     if why := unlike(parts, actor, rollout):
         return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
+    if wrong_inference := handing_on.unlike(parts):
+        name, why, tp = wrong_inference
+        return f"{why}, so that `{name}` would get no weights", f"lower `{tp.name}`"
     return "", ""
 
 

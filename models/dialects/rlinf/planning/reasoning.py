@@ -13,7 +13,7 @@ from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.measured import TABLE, Measured
 from ....planning.workload import Timed
-from ..modes.degrees import generating, inferring, trained
+from ..modes.degrees import generating, inferred, trained
 from .profile import Profile
 from .tables import Batch, Table, generated
 from .tables import trained as trained_on
@@ -93,9 +93,8 @@ def timed(table: Table) -> Timed:
 def _replica(settings: Settings, name: str) -> int | None:
     """Accelerators of one replica, or engine; None where that is not known."""
     role = ROLES.get(name)
-    its = generating(settings) if name == "rollout" else trained(settings, role or (name if name == "critic" else "actor"))
-    parallel = its.parallel
-    if role is not None and parallel is not None:
-        tp = inferring(settings, role)
-        return tp.value * parallel.pp if tp else None
-    return parallel.replica if parallel else None
+    if name == "rollout":
+        its = generating(settings)
+    else:
+        its = inferred(settings, role) if role else trained(settings, name if name == "critic" else "actor")
+    return its.parallel.replica if its.parallel else None

@@ -5,11 +5,13 @@ Source: RLinf, rlinf/config.py (validate_cfg, validate_embodied_cfg, validate_re
 
 from __future__ import annotations
 
+from ....component import Parallel
 from ....configuration.settings import Amount
 from ..modes import Placer
 from ..modes.degrees import trained
 from .chains import acted, on_processes, on_replicas, prompted
 from .environments import CHECKED, TASKS, phases
+from .inference import inferring
 from .shares import DEMANDS, SHARES, Work
 
 REASONING = ("reasoning", "coding_online_rl")
@@ -84,20 +86,29 @@ def _rewarded(work: Work, prompts: Amount) -> None:
 
 
 def _megatron(work: Work, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
-    """All samples divide among the data parallel replicas."""
-    processes, parallel, actor = work.processes("actor"), trained(work.settings, "actor").parallel, work.component("actor")
-    if parallel and actor and actor.runs is None:
+    """All samples divide among the data parallel replicas of what trains, and of what computes probabilities on ranks of its own."""
+    processes, parallel = work.processes("actor"), trained(work.settings, "actor").parallel
+    _replicated(work, "actor", parallel, prompts, group)
+    if processes and parallel and not processes % parallel.replica:
+        on_replicas(work, batch, micro, processes // parallel.replica)
+    for name, its in inferring(work):
+        _replicated(work, name, its.parallel, prompts, group)
+
+
+def _replicated(work: Work, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
+    """All samples divide among the replicas of one component."""
+    processes, component = work.processes(name), work.component(name)
+    if parallel and component and component.runs is None:
         # So that they divide among as many replicas as it gets.
         samples, what = prompts.value * group.value * parallel.replica, "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
-        work.share("actor", Amount(samples, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", what, "")
+        work.share(name, Amount(samples, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", what, "")
     if not processes or not parallel or processes % parallel.replica:
         return
     replicas, samples = processes // parallel.replica, prompts.value * group.value
-    on_replicas(work, batch, micro, replicas)
     if samples % replicas:
-        message = f"{samples} samples ({prompts.name} x {group.name}) do not divide among {replicas} replicas of `actor`"
-        message += "; RLinf notices this only when the actor has started"
-        work.notes.error(DEMANDS, "actor", message, prompts.span or work.top, "", _nearest(prompts, group.value, replicas))
+        message = f"{samples} samples ({prompts.name} x {group.name}) do not divide among {replicas} replicas of `{name}`"
+        message += f"; RLinf notices this only when {'the actor' if name == 'actor' else f'`{name}`'} has started"
+        work.notes.error(DEMANDS, name, message, prompts.span or work.top, "", _nearest(prompts, group.value, replicas))
 
 
 def _nearest(amount: Amount, factor: int, divisor: int) -> str:

@@ -15,7 +15,7 @@ from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, voc
 from ....model_cards.places import places_of
 from ..capabilities import AT_LAUNCH
 from ..modes import Placer
-from ..modes.degrees import Degrees, generating, inferring, trained
+from ..modes.degrees import INFERENCE, Degrees, generating, inferred, trained
 from .runs import runs
 from .shares import Work
 
@@ -23,8 +23,6 @@ DIVIDES = "PW404"
 MEGATRON = "megatron"
 WITH_MODEL = "RLinf notices this only after workers have started, when they build the model"
 IN_ENGINE = "RLinf notices this only after workers have started, when they start the engine"
-INFERENCE = {"inference": "actor", "actor_inference": "actor", "critic_inference": "critic"}
-"""Components that recompute probabilities -> whose model they have."""
 
 
 def models(work: Work) -> None:
@@ -62,14 +60,13 @@ def _trained(work: Work, role: str, key: str) -> None:
 
 
 def _inferring(work: Work, name: str, role: str) -> None:
-    """The model of its role, on ranks of its own; of these only tp is looked at."""
+    """The model of its role, on ranks of its own with degrees of its own; its experts are not looked at."""
     if not work.component(name) or work.settings.word(f"{role}.training_backend", DIVIDES) != MEGATRON:
         return
-    tp = inferring(work.settings, role)
-    places = places_of(tp=tp)
-    splits = tuple(split for split in megatron_splits(places, when=WITH_MODEL) if split.degree == "tp")
-    one = Amount(1, "")
-    _add(work, name, "rollout.model.model_path", Degrees(tp, one, one), (*splits, vocabulary_split(places, WITH_MODEL)))
+    its = inferred(work.settings, role)
+    places = places_of(tp=its.tp, pp=its.pp)
+    splits = tuple(split for split in megatron_splits(places, when=WITH_MODEL) if split.degree != "ep")
+    _add(work, name, "rollout.model.model_path", its, (*splits, vocabulary_split(places, WITH_MODEL)))
 
 
 def _add(work: Work, name: str, key: str, its: Degrees, splits: tuple[Split, ...], experts: Amount | None = None) -> None:

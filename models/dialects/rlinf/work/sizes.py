@@ -6,10 +6,10 @@ rlinf/workers/megatron_worker.py (data parallel size).
 
 from __future__ import annotations
 
-from ....configuration.settings import Amount
 from ....derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
 from ..modes import Placer
-from ..modes.degrees import RULE, generating, trained
+from ..modes.degrees import RULE, Degrees, generating, trained
+from .inference import inferring
 from .shares import Work, figure_of
 
 TRAINED = {Placer.MODEL_PARALLEL: ("actor", "critic"), Placer.MULTI_AGENT: ("actor",)}
@@ -21,14 +21,17 @@ def sizes(work: Work) -> None:
     for role in TRAINED.get(work.mode.placer, ()):
         processes = work.processes(role)
         if processes and work.settings.word(f"{role}.training_backend", RULE) == "megatron":
-            its = trained(work.settings, role)
-            _replicas(work, role, processes, [("tp", its.tp), ("pp", its.pp), ("cp", its.cp)])
+            _replicas(work, role, processes, trained(work.settings, role))
+    for name, its in inferring(work):
+        if processes := work.processes(name):
+            _replicas(work, name, processes, its)
     if work.mode.packs:
         _engines(work)
 
 
-def _replicas(work: Work, role: str, processes: int, degrees: list[tuple[str, Amount | None]]) -> None:
-    known = [(name, amount) for name, amount in degrees if amount is not None]
+def _replicas(work: Work, role: str, processes: int, its: Degrees) -> None:
+    degrees = {"tp": its.tp, "pp": its.pp, "cp": its.cp}
+    known = [(name, amount) for name, amount in degrees.items() if amount is not None]
     if len(known) < len(degrees):
         return
     size = 1

@@ -77,3 +77,12 @@ def test_the_nearest_batch_that_divides_is_proposed() -> None:
     }  # fmt: skip
     (finding,) = rlinf.read(Document.of(Source("run.yaml", yaml.safe_dump(root))), read_shorthand("x8"), "training").findings
     assert finding.help == "set `data.rollout_batch_size` to 8 or 10"
+
+
+@pytest.mark.parametrize(("ranks", "expected"), [("6-7", set()), ("5-7", {("error", "PW403")})])
+def test_all_samples_divide_among_the_replicas_of_inference(ranks: str, expected: set[tuple[str, str]]) -> None:
+    placed = {"actor,reward": "0-1", "rollout": "2-3", "inference": ranks}
+    settings = {"algorithm.recompute_logprobs": True, "data.rollout_batch_size": 16, "algorithm.group_size": 8}
+    settings |= {"cluster.component_placement": placed, "actor.training_backend": "megatron"}
+    found = judged("training", "reasoning", settings)
+    assert {each for each in found if each[0] == "error"} == expected

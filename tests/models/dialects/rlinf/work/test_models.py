@@ -89,7 +89,8 @@ def test_every_component_has_the_model_of_rollout() -> None:
     apart = {"cluster.component_placement": {"actor,reward": "0-3", "inference": "4-5", "rollout": "6-7"}}
     found = models({**apart, "inference.model.tensor_model_parallel_size": 2})
     assert {name: use.path for name, use in found.items()} == dict.fromkeys(("actor", "inference", "rollout"), "models/ours")
-    assert {split.of(Parallel()) for split in found["inference"].splits} == {2}  # though nothing shapes the component itself
+    tensor = [split for split in found["inference"].splits if split.degree == "tp"]
+    assert {split.of(Parallel(2)) for split in tensor} == {2}  # of its own section
 
 
 def test_fine_tuning_names_the_model_of_the_actor() -> None:
