@@ -134,7 +134,7 @@ def account(
     if told.planned is None:
         its = given(question.problem, limit, seed)
     else:
-        its = found(question.problem, told.planned, seed, searches, limit, search)
+        its = found(question.problem, told.planned, seed, searches, limit, search, told.plan.assignment)
     if its is None:
         raise ValueError("no time of an iteration is known: components say no `seconds`, or not of these ranks")
     return its

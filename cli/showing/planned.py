@@ -36,5 +36,8 @@ def account_of(question: Problem, answer: Answer, limit: float, seed: int, solve
     if its is None:
         found = unless_heard(lambda: given(question, limit, seed), lambda: None)
     else:  # after Ctrl-C the answer is there; what a wrong hint would change is not told
-        found = unless_heard(lambda: account(question, its, seed, searches, limit, solve), lambda: account(question, its, seed, 0))
+        placed = answer.plan.assignment if answer.plan is not None else None
+        found = unless_heard(
+            lambda: account(question, its, seed, searches, limit, solve, placed), lambda: account(question, its, seed, 0, placed=placed)
+        )
     return NOTHING if found is None else Shown(render(found), {"planned": to_data(found)}, found.keeps)

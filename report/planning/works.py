@@ -37,6 +37,13 @@ def _beside(account: Account) -> list[Block]:
     return [its.block for its in account.bills if its.block.kind == NO_KIND]
 
 
+def _over(account: Account, block: Block) -> list[str]:
+    """Components that are not planned and lie over some accelerators of a block."""
+    options = account.planned.question.options
+    its = (bill.block.components for bill in account.bills if set(block.components) == {*bill.block.components} & {*options})
+    return [name for names in its for name in names if name not in options]
+
+
 def _place(account: Account, usage: Usage) -> str:
     """`rollout, actor (108)`; `reward (16 processes)`."""
     design = account.planned.best.design
@@ -73,6 +80,7 @@ def _whole(account: Account) -> list[str]:
         works, length = busy(its)
         done, total, counted = done + works * held, total + length * held, counted + held
         beside += usage.untimed
+        beside += _over(account, design.blocks[usage.block])
     for block in _beside(account):
         left, others = left + block.accelerators, [*others, *block.components]
     there, said = sum(kind.accelerators for kind in question.kinds) + question.held, []
@@ -123,6 +131,7 @@ def _idle(account: Account) -> list[str]:
             why.append(", ".join(f"{seconds(time)} {when}" for when, time in waits.items() if time) + where)
         if why:
             idle = sum(usage.idle for usage in its)
-            unless = f", unless {listed(its[0].untimed)} {'works' if len(its[0].untimed) == 1 else 'work'}" if its[0].untimed else ""
+            others = [*its[0].untimed, *(_over(account, design.blocks[its[0].block]) if its[0].block is not None else [])]
+            unless = f", unless {listed(others)} {'works' if len(others) == 1 else 'work'}" if others else ""
             found.append(escape(f"{_place(account, its[0])} idle {seconds(idle)} seconds{unless}: {'; '.join(why)}"))
     return found

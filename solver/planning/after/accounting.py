@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....models.placements.assignment import Assignment
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Question, Task
 from ....models.problem import Problem
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
-from ..memory.beside import beside
-from ..memory.bill import bill
+from ..memory.beside import bills
 from ..placing.laying import Solve, laid_out
 from ..tied import as_asked
 from .account import Account, Other
@@ -25,17 +25,25 @@ from .usage import usages
 
 
 def account(
-    problem: Problem, planned: Planned, seed: int = 1, searches: int = SEARCHES, limit: float = SPENT, solve: Solve | None = None
+    problem: Problem,
+    planned: Planned,
+    seed: int = 1,
+    searches: int = SEARCHES,
+    limit: float = SPENT,
+    solve: Solve | None = None,
+    placed: Assignment | None = None,
 ) -> Account:
     """The account of what planning found for a problem.
 
     `solve` answers a problem as the plan itself was found: by it, what has no placement is no other plan, and it is said what the ranks
     cost that the file fixes. Without it neither is asked.
 
+    `placed` is where the plan lies, by which it is known what lies over it that is not planned.
+
     At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in at most `limit`
     deterministic seconds: the same input and seed give the same account.
     """
-    found = account_of(problem, planned)
+    found = account_of(problem, planned, placed)
     if not searches:
         return found
     workload = problem.job.workload
@@ -47,7 +55,7 @@ def account(
     return replace(found, sensitivity=replace(flips, traffic_left_out=workload is not None and bool(workload.bandwidth)))
 
 
-def account_of(problem: Problem, planned: Planned) -> Account:
+def account_of(problem: Problem, planned: Planned, placed: Assignment | None = None) -> Account:
     """The same without further searches."""
     question, model, best = planned.question, cost_model(planned.model), planned.best.design
     return Account(
@@ -55,7 +63,7 @@ def account_of(problem: Problem, planned: Planned) -> Account:
         model.source,
         {question.tasks[task]: its for task, its in shares(question, model, best).items()},
         usages(question, model, best),
-        (*bill(problem, question, best), *beside(problem, question, best)),
+        bills(problem, question, best, placed),
         bases(problem, question, best),
         tuple(Other(each, _adds(question, model, planned.best, each)) for each in planned.others),
         own(problem, planned),

@@ -1,24 +1,60 @@
-"""The bill of memory of what is not planned: ranks that are given, on accelerators of their own."""
+"""The bill of memory with what is not planned: ranks that are given, on accelerators of their own or over those of others."""
 
 from __future__ import annotations
 
+from typing import Sequence
+
+from ....models.component import Component
 from ....models.machines.node_group import ACCELERATOR
 from ....models.memory.bill import BlockBill
+from ....models.placements.assignment import Assignment
 from ....models.planning.design import Block, Design
 from ....models.planning.question import NO_KIND, Question
 from ....models.problem import Problem
 from ...memory import pieces
 from ...stretches import stretches
-from .bill import bill_of
+from .bill import bill, bill_of
+
+Set = tuple[tuple[str, ...], int | None]
+"""Components that hold accelerators together, and the MiB of each of these."""
+
+
+def bills(problem: Problem, question: Question, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
+    """For each set of components that hold accelerators together, planned or not, what they need.
+
+    Where components that are not planned lie over planned ones, which accelerators these are is known of what was `placed` alone.
+    """
+    over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
+    return over or (*bill(problem, question, design), *beside(problem, question, design))
+
+
+def _over(problem: Problem, question: Question, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
+    """The same as it was placed; nothing where what is not planned lies over nothing that is."""
+    holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
+    blocks = {frozenset(block.components): block for block in design.blocks}
+    found: list[tuple[Block, int | None]] = []
+    for (names, capacity), count in _sets(problem, placed, holds).items():
+        block = blocks.get(frozenset(name for name in names if name in question.options))
+        kind = block.kind if block is not None else NO_KIND
+        found.append((Block(kind, count, names), question.kinds[kind].memory if block is not None else capacity))
+    if all(block.kind == NO_KIND or frozenset(block.components) in blocks for block, _ in found):
+        return ()
+    return tuple(bill_of(problem, question, design, block, capacity) for block, capacity in found)
 
 
 def beside(problem: Problem, question: Question, design: Design) -> tuple[BlockBill, ...]:
     """For each set of components that hold accelerators together and are not in the question, and each size of these, what they need."""
     its = [each for each in problem.components if each.name not in question.options and each.runs is not None]
-    counts: dict[tuple[tuple[str, ...], int | None], int] = {}
-    for nodes, node, held in stretches(problem, problem.given(), its):
+    counts = _sets(problem, problem.given(), its)
+    return tuple(bill_of(problem, question, design, Block(NO_KIND, count, names), capacity) for (names, capacity), count in counts.items())
+
+
+def _sets(problem: Problem, placed: Assignment, its: Sequence[Component]) -> dict[Set, int]:
+    """How many accelerators each set of these components holds together."""
+    counts: dict[Set, int] = {}
+    for nodes, node, held in stretches(problem, placed, its):
         shares = [(mask, each.name) for each in its if (mask := held.get((each.name, ACCELERATOR), 0))]
         for piece in pieces([mask for mask, _ in shares]):
             alike = (tuple(name for mask, name in shares if mask & piece), node.accelerator_memory)
             counts[alike] = counts.get(alike, 0) + piece.bit_count() * len(nodes)
-    return tuple(bill_of(problem, question, design, Block(NO_KIND, count, names), capacity) for (names, capacity), count in counts.items())
+    return counts

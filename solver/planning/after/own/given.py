@@ -49,4 +49,4 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     proved = value <= bound
     held = 0 if question.aim == SECONDS else question.held
     planned = Planned(question, model.name, priced, bound + held, proved, others, (), searched.structures)
-    return replace(account_of(opened, planned), given=True)
+    return replace(account_of(opened, planned, problem.given()), given=True)

@@ -13,6 +13,8 @@ from placewright.models.placements.run import Run
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import Timed, Workload
 from placewright.models.problem import Problem
+from placewright.report.planning.works import works
+from placewright.solver.planning.after.accounting import account
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.asked import asked as question
 from placewright.solver.planning.asking.room import areas, room
@@ -137,3 +139,18 @@ def test_memory_beside_what_is_given_is_counted() -> None:
 def test_what_has_no_room_even_so_is_impossible() -> None:
     answer = overlaid(solve)(asked((0, 1), {"judge": frozenset({"actor"})}, component("actor", 9, 9)))
     assert answer.verdict == "impossible"
+
+
+def test_the_bill_counts_what_lies_over_the_plan() -> None:
+    """8 GiB of the actor and 3 of the judge are on the same accelerators: neither has them alone."""
+    actor = replace(timed("actor", 8, 8), memory=8 * 1024, phases=("train",))
+    its = asked((6, 7), {"judge": frozenset({"actor"})}, actor)
+    parts = tuple(replace(each, memory=3 * 1024) if each.name == "judge" else each for each in its.components)
+    its = replace(its, job=replace(its.job, components=parts))
+    answer = answering(solve, 2.0, 1)(its)
+    assert answer.plan is not None and answer.planned is not None
+    found = account(its, answer.planned, searches=0, placed=answer.plan.assignment)
+    peaks = {bill.block.components: (bill.block.accelerators, bill.peak.mebibytes) for bill in found.bills}
+    assert peaks == {("actor",): (6, 8 * 1024), ("actor", "judge"): (2, 11 * 1024)}
+    said = works(found).splitlines()[-1]
+    assert said == "the 8 accelerators work 100 % of the time, not counting judge, which has no seconds"
