@@ -21,6 +21,11 @@ whose nodes do not ascend are refused at launch ("Placements must be sorted by n
 parallel groups over several nodes are slow, but nothing refuses them. What rules find of given ranks and RLinf does not
 check, or not before launch: PW208 is judged for degrees that only Megatron looks at; those that RLinf checks are read in modes/."""
 
+INFERENCE = {"inference": "actor", "actor_inference": "actor", "critic_inference": "critic"}
+"""Components that recompute probabilities, or values -> whose model they have.
+
+Where actor and rollout share their accelerators, these do it themselves. Source: rlinf/utils/placement.py and rlinf/runners/reasoning_runner.py."""
+
 RESERVED_LABELS = ("cluster", "node")
 """Labels of the groups that always exist. Source: rlinf/scheduler/cluster/config.py."""
 

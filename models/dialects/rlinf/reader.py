@@ -21,7 +21,7 @@ from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value, kind_of
 from ..dialect import TRAINING
-from .capabilities import CAPABILITIES, ENVIRONMENT, NAMES
+from .capabilities import CAPABILITIES, ENVIRONMENT, INFERENCE, NAMES
 from .cluster.keys import as_meant
 from .cluster.machines import machines_of
 from .cluster.node_groups import DeclaredGroups, read_node_groups
@@ -31,7 +31,7 @@ from .components.flow_commas import split_by_commas
 from .components.least import accelerators_per_node
 from .modes import read_mode
 from .planning.opened import Opened
-from .planning.profiled import KEY, is_profiled, judged_plan
+from .planning.profiled import KEY, is_profiled, judged_plan, placed_in, started, without
 from .recognise import HINTS, NAME
 from .work.batches import batches
 from .work.environments import environments
@@ -123,8 +123,10 @@ def _problem(
 
         planned = opened(notes, settings, cluster, components, block)
         components = planned.components
-    if block is not None and not planned.own and is_profiled(root, block):
-        block = judged_plan(block, components, notes.findings)
+    if block is not None and is_profiled(root, block):
+        known = planned.names | placed_in(root)
+        block = without(block, [name for name in INFERENCE if name not in known]) if planned.own else started(block, known, components)
+        block = judged_plan(block, components, notes.findings) if not planned.own else block
     said = Said(components, planned.relations)
     if placed is not None and (block is not None or isinstance(root.get(KEY), Mapping)):
         from .planning.misspelt import misspelt_times

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from ....component import Parallel
 from ....configuration.settings import Amount, Settings
+from ..capabilities import INFERENCE as INFERENCE
 from .parts import Parts
 
 RULE = "PW208"
-INFERENCE = {"inference": "actor", "actor_inference": "actor", "critic_inference": "critic"}
-"""Components that recompute probabilities, or values -> whose model they have."""
 _TP, _PP, _CP = "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"
 
 

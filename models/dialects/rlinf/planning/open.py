@@ -15,14 +15,15 @@ from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
 from ....planning.workload import Timed
-from ....text.tree import Value
+from ....text.tree import Value, find
+from ..capabilities import INFERENCE as ROLES
 from ..modes.task import Placer, placer_of
 from .along import Lost, along
 from .embodied import embodied
 from .opened import Opened
 from .profile import Profile, read_profile
 from .profiled import KEY, hinted_seconds
-from .reasoning import BATCH, INFERENCE, ROLES, batch_of, infers, measured_on, reasoning
+from .reasoning import BATCH, CRITICS, INFERENCE, batch_of, besides, infers, measured_on, reasoning
 from .remarks import of_environments, of_rows, of_updates
 
 CODE = "PW604"
@@ -68,13 +69,13 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
         if processes > held:
             message = f"`{name}` has {processes} processes on {held} accelerators; it is planned with one on each"
             notes.info(CODE, name, message, each.span("placement") or settings.top, "", "give it more environments or samples a process")
+    inferring = _inferring(notes, settings, placed, times, hints) if task != "embodied" else []
     own = {name: its.runs for name, its in planned.items() if its.runs}
     found = [_open(each, times.get(each.name)) if each.name in planned else each for each in components]
-    for name in times:
-        if name not in placed:  # where actor and rollout share accelerators, RLinf does not start it
-            role = ROLES[name]
-            own[name] = own[role]
-            found.append(_open(replace(placed[role], name=name, spans=_spans(profile, name)), times[name]))
+    for name in inferring:  # where actor and rollout share accelerators, RLinf does not start it
+        role = ROLES[name]
+        own[name] = own[role]
+        found.append(_open(replace(placed[role], name=name, spans=_spans(profile, name)), times.get(name)))
     followers = dict(along(placed, planned, {} if task == "embodied" else _lost(settings, cluster, planned, times)))
     own |= {name: its for name in followers if (its := placed[name].runs)}
     found = [_open(each, None) if each.name in followers else each for each in found]
@@ -82,6 +83,24 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
         Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`") for name, leader in followers.items()
     )
     return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
+
+
+def _inferring(
+    notes: Notes, settings: Settings, placed: MappingType[str, Component], times: MappingType[str, Timed], hints: Value | None
+) -> list[str]:
+    """The components that infer where actor and rollout are apart and that the file does not place: those with times, and those of the hints.
+
+    It is said of those of the hints that are started nowhere.
+    """
+    found = [name for name in times if name not in placed]
+    for name in sorted(hinted_seconds(hints).intersection(ROLES).difference(placed, found)):
+        if besides(settings, name, placed, found):
+            found.append(name)
+        elif name == CRITICS or not infers(settings):
+            at = find(hints, f"components.{name}.seconds") or settings.top
+            why = "there is no critic whose values it computes" if name == CRITICS else "`algorithm.recompute_logprobs` is not true"
+            notes.info(CODE, name, f"`{name}` is not started: {why}; its seconds count nowhere", at)
+    return found
 
 
 def _not_known(notes: Notes, settings: Settings, profile: Profile, asked: Sequence[Unchecked]) -> None:

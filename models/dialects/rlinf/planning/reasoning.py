@@ -5,7 +5,7 @@ Source: RLinf, toolkits/auto_placement/util.py (init_global_config_reasoning) an
 
 from __future__ import annotations
 
-from typing import Mapping
+from typing import Collection, Mapping
 
 from ....component import Component
 from ....configuration.settings import Settings
@@ -13,6 +13,7 @@ from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.measured import TABLE, Measured
 from ....planning.workload import Timed
+from ..capabilities import INFERENCE as ROLES
 from ..modes.degrees import generating, inferred, trained
 from .profile import Profile
 from .tables import Batch, Table, generated
@@ -22,7 +23,6 @@ CODE = "PW604"
 INFERENCE, CRITICS = ("inference", "actor_inference"), "critic_inference"
 BATCH = ("data.rollout_batch_size", "algorithm.group_size")
 """Without these nothing is known of the batch of a step."""
-ROLES = {**dict.fromkeys(INFERENCE, "actor"), CRITICS: "critic"}
 
 
 def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Component], profile: Profile) -> dict[str, Timed] | None:
@@ -37,7 +37,7 @@ def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Compone
     total, measured = cluster.total(), measured_on(cluster, placed)[0]
     found: dict[str, Timed] = {}
     for name, cost in profile.costs.items():
-        if name not in placed and not _besides(settings, name, placed, found):
+        if name not in placed and not besides(settings, name, placed, found):
             continue
         if name in INFERENCE and not infers(settings):
             continue
@@ -73,7 +73,7 @@ def batch_of(settings: Settings) -> Batch | None:
     return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
 
 
-def _besides(settings: Settings, name: str, placed: Mapping[str, Component], found: Mapping[str, Timed]) -> bool:
+def besides(settings: Settings, name: str, placed: Collection[str], found: Collection[str]) -> bool:
     """Is it a component of its own where actor and rollout are apart, though the file does not place it?"""
     if name == CRITICS:
         return "critic" in placed and bool(settings.flag("critic.use_critic_model", CODE))

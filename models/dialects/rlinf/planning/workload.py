@@ -12,9 +12,10 @@ from ....configuration.settings import Settings
 from ....planning.usual import said_of_plan
 from ....planning.workload import RLINF_EMBODIED, After, Workload
 from ....text.tree import Value
+from ..capabilities import INFERENCE as ROLES
 from .asynchronous import as_started
 from .embodied import environments
-from .reasoning import ROLES, batch_of
+from .reasoning import batch_of
 
 CODE = "PW604"
 
