@@ -45,7 +45,7 @@ def more_about(findings: Iterable[Finding]) -> str:
     return f"`placewright explain {' '.join(codes[:MORE])}` says more" if codes else ""
 
 
-def render_unchecked(unchecked: Iterable[Unchecked]) -> str:
+def render_unchecked(unchecked: Iterable[Unchecked], title: str = "not checked") -> str:
     """What was not checked and why, one line for each rule and reason; "" if all was."""
     subjects: dict[tuple[str, str], list[str]] = {}
     for item in unchecked:
@@ -55,7 +55,7 @@ def render_unchecked(unchecked: Iterable[Unchecked]) -> str:
         every = list(dict.fromkeys(escape(name) for name in its if name))
         names = ", ".join(every[:MAX_NAMES]) + (f" and {len(every) - MAX_NAMES} more" if len(every) > MAX_NAMES else "")
         lines.append(f"  {escape(rule)}{' ' + names if names else ''}: {escape(why)}")
-    return "\n".join(["not checked:", *lines]) if lines else ""
+    return "\n".join([f"{title}:", *lines]) if lines else ""
 
 
 def verdict(report: Report, colour: bool = False) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Iterable
 
 from ..models.answer import Answer
+from ..models.findings.finding import Unchecked
 from ..models.planning.measured import SECOND
 from ..solver.pricing.priced import SAME, Priced, Pricing, terms_of
-from .json import SCHEMA, finding_to_data
+from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .planning.words import seconds, total
 from .table import table
 from .terminal import escape, paint
+from .text import render_unchecked
 
 AS_IT_IS = "as it is"
 WIDTH = 120
@@ -33,6 +36,7 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
         blocks.append(terms)
     told = [each for each in pricing.after if each.answer.findings and (each.effect != SAME or len(pricing.after) <= MAX_WHYS)]
     blocks += [_why(each, colour) for each in told[:MAX_WHYS]]
+    blocks += [_unchecked(pricing)] if _unchecked(pricing) else []
     return "\n\n".join([*blocks, f"{escape(file)}: {_summary(pricing)}"])
 
 
@@ -50,6 +54,7 @@ def _answer(answer: Answer, file: str) -> dict[str, object]:
         "gap": plan.gap if plan else None,
         "terms": [{"name": term.name, "value": term.value, "bound": term.bound, "tier": term.tier} for term in plan.terms] if plan else [],
         "findings": [finding_to_data(finding, file) for finding in answer.findings],
+        **({"unchecked": [unchecked_to_data(item) for item in answer.unchecked]} if answer.unchecked else {}),
         **_planned_data(answer),
     }
 
@@ -96,6 +101,21 @@ def _by_term(before: Answer, after: Priced) -> str:
     old, new = terms_of(before), after.terms
     rows = [[name, str(old.get(name, "-")), str(new.get(name, "-"))] for name in dict.fromkeys((*old, *new))]
     return table([["objective", "before", "after"], *rows], right=(1, 2)) if rows else ""
+
+
+def _unchecked(pricing: Pricing) -> str:
+    """What was not checked of the answer as it is, and of few changes what is not checked with one of them alone."""
+    known = _each(pricing.before)
+    blocks = [render_unchecked(known)]
+    for each in pricing.after if len(pricing.after) <= MAX_WHYS else ():
+        new = [item for item in _each(each.answer) if item not in known]
+        blocks.append(render_unchecked(new, f"{escape(each.name)}, not checked"))
+    return "\n\n".join(filter(None, blocks))
+
+
+def _each(answer: Answer) -> list[Unchecked]:
+    """What was not checked of an answer, of each component by itself."""
+    return [replace(item, subject=name) for item in answer.unchecked for name in item.subject.split(", ")]
 
 
 def _why(each: Priced, colour: bool) -> str:

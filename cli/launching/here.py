@@ -81,6 +81,7 @@ class _Notes:
     def runs(self, running: Launch) -> None:
         """The launch runs, for the first time or again."""
         from ...models.placements.plan_file import plan_to_json
+        from ...report.text import render_unchecked
         from ...runtime.detached.record import record_of
 
         again, record = self._record is not None, record_of(self._claim.name, self._wanted.file, running, self._wanted.simulated)
@@ -89,6 +90,8 @@ class _Notes:
         self._told.clear()
         if again:
             click.echo(f"\n{running.recoveries[-1]}\n" + workers_and_given(record.workers, running.given))
+            if running.unchecked:
+                click.echo("\n" + render_unchecked(running.unchecked))
         click.echo("\n" + runs(record, f"Ctrl-C, or `placewright stop {record.name}`"), color=True)
         sys.stdout.flush()
 

@@ -178,3 +178,15 @@ def test_the_table_escapes_what_comes_from_the_command_line(file: str, capsys: p
     assert run(["whatif", file, "--drop", "\x1b[31mactor"]) == 2
     captured = capsys.readouterr()
     assert "\x1b[31m" not in captured.out + captured.err
+
+
+def test_what_nobody_checked_is_said_of_the_answer_and_of_each_change(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(file).write_text(JOB.replace(", memory: 90GiB", ""), "utf-8")
+    assert run(["whatif", file, "--drop", "actor.memory"]) == 0
+    text = capsys.readouterr().out
+    assert "not checked:\n  PW501 rollout: no memory given" in text
+    assert "without actor.memory, not checked:\n  PW501 actor: no memory given" in text
+    run(["whatif", file, "--drop", "actor.memory", "--format", "json"])
+    data = json.loads(capsys.readouterr().out)
+    assert [each["subject"] for each in data["before"]["unchecked"]] == ["rollout"]
+    assert [each["subject"] for each in data["changes"][0]["unchecked"]] == ["actor, rollout"]
