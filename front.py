@@ -99,7 +99,7 @@ def solve(
     memory : MiB that the search may take in its own process.
     """
     question = question_of(file, cluster, dialect, previous, lose, at_most, **options)
-    return question.told(searching(limit, seed, sandbox, on_progress, memory)(question.problem))
+    return question.told(searching(limit, seed, sandbox, on_progress, memory, question.reading)(question.problem))
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,11 @@ def question_of(
 
 
 def searching(
-    limit: float, seed: int, sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096
+    limit: float, seed: int, sandbox: bool = True, on_progress: OnProgress | None = None, memory: int = 4096, reading: Reading | None = None
 ) -> Callable[[Problem], Answer]:
-    """How problems are solved, with the options of `solve`."""
+    """How problems are solved, with the options of `solve`; what the framework refuses in the file that was read is no answer to them."""
     from .solver.planning.answering import answering
+    from .solver.planning.refusing import refusing
     from .solver.searching.progress import silent
 
     def search(problem: Problem) -> Answer:
@@ -161,10 +162,10 @@ def searching(
         return searched_here(problem, limit, seed, on_progress or silent)
 
     if sandbox:
-        return answering(search, limit, seed)
+        return answering(search, limit, seed, refuses=refusing(reading))
     from .solver.planning.sizes.settling import settle
 
-    return answering(search, limit, seed, settle, answer_interrupted=False)
+    return answering(search, limit, seed, settle, answer_interrupted=False, refuses=refusing(reading))
 
 
 def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "auto", strict: bool = False, **options: Any) -> Converted:

@@ -45,14 +45,19 @@ def whatif(
     words = [[str(each)] if isinstance(each, (str, int)) else [str(node) for node in each] for each in lose]
     accepted_on = question.reading.accepted_on if question.reading else None
     changes = [*dropped(question.problem, drop), *on_other_machines(question.problem, nodes, words, accepted_on)]
+    changed = question
     if change:
         if not isinstance(file, (str, Path)):
             raise TypeError(f"settings change a file that is named by its path, not a {type(file).__name__}")
         settings = [*options.pop("set", ()), *change]
         changed = question_of(file, cluster, dialect, set=settings, **options)
         changes.append((" ".join(f"--set {setting}" for setting in change), changed.problem))
-    solve = searching(limit, seed, sandbox)
-    return price(question.problem, changes or each_dropped(question.problem), lambda problem: question.told(solve(problem)))
+
+    def solve(problem: Problem) -> Answer:
+        asked = changed if problem is changed.problem else question
+        return asked.told(searching(limit, seed, sandbox, reading=asked.reading)(problem))
+
+    return price(question.problem, changes or each_dropped(question.problem), solve)
 
 
 def replan(
@@ -76,7 +81,7 @@ def replan(
 
     before = read_plan(previous) if isinstance(previous, (str, Path)) else previous
     question = question_of(file, cluster, dialect, before, lose, **options)
-    search = searching(limit, seed, sandbox)
+    search = searching(limit, seed, sandbox, reading=question.reading)
     answer = question.told(search(question.problem))
     if answer.plan is None:
         return answer, None
@@ -99,7 +104,8 @@ def alternatives(
     from .solver.alternatives.top import alternatives as found
     from .solver.planning.placing.decided import decided
 
-    question, search = question_of(file, cluster, dialect, **options), searching(limit, seed, sandbox)
+    question = question_of(file, cluster, dialect, **options)
+    search = searching(limit, seed, sandbox, reading=question.reading)
     best = question.told(search(question.problem))
     if best.plan is None:
         raise UnusableInput(best.findings)
@@ -127,7 +133,7 @@ def account(
     from .solver.planning.after.own.given import given
 
     question = question_of(file, cluster, dialect, **options)
-    search = searching(limit, seed, sandbox)
+    search = searching(limit, seed, sandbox, reading=question.reading)
     told = answer or question.told(search(question.problem))
     if told.plan is None:
         raise UnusableInput(told.findings)

@@ -151,7 +151,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
         return report.plan, reading.problem
     from ..front import searching
 
-    answer = searching(LIMIT, SEED)(reading.problem)
+    answer = searching(LIMIT, SEED, reading=reading)(reading.problem)
     if answer.plan is None:
         findings = reading.document.environment.concealed(answer.findings)
         echo_findings(findings, err=True, texts=report.texts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..models.dialects.load import load, read
+from ..models.dialects.load import load
 from ..models.findings.finding import Finding, UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import escape, wants_colour
@@ -21,7 +21,7 @@ from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
 from .showing.planned import account_of
 from .showing.search import shown
-from .written import edits_of, refusing, save, write_edits
+from .written import edits_of, save, write_edits
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -85,9 +85,10 @@ def solve(
     reading, code, before = solvable(with_models(loaded, model) if model else loaded, form)
     if reading is None or reading.problem is None:
         return code
-    from ..solver.planning.answering import answering, nobody
+    from ..solver.planning.answering import answering
     from ..solver.planning.loop.traffic import costs_of_traffic
     from ..solver.planning.placing.decided import decided
+    from ..solver.planning.refusing import refusing
     from ..solver.sandbox.interrupts import held, was_heard
     from ..solver.sandbox.solve import solve as search
     from ..solver.sandbox.stopped import stopped_further
@@ -98,18 +99,17 @@ def solve(
         if form != "json":
             raise
         return said_as_json(problem)
-    again = partial(read, machines=machines, dialect=dialect, level=level, composer=composer)
+    refuses = refusing(reading)
     with held():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
         with shown(progress, form == "json", costs_of_traffic(question)) as told:
             place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
-            refuses = refusing(reading, again) if question.cluster == reading.problem.cluster else nobody
             answer = answering(place, limit, seed, counting=told.of_counts, refuses=refuses)(question)
         if answer.plan is None:
             return _no_plan(reading, answer, form, before)
         findings = reading.document.environment.concealed(answer.findings)
         if findings:
             echo_findings(findings, err=True, texts=reading.document.texts)
-        solves = solver(limit, seed, memory_limit)
+        solves = solver(limit, seed, memory_limit, refuses)
         placed = decided(question, answer)
         moves = previous.moves(placed, answer.plan, solves)
         blocks, data = further.asked(placed, answer.plan, solves)
@@ -118,7 +118,7 @@ def solve(
             findings = (*findings, stopped_further())
             echo_findings(findings[-1:], err=True)
     data |= planned.data
-    edits, unwritable = edits_of(reading, answer, again)
+    edits, unwritable = edits_of(reading, answer)
     edits, unwritable = previous.writable(edits, unwritable)
     if output:
         save(output, answer)

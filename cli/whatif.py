@@ -93,13 +93,19 @@ def whatif(
         if form != "json":
             raise
         return said_as_json(problem)
+    changed = None
     if settings:
         changed, code = read(settings)
         if changed is None or changed.problem is None:
             return code
         changes.append((" ".join(f"--set {setting}" for setting in settings), changed.problem))
-    asked = bool(changes)
-    return _answered(reading, changes or each_dropped(reading.problem), solver(limit, seed, memory_limit), form, asked)
+    from ..solver.planning.refusing import refusing
+
+    def solve(problem: Problem) -> Answer:
+        file = changed if changed is not None and problem is changed.problem else reading
+        return solver(limit, seed, memory_limit, refusing(file))(problem)
+
+    return _answered(reading, changes or each_dropped(reading.problem), solve, form, bool(changes))
 
 
 def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Problem], Answer], form: str, asked: bool) -> int:

@@ -3,51 +3,30 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING
 
 from ..models.dialects.load import dialect_named
 from ..models.findings.finding import Finding, UnusableInput, error
 from ..models.findings.span import Edit, apply_edits
-from ..models.text.source import Source
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
-    from ..models.placements.plan import Plan
     from ..models.reading import Reading
 
 
-def edits_of(reading: Reading, answer: Answer, again: Callable[[Source], Reading]) -> tuple[list[Edit], tuple[Finding, ...]]:
-    """What would write the plan into the file, or why it cannot be said there. `again` reads a text as the file was read."""
+def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Finding, ...]]:
+    """What would write the plan into the file, or why it cannot be said there; where it is known how the file was read, as that is read."""
     from ..solver.verify import verify
 
     try:
         edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment, answer.plan.degrees) if answer.plan else []
     except UnusableInput as problem:
         return [], problem.findings
-    written = Source(reading.source.name, apply_edits(reading.source.text, edits))
-    if edits and (errors := verify(again(written)).errors):
+    written = apply_edits(reading.source.text, edits)
+    if edits and reading.again is not None and (errors := verify(reading.again(written, None)).errors):
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
         return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
     return edits, ()
-
-
-def refusing(reading: Reading, again: Callable[[Source], Reading]) -> Callable[[Plan], tuple[Finding, ...]]:
-    """What the framework refuses in the file with a plan written into it and not before; nothing where it cannot be written at all."""
-
-    def refuses(plan: Plan) -> tuple[Finding, ...]:
-        from ..solver.verify import verify
-
-        try:
-            edits = dialect_named(reading.dialect).write(reading, plan.assignment, plan.degrees)
-        except UnusableInput:
-            return ()
-        if not edits:
-            return ()
-        found = verify(again(Source(reading.source.name, apply_edits(reading.source.text, edits)))).errors
-        before = {(each.code, each.subject) for each in verify(reading).errors} if found else set()
-        return tuple(each for each in found if (each.code, each.subject) not in before)
-
-    return refuses
 
 
 def save(output: str, answer: Answer) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Callable, Mapping
 
 from .derivation import Derivation
@@ -23,7 +23,8 @@ class Reading:
 
     `anew` reads the file once more with the ranks of the components left open that are planned by their times, whose own ranks then are in
     `Job.own`; None where no component has both. `accepted_on` reads it on other machines, and gives what `Job.accepted` is there; None
-    where that is the same. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
+    where that is the same. `again` reads another text of the same file as this one was read, on other machines where these are named;
+    None where nobody knows how that was. `derivations` say how the numbers of the job come about. Its cluster is the one that reasoning may use: the given machines with the node groups and hardware of the file.
     """
 
     document: Document
@@ -34,6 +35,7 @@ class Reading:
     derivations: tuple[Derivation, ...] = ()
     anew: Callable[[], Reading] | None = field(default=None, compare=False, repr=False)
     accepted_on: Callable[[Cluster], Accepted] | None = field(default=None, compare=False, repr=False)
+    again: Callable[[str, Cluster | None], Reading] | None = field(default=None, compare=False, repr=False)
 
     @property
     def source(self) -> Source:
@@ -48,4 +50,4 @@ class Reading:
     @property
     def to_solve(self) -> Reading:
         """What a search is given: this, or where components are planned by their times, the file with their ranks left open."""
-        return self.anew() if self.anew else self
+        return replace(self.anew(), again=self.again) if self.anew else self

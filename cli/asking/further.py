@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ...models.answer import Answer
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
+    from ...solver.planning.refusing import Refuses
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 Solve = Callable[["Problem"], "Answer"]
@@ -90,11 +91,11 @@ class Further:
         return why.of_accelerator(its), why.accelerator_data(its)
 
 
-def solver(limit: float, seed: int, memory: int) -> Solve:
+def solver(limit: float, seed: int, memory: int, refuses: Refuses) -> Solve:
     """How further questions are solved: as the first one, without progress."""
     from ...solver.planning.answering import answering
 
-    return answering(partial(_solved, limit, seed, memory), limit, seed, answer_interrupted=False)
+    return answering(partial(_solved, limit, seed, memory), limit, seed, answer_interrupted=False, refuses=refuses)
 
 
 def _solved(limit: float, seed: int, memory: int, problem: Problem) -> Answer:

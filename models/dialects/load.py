@@ -18,6 +18,7 @@ from ..text.source import Source
 from ..text.tree import Mapping
 
 if TYPE_CHECKING:
+    from ..machines.cluster import Cluster
     from .dialect import Dialect, Machines
 
 _ABOUT_THE_SCRIPT = ("PW012", "PW014", "PW125")
@@ -48,7 +49,7 @@ def load(
     composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.
     """
     readings = load_all(path, machines, dialect, level, composer)
-    return _first(readings)
+    return replace(_first(readings), again=_again(str(path), machines, dialect, level, composer))
 
 
 def load_all(
@@ -78,7 +79,17 @@ def read(
     source: Source, machines: Machines = None, dialect: str = "auto", level: str = "placement", composer: Composer | None = None
 ) -> Reading:
     """A text, read; see `load`."""
-    return _first(read_all(source, machines, dialect, level, composer))
+    found = _first(read_all(source, machines, dialect, level, composer))
+    return replace(found, again=_again(source.name, machines, dialect, level, composer))
+
+
+def _again(name: str, machines: Machines, dialect: str, level: str, composer: Composer | None) -> Callable[[str, Cluster | None], Reading]:
+    """How another text of a file is read: as `read` reads it."""
+
+    def again(text: str, other: Cluster | None) -> Reading:
+        return read(Source(name, text), machines if other is None else other, dialect, level, composer)
+
+    return again
 
 
 def read_all(

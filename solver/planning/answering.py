@@ -12,6 +12,7 @@ from ...models.problem import Problem
 from ..in_turn import dealt_out
 from ..sandbox.interrupts import held
 from .counting import OnCounting, silent
+from .refusing import Refuses, nobody
 
 if TYPE_CHECKING:
     from ...models.findings.finding import Finding
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from .sizes.settling import Settle
 
 Solve = Callable[[Problem], Answer]
-Refuses = Callable[["Plan"], Sequence["Finding"]]
-"""Why the framework does not take the file with a plan written into it; nothing where it does, or where nobody knows."""
-
-
-def nobody(plan: Plan) -> Sequence[Finding]:
-    """Refuses nothing."""
-    return ()
 
 
 def answering(
@@ -55,7 +49,7 @@ def answering(
         from .tied import tied
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
-            return refuses(_with_degrees(placed, design, problem))
+            return refuses(problem, _with_degrees(placed, design, problem))
 
         def planned(asked: Problem) -> Answer:
             return plan(

@@ -91,7 +91,9 @@ def _answer(rounds: Rounds) -> Answer:
 def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, int] | None:
     """What a changed question comes to: ns with traffic, and accelerators of all components; None where nothing was soon placed."""
     solve = rounds.solve if workload.bandwidth else lambda placed: rounds.solve(unweighed(placed))
-    trial = Rounds(problem, workload, solve, EACH, rounds.seed, rounds.settle, rounds.answer_interrupted, silent, number=ROUNDS - TRIED)
+    trial = Rounds(
+        problem, workload, solve, EACH, rounds.seed, rounds.settle, rounds.answer_interrupted, silent, rounds.refused, number=ROUNDS - TRIED
+    )
     while trial.goes_on():
         trial.place()
     if trial.best is None:

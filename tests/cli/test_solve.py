@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from placewright.cli.written import edits_of
 from placewright.models.dialects.load import read
+from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
@@ -18,12 +21,12 @@ def test_an_answer_that_would_be_refused_where_it_is_written_is_not_written() ->
     assert reading.problem is not None
     answer, seen = solve(reading.problem), list[str]()
 
-    def on_smaller_machines(source: Source) -> Reading:
-        seen.append(source.text)
-        return read(source, read_shorthand("1x2"))
+    def on_smaller_machines(text: str, other: Cluster | None) -> Reading:
+        seen.append(text)
+        return read(Source("run.yaml", text), read_shorthand("1x2"))
 
-    edits, why = edits_of(reading, answer, on_smaller_machines)
+    edits, why = edits_of(replace(reading, again=on_smaller_machines), answer)
     assert not edits and seen == [TEXT.replace("1}", "1, component_placement: {actor: 0-3}}")]
     assert [finding.code for finding in why] == ["PW603"] and "(PW102)" in why[0].message
-    edits, why = edits_of(reading, answer, lambda source: read(source, MACHINES))
+    edits, why = edits_of(reading, answer)
     assert len(edits) == 1 and not why

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from typing import Callable
 
 import pytest
-from placewright.cli.written import refusing
 from placewright.models.answer import Answer
 from placewright.models.dialects import roll
 from placewright.models.dialects.load import read
@@ -18,6 +16,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.planning.answering import answering
+from placewright.solver.planning.refusing import refusing
 from placewright.solver.planning.sizes.settling import settle
 from placewright.solver.searching.search import solve
 from placewright.solver.verify import verify
@@ -75,10 +74,10 @@ def file(chance: random.Random, devices: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def solved(reading: Reading, again: Callable[[Source], Reading]) -> Answer:
+def solved(reading: Reading) -> Answer:
     """As `solve` does it: what the framework refuses in the file is not the answer."""
     assert reading.problem is not None
-    return answering(solve, 2.0, 1, settle, answer_interrupted=False, refuses=refusing(reading, again))(reading.problem)
+    return answering(solve, 2.0, 1, settle, answer_interrupted=False, refuses=refusing(reading))(reading.problem)
 
 
 @pytest.mark.timeout(300)
@@ -96,7 +95,7 @@ def test_what_is_planned_can_be_written_and_is_planned_again() -> None:
         if before.problem is None or verify(before).errors:
             found["faulty"] += 1
             continue
-        answer = solved(before, reading)
+        answer = solved(before)
         if answer.plan is None or answer.planned is None:
             found["none"] += 1
             continue
@@ -107,7 +106,7 @@ def test_what_is_planned_can_be_written_and_is_planned_again() -> None:
             continue
         again = reading(Source("train.yaml", after))
         wrong += [f"{machines} {each.code} {each.message}\n{text}" for each in verify(again).errors]
-        second = solved(again.to_solve, reading)
+        second = solved(again.to_solve)
         same = second.planned is not None and second.planned.best.nanoseconds == answer.planned.best.nanoseconds
         if answer.planned.proved and (not same or second.plan is None or second.plan.assignment != answer.plan.assignment):
             wrong.append(f"{machines} solved again it is another\n{text}\n{after}")

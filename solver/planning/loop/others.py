@@ -12,11 +12,11 @@ from ...sandbox.interrupts import was_heard
 from ..placing.placing import placing
 from ..search import Found, Price
 from .at_stake import at_stake
-from .beside import Beside
+from .beside import GIVEN, Beside
 from .fitting import fitting
 from .placed import Placed
 from .rounds import Rounds
-from .told import over_budget
+from .told import over_budget, refusal
 
 
 def others(rounds: Rounds, best: Placed) -> tuple[tuple[Priced, ...], Sequence[Priced]]:
@@ -44,7 +44,7 @@ def _fits(rounds: Rounds, found: Found) -> Answer:
     if was_heard():
         return Answer(UNDECIDED, how="search")
     if not rounds.traffic.costs:
-        return rounds.solve(fitting(rounds.problem, rounds.question, design))
+        return _unless_refused(rounds, found, rounds.solve(fitting(rounds.problem, rounds.question, design)))
     answer = rounds.solve(rounds.traffic.asked(placing(rounds.problem, rounds.question, design)))
     if answer.plan is None:
         return answer
@@ -52,7 +52,13 @@ def _fits(rounds: Rounds, found: Found) -> Answer:
     takes = placed.priced.nanoseconds + placed.priced.traffic
     if most is not None and takes > most:
         return Answer(IMPOSSIBLE, findings=(over_budget(takes, placed.priced.traffic, most),), how="search")
-    return answer
+    return _unless_refused(rounds, found, answer)
+
+
+def _unless_refused(rounds: Rounds, found: Found, answer: Answer) -> Answer:
+    """Of a design whose placement is refused it is not known whether another one is taken."""
+    why = rounds.refused(answer.plan, found.design) if answer.plan is not None else ()
+    return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN) if why else answer
 
 
 def _priced(rounds: Rounds, found: Found, answer: Answer | None) -> tuple[Price, Priced]:

@@ -8,7 +8,6 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.cli.written import edits_of
-from placewright.models.dialects.load import read
 from placewright.models.dialects.native.writing.write import write
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
@@ -57,7 +56,7 @@ def test_what_is_written_is_what_was_planned(seed: int, tmp_path: Path) -> None:
         assert answer.findings
         return
     reading = pw.load(file)
-    edits, refused = edits_of(reading, answer, lambda source: read(source, None))
+    edits, refused = edits_of(reading, answer)
     assert not refused
     file.write_text(apply_edits(reading.source.text, edits))
     again = pw.load(file).problem

@@ -11,7 +11,8 @@ from placewright.models.answer import Answer
 from placewright.models.findings.finding import Finding, error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
-from placewright.solver.planning.answering import Refuses, answering
+from placewright.solver.planning.answering import answering
+from placewright.solver.planning.refusing import Refuses
 from placewright.solver.planning.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
@@ -45,7 +46,7 @@ def seconds(answer: Answer) -> float:
 def larger(than: int) -> Refuses:
     """Refuses an actor on more accelerators."""
 
-    def refuses(plan: Plan) -> Sequence[Finding]:
+    def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
         return (error("PW217", "actor", "too large", help=""),) if plan.assignment.amount("actor") > than else ()
 
     return refuses
@@ -74,9 +75,9 @@ def test_where_nothing_else_is_found_that_which_is_refused_is_the_answer_and_is_
 
 @pytest.mark.parametrize("most", [3, 4, 5])
 def test_one_without_others_inside_is_the_answer_where_none_with_others_inside_is_taken(tmp_path: Path, most: int) -> None:
-    def refuses(plan: Plan) -> Sequence[Finding]:
+    def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
         held = {frozenset((run.node, run.first, run.amount) for run in plan.assignment.of(name)) for name in ("rollout", "ref", "actor")}
-        return (error("PW217", "actor", "not alike", help=""),) if len(held) > 1 else larger(most)(plan)
+        return (error("PW217", "actor", "not alike", help=""),) if len(held) > 1 else larger(most)(problem, plan)
 
     found = answered(problem(tmp_path), refuses)
     assert found.plan is not None

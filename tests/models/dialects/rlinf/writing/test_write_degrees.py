@@ -7,7 +7,6 @@ from pathlib import Path
 
 import placewright as pw
 from placewright.cli.written import edits_of
-from placewright.models.dialects.load import read
 from placewright.models.findings.span import apply_edits
 from placewright.models.parallel import Parallel
 from placewright.models.reading import Reading
@@ -36,8 +35,8 @@ def solved(folder: Path, text: str, dialect: str = "auto") -> tuple[list[str], t
     file = folder / "run.yaml"
     file.write_text(text)
     answer = pw.solve(file, "x8", dialect, sandbox=False)
-    reading, machines = pw.load(file, "x8", dialect).to_solve, pw.cluster("x8")
-    edits, refused = edits_of(reading, answer, lambda source: read(source, machines, dialect))
+    reading = pw.load(file, "x8", dialect).to_solve
+    edits, refused = edits_of(reading, answer)
     after = apply_edits(text, edits)
     file.write_text(after)
     lines = [line for line in difflib.ndiff(text.splitlines(), after.splitlines()) if line.startswith("+ ")]

@@ -1,0 +1,58 @@
+"""What a framework refuses in its own file with a plan written into it: found by writing it, reading that back and verifying it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Iterator, Sequence
+
+from ...models.dialects.load import dialect_named
+from ...models.findings.finding import Finding, Severity, UnusableInput
+from ...models.findings.span import apply_edits
+from ...models.placements.plan import Plan
+from ...models.problem import Problem
+from ...models.reading import Reading
+
+Refuses = Callable[[Problem, Plan], Sequence[Finding]]
+"""Why the framework does not take the file with a plan of a problem written into it; nothing where it does, or where nobody knows."""
+
+
+def nobody(problem: Problem, plan: Plan) -> Sequence[Finding]:
+    """Refuses nothing."""
+    return ()
+
+
+def refusing(reading: Reading | None) -> Refuses:
+    """What is refused in this file with a plan and not before, on the machines of the problem that is planned.
+
+    Nothing where no file is known, where the plan cannot be written into it, or is what it says already. Where the problem is without
+    a demand of the file, that still stands in it: then what the framework itself says counts alone.
+    """
+    if reading is None or reading.again is None or reading.problem is None:
+        return nobody
+    file, read, its = reading, reading.again, reading.problem
+
+    def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
+        try:
+            edits = dialect_named(file.dialect).write(replace(file, problem=problem), plan.assignment, plan.degrees)
+        except UnusableInput:
+            return ()
+        if not edits:
+            return ()
+        machines, whole = None if problem.cluster == its.cluster else replace(problem.cluster, declared=()), problem.demands == its.demands
+
+        def errors(text: str) -> list[Finding]:
+            return list(_errors(read(text, machines), whole))
+
+        found = errors(apply_edits(file.source.text, edits))
+        before = {(each.code, each.subject) for each in errors(file.source.text)} if found else set()
+        return [each for each in found if (each.code, each.subject) not in before]
+
+    return refuses
+
+
+def _errors(reading: Reading, whole: bool) -> Iterator[Finding]:
+    """What is wrong with a file; without `whole` only what its framework finds as it reads it."""
+    from ..verify import verify
+
+    findings = verify(reading).errors if whole else reading.findings
+    return (each for each in findings if each.severity is Severity.ERROR)

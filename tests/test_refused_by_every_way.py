@@ -1,0 +1,110 @@
+"""What a framework refuses in its file is the answer by none of the ways to ask for one; all of them give the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import placewright as pw
+import pytest
+from placewright.cli.main import run
+from placewright.models.answer import Answer
+from placewright.models.component import COLOCATED, Relation
+from placewright.models.demand import Demand
+from placewright.solver.planning.refusing import nobody, refusing
+from placewright.solver.pricing.price import without
+
+FILE = """# start_distill_pipeline.py
+rollout_batch_size: 24
+student:
+  training_args: {per_device_train_batch_size: 1, gradient_accumulation_steps: 1}
+  strategy_args: {strategy_name: megatron_train}
+  device_mapping: "[0,1]"
+teacher:
+  strategy_args: {strategy_name: megatron_infer}
+  device_mapping: "[0,1]"
+placewright:
+  components:
+    student: {accelerators: 2-3, seconds: {2: 60, 3: 30}}
+    teacher: {accelerators: 2, seconds: {2: 40}}
+"""
+TAKEN, REFUSED = 100.0, 70.0
+"""Seconds of the best plan that ROLL takes, and with three ranks of the student: it refuses that beside two of the teacher."""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    (tmp_path / "train.yaml").write_text(FILE)
+    return str(tmp_path / "train.yaml")
+
+
+def seconds(answer: Answer) -> float:
+    assert answer.planned is not None
+    assert not answer.planned.proved
+    return answer.planned.best.nanoseconds / 1e9
+
+
+@pytest.mark.parametrize("options", [{}, {"lose": ["node-1"]}, {"lose": [0]}], ids=str)
+def test_solve_gives_what_is_taken(file: str, options: dict[str, Any]) -> None:
+    assert seconds(pw.solve(file, "2x3xH100", sandbox=False, **options)) == TAKEN
+    assert seconds(pw.solve(pw.load(file, "2x3xH100"), sandbox=False, **options)) == TAKEN
+
+
+def test_solve_in_a_process_of_its_own_gives_the_same(file: str) -> None:
+    one, other = pw.solve(file, "1x3xH100"), pw.solve(file, "1x3xH100", sandbox=False)
+    assert one.plan is not None and other.plan is not None
+    assert (seconds(one), one.plan.digest) == (TAKEN, other.plan.digest)
+
+
+def test_a_problem_without_a_file_is_refused_nowhere(file: str) -> None:
+    problem = pw.load(file, "1x3xH100").to_solve.problem
+    assert problem is not None
+    answer = pw.solve(problem, sandbox=False)
+    assert answer.planned is not None
+    assert answer.planned.best.nanoseconds / 1e9 == REFUSED
+    assert refusing(None) is nobody
+
+
+def test_whatif_and_the_further_questions_give_what_is_taken(file: str) -> None:
+    pricing = pw.whatif(
+        file, "2x3xH100", sandbox=False, lose=["node-0"], nodes=["+1x3xH100"], change=["placewright.components.teacher.accelerators=2"]
+    )
+    assert [seconds(each) for each in (pricing.before, *(its.answer for its in pricing.after))] == [TAKEN] * 4
+    assert seconds(pw.whatif(file, "1x3xH100", sandbox=False, drop=["teacher.amount"]).before) == TAKEN
+    plan = pw.solve(file, "2x3xH100", sandbox=False).plan
+    assert plan is not None
+    assert seconds(pw.replan(file, plan, ["node-1"], "2x3xH100", sandbox=False)[0]) == TAKEN
+    assert pw.account(file, "1x3xH100", sandbox=False).planned.best.nanoseconds / 1e9 == TAKEN
+    assert all(each.plan.assignment.amount("student") == 2 for each in pw.alternatives(file, 2, "1x3xH100", sandbox=False).found)
+
+
+@pytest.mark.parametrize("words", [["--cluster", "1x3xH100"], ["--cluster", "2x3xH100", "--lose", "node-1"]], ids=" ".join)
+def test_the_verbs_give_what_is_taken(file: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["solve", file, "--format", "json", *words]) == 0
+    told = json.loads(capsys.readouterr().out)["planned"]
+    assert (told["seconds"], told["proved"]) == (TAKEN, False)
+    assert run(["whatif", file, "--format", "json", *words]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert all(each["seconds"] == TAKEN for each in (told["before"], *told["changes"]))
+
+
+APART = """cluster: 1x4xH100
+components:
+  a: {accelerators: 2, seconds: {2: 40}}
+  b: {accelerators: 2, seconds: {2: 40}, disjoint_from: a}
+plan: {workflow: a -> b}
+"""
+
+
+def test_what_was_dropped_is_no_reason_to_refuse_though_the_file_still_says_it(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(APART)
+    reading = pw.load(tmp_path / "job.yaml")
+    assert reading.problem is not None
+    one, other = without(reading.problem, [Demand("b+a", "disjoint")]), reading.problem
+    assert len(one.demands) < len(other.demands)
+    same = pw.solve(replace(one, job=replace(one.job, relations=(Relation(COLOCATED, ("a", "b")),))), sandbox=False).plan
+    assert same is not None
+    assert [each.code for each in refusing(reading)(other, same)] == ["PW207"]
+    assert not refusing(reading)(one, same)
