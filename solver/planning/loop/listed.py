@@ -17,8 +17,8 @@ def as_listed(design: Design, question: Question, model: CostModel, first: Quest
     There the file's own come before the others, and these in the order in which they are listed. A search takes others as well where
     the first ones are ruled out with sizes that this design has not.
     """
-    if not question.barred:
-        return design
+    if not question.barred and question.crossing is not None:
+        return design  # less of what they exchange may cross the topology with those that were found
     for name in question.components:
         for option in _before(design.options[name], first.options[name]):
             options = {**question.options, name: (*question.options[name], option)}
@@ -30,7 +30,9 @@ def as_listed(design: Design, question: Question, model: CostModel, first: Quest
 
 
 def _before(mine: Option, options: tuple[Option, ...]) -> Iterator[Option]:
-    """Those that take its place where nothing is ruled out, and are as good; none where it is one of them itself."""
-    if mine not in options:
-        alike = (mine.kind, mine.amount, mine.nanoseconds, mine.processes)
-        yield from (each for each in options if (each.kind, each.amount, each.nanoseconds, each.processes) == alike)
+    """Those that are as good and come before it; all of them where it is only looked at since others are ruled out."""
+    for each in options:
+        if each == mine:
+            return
+        if (each.kind, each.amount, each.nanoseconds) == (mine.kind, mine.amount, mine.nanoseconds):
+            yield each

@@ -272,3 +272,15 @@ def test_data_parallel_ranks_of_vllm_are_its_workers_with_any_degrees(degrees: l
     assert answer.plan is not None
     assert answer.plan.assignment.world_size("actor_infer") == 2
     assert answer.plan.assignment.amount("actor_infer") == 2 * max(degrees)  # it takes the less time on the more devices
+
+
+@pytest.mark.parametrize("own", [1, 2, 4])
+@pytest.mark.parametrize("listed", [[1, 2, 4], [4, 2, 1], [2, 4]])
+def test_degrees_that_make_no_difference_stay_those_of_the_file_or_are_the_first_that_are_listed(own: int, listed: list[int]) -> None:
+    """Workers of other sizes are kept for what they may be in step with; that is no reason to take them."""
+    its = config()
+    its["actor_infer"]["strategy_args"]["strategy_config"]["tensor_parallel_size"] = own
+    its["placewright"]["components"]["actor_infer"]["parallel"]["tp"] = listed
+    answer = solve(of(its, "1x8").to_solve)
+    assert answer.planned is not None and answer.planned.proved
+    assert answer.planned.best.design.options["actor_infer"].parallel.tp == (own if own in listed else listed[0])
