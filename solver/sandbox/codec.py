@@ -80,7 +80,8 @@ class Codec:
             return self._sequence(arguments[0], origin is tuple)
         if origin is frozenset:
             form = self.form(arguments[0])
-            return Form(lambda value: [form.write(each) for each in sorted(value)], lambda data: frozenset(map(form.read, _list(data))))
+            # Sorted as it is written: not all that a set may hold has an order.
+            return Form(lambda value: sorted(map(form.write, value), key=repr), lambda data: frozenset(map(form.read, _list(data))))
         if origin is collections.abc.Mapping:
             return self._map(*arguments)
         if kind is range:

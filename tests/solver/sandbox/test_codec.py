@@ -26,6 +26,7 @@ from placewright.models.job import Job
 from placewright.models.machines.cluster import Cluster, Node, Nodes
 from placewright.models.machines.nodes import numbered_nodes
 from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.parallel import Parallel
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import Plan
 from placewright.models.placements.run import Repeat, Run, Runs
@@ -100,6 +101,13 @@ def same(one: object, other: object) -> bool:
 
 def round_trip(problem: Problem) -> Problem:
     return read_question(write_question(Question(problem, 1.0, 1))).problem
+
+
+def test_sets_of_what_has_no_order_arrive_as_they_were() -> None:
+    job = Job((), accepted={"actor": frozenset((4, Parallel(tp)) for tp in (1, 2, 4))})
+    problem = Problem(read_shorthand("1x4"), job)
+    assert round_trip(problem) == problem
+    assert write_question(Question(problem, 1.0, 1)) == write_question(Question(round_trip(problem), 1.0, 1))
 
 
 @settings(max_examples=60, deadline=None)
