@@ -6,6 +6,11 @@ import signal
 from typing import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test fails because the machine is slow: what it costs to make an example or to try it is no property of the code.
+settings.register_profile("any machine", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -202,7 +202,7 @@ def segments(draw: st.DrawFn) -> tuple[str, list[list[int]]]:
     return ",".join(texts), processes
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(segments())
 def test_the_arithmetic_is_what_a_walk_over_the_ranks_gives(read, made: tuple[str, list[list[int]]]) -> None:
     text, processes = made

@@ -136,7 +136,7 @@ def ascending(draw: st.DrawFn) -> list[list[tuple[int, int]]]:
     return processes
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(ascending())
 def test_every_ascending_placement_can_be_written_and_read_again(read, processes: list[list[tuple[int, int]]]) -> None:
     runs = compress(enumerate(processes))
