@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from itertools import islice
 from time import monotonic
 from typing import Callable, Iterator, Mapping, Sequence
 
@@ -115,10 +116,19 @@ class _Run:
 
         Of very many arrangements, those are passed over with all their structures that cannot be better however the iteration is cut.
         """
-        waiting = list(self._sight.arrangements())
+        every = self._sight.arrangements()
+        waiting = list(islice(every, MANY + 1))
+        if len(waiting) > MANY:
+            most, least = self.question.budget.nanoseconds, self._sight.cut()
+            self.least = max(self.least, (least, 0))
+            if most is not None and least > most:
+                self.unseen = None
+                return
+        waiting += every
         cut = self.spent >= self.limit
-        many = len(waiting) > MANY and self.model.full and not self.model.by_phase
-        for floor, arrangement in self._cheapest_first(waiting) if many else ((self._sight.at_least(), each) for each in waiting):
+        kept = list(self._sight.kept(waiting))
+        many = len(waiting) == len(kept) > MANY and self.model.full and not self.model.by_phase
+        for floor, arrangement in self._cheapest_first(kept) if many else ((self._sight.at_least(), each) for each in kept):
             self.unseen = min(floor, self._sight.at_least()) if cut else floor
             self._open(arrangement, floor, begin=many)
             if self.spent >= self.limit:
@@ -267,7 +277,7 @@ class _Run:
         found = tuple(self.best[: self.count])
         bar = found[-1].price if len(found) == self.count else None
         unproved = [each.floor[0] for each in self.open if not each.proved and (bar is None or each.floor < bar)]
-        if self.unseen is not None and (bar is None or self.unseen < bar):
+        if self.unseen is not None and (bar is None or max(self.unseen, self.least) < bar):
             unproved.append(self.unseen[0])
         why = stopped if unproved else None
         counted = (sum(each.possible for each in self.open), sum(each.searched for each in self.open))

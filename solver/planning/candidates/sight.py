@@ -16,6 +16,7 @@ from ..sizes.sizing import Sizing
 from ..structures.every import Arrangement, arrangements
 from ..structures.structure import Structure
 from .candidate import Candidate
+from .cuts import Cuts
 from .lean import Lean
 from .ranked import Ranked
 from .uncut import Uncut
@@ -42,6 +43,8 @@ class Sight:
         self._ways, self._least = Choices(question, model.divisor(question)), Least()
         self._lean = Lean(question, model) if sum(map(len, question.options.values())) >= COSTLY else None
         self._ranked: dict[Key, tuple[Choice, ...]] = {}
+        self._cuts: Cuts | None = None
+        """What is known of cuts of the iteration; None where that was not asked."""
         self._seen = 0
 
     def at_least(self) -> Price:
@@ -52,6 +55,22 @@ class Sight:
             return used, 0
         times = (min(option.nanoseconds[place] for option in its) for its in options for place in range(len(its[0].nanoseconds)))
         return (max(times, default=0) if self._model.full else 0), 0
+
+    def cut(self) -> int:
+        """ns that no design takes less of, however its iteration is cut: from now on it is heeded too; 0 where nothing is known of that."""
+        if self._question.aim != SECONDS or not Cuts.bound(self._question, self._model):
+            return 0
+        self._cuts = Cuts(self._question, self._model, self._spend)
+        return self._cuts.least(self._question.budget.nanoseconds)
+
+    def kept(self, waiting: Sequence[Arrangement]) -> Sequence[Arrangement]:
+        """Those arrangements of which a cut may keep to the time that may be taken, by what is known of cuts; each counts as listed."""
+        most = self._question.budget.nanoseconds
+        if most is None or self._cuts is None:
+            return waiting
+        cuts = self._cuts.within(most)
+        self._spend(LISTED * len(waiting))
+        return [each for each in waiting if self._cuts.allows(each.users, cuts)]
 
     def arrangements(self) -> Iterator[Arrangement]:
         """Every arrangement; the first one in any case."""
@@ -75,8 +94,14 @@ class Sight:
                 yield Uncut(number, each, ranked, floor)
 
     def of(self, arrangement: Arrangement) -> Iterator[Candidate]:
-        """Its structures that can have a design; the first one in any case."""
+        """Its structures that can have a design, and keep to the time that may be taken; the first one in any case."""
+        most = self._question.budget.nanoseconds
         for structure in arrangement.structures():
+            cut = self._cuts.of(structure.segments) if self._cuts is not None else 0
+            if most is not None and cut > most:
+                if not self._spend(LISTED):
+                    return
+                continue
             more = self._spend(LOOK)
             if self._skip is None or not self._skip(structure):
                 out = tuple(design for design in self._excluded if structure.is_of(design))
@@ -84,7 +109,7 @@ class Sight:
                 floor = self._least.of(sizing) if lean is None else lean.least(structure)
                 self._seen += 1
                 if floor is not None:
-                    yield Candidate(self._seen, sizing, lean, floor, out)
+                    yield Candidate(self._seen, sizing, lean, max(floor, (cut, 0)), out)
             if not more:
                 return
 

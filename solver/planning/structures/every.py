@@ -26,11 +26,16 @@ class Arrangement:
 
     def structures(self) -> Iterator[Structure]:
         """With every way to cut the iteration. Of those that differ only in what they run apart without need, the one that runs it together."""
-        placed = [number for number, its in enumerate(self.sets) if not _is_bare(self.question, its[0])]
-        users = Structure(self.sets, self.inside, ()).users[: len(placed)]
+        users = self.users
         for segments in segmentations(self.question, self.model, users):
             if not self.model.refuses(self.question, users, segments):
                 yield Structure(self.sets, self.inside, segments)
+
+    @property
+    def users(self) -> Sets:
+        """For each set that needs accelerators, all components that use them."""
+        placed = [number for number, its in enumerate(self.sets) if not _is_bare(self.question, its[0])]
+        return Structure(self.sets, self.inside, ()).users[: len(placed)]
 
     @property
     def one_by_one(self) -> Structure:

@@ -6,6 +6,8 @@ from typing import Callable, Mapping, NamedTuple, Sequence
 
 from .....models.planning.design import Design
 from .....models.planning.planned import Planned
+from .....models.planning.workload import SECONDS
+from ...candidates.cuts import Cuts
 from ...costs import cost_model
 from ...search import Skip
 from ...structures.structure import Structure
@@ -34,7 +36,6 @@ class Further:
         self.searches, self.spent, self.limit = 0, 0.0, limit
         self.questions = list(planned.parts or (planned.question,))
         self.placeables = placeables
-        self._shapes: dict[tuple[frozenset[frozenset[str]], tuple[int, ...]], bool] = {}
         self._floors: dict[int, Mapping[Structure, int | None]] = {}
         self.known = [each.design for each in planned.others if not placeables or self._placeable(each.design).fits(each.design)]
         """Designs that may be better somewhere: each narrows what is to be searched."""
@@ -51,24 +52,30 @@ class Further:
         found = self._search(self._scaled(component, HUNDRED), lambda number: lambda structure: False)
         return found is None or found.best is not None
 
+    def stays(self, component: str, end: int) -> bool:
+        """Is the plan as good as any at `end` percent, since no cut of an iteration takes less, whoever shares with whom?"""
+        scaled = self._scaled(component, end)
+        most = scaled.bar[0]
+        by_time = self.planned.question.aim == SECONDS
+        if not by_time or most is None or scaled.broken or self.searches >= self.most or self.spent >= self.limit:
+            return False
+        questions = [scaled.question(number) for number in range(len(self.questions))]
+        if not all(Cuts.bound(question, self.model) for question in questions):
+            return False
+        self.searches += 1
+        return all(Cuts(question, self.model, self._spend).least(most) > most for question in questions)
+
+    def _spend(self, seconds: float) -> bool:
+        self.spent += seconds
+        return self.spent < self.limit
+
     def nearest(self, component: str, end: int, flips: int | None = None) -> int | None:
-        """A percent on the way to `end`, no farther than `flips`, at which a design of a structure that is known is better; None if none is.
+        """A percent on the way to `end`, no farther than `flips`, at which a design that is known is better; None if none is.
 
         What is better at the far end is better from some percent on; before that the next search looks.
         """
-        step = 1 if end > HUNDRED else -1
         firsts = [first for other in self.known if (first := self._first(component, other, flips or end)) is not None]
-        flips = min([*firsts, *([flips] if flips else [])], key=lambda first: abs(first - HUNDRED), default=None)
-        at = end if flips is None else flips - step
-        while at != HUNDRED:
-            scaled = self._scaled(component, at)
-            found = self._search(scaled, lambda number: self._unknown)
-            if found is None or (found.best is None and not scaled.broken):
-                break
-            first = self._first(component, found.best, at)
-            flips = at if first is None else first
-            at = flips - step
-        return flips
+        return min([*firsts, *([flips] if flips else [])], key=lambda first: abs(first - HUNDRED), default=None)
 
     def flip(self, component: str, end: int, flips: int | None) -> Flip | None:
         """Where the plan flips on the way to `end` percent, not after `flips`; None if the searches were used up and nothing is known."""
@@ -102,14 +109,6 @@ class Further:
     def _scaled(self, component: str, percent: int) -> Scaled:
         return Scaled(self.planned, self.model, component, percent, self.questions)
 
-    def _unknown(self, structure: Structure) -> bool:
-        """Is no design of this structure known?"""
-        shape = (frozenset(map(frozenset, structure.users)), structure.segments)
-        if shape not in self._shapes:
-            designs = (self.planned.best.design, *self.known)
-            self._shapes[shape] = any(map(structure.is_of, designs))
-        return not self._shapes[shape]
-
     def _search(self, scaled: Scaled, skips: Skips) -> Beaten | None:
         """The best that is better than the plan there, and has a placement; None if no search is left, or nothing is placed any more."""
         best, proved = None, True
@@ -139,7 +138,6 @@ class Further:
             self.questions[number] = self.placeables[number].without(design)
             scaled.ask(number, self.questions[number])
         self.known.append(design)
-        self._shapes[frozenset(map(frozenset, searched.best.structure.users)), searched.best.structure.segments] = True
         return Beaten(design, searched.proved)
 
     def _floors_of(self, number: int) -> Mapping[Structure, int | None]:

@@ -48,6 +48,10 @@ class Scaled:
         self._questions[number] = question
         self._made.pop(number, None)
 
+    def question(self, number: int) -> Question:
+        """One of the questions, in which the component takes another time."""
+        return self._its(number).question
+
     def _its(self, number: int) -> _Its:
         if number not in self._made:
             question = self._questions[number]
@@ -114,6 +118,6 @@ class Scaled:
         time, used = self.bar
         if used == 0:
             return Searched((), None, True)
-        question = self._its(number).question
+        question = self.question(number)
         budget = replace(question.budget, nanoseconds=time, accelerators=used)
         return search(replace(question, budget=budget), self.model, limit, seed, excluded=self._known, skip=skip)

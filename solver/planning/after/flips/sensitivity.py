@@ -13,7 +13,7 @@ from .further import Further
 
 SEARCHES = 200
 """Further searches at most, all components together."""
-SPENT = 1.0
+SPENT = 3.0
 """Deterministic seconds that these may take together."""
 
 
@@ -41,8 +41,11 @@ def sensitivity(
     if unsure or ((crosses or not planned.proved) and names and run.may_be_beaten(names[0])):
         return Sensitivity((), tuple((name, end) for name in planned.question.components if name in weight for end in (SLOWEST, QUICKEST)))
     ways = [(name, end) for end in (SLOWEST, QUICKEST) for name in names]
-    nearest = {way: run.nearest(*way) for way in ways}  # cheap: what is known to be better, before anything is proved
-    for name, end in ways:
+    stay = [way for way in ways if run.stays(*way)]  # cheap, before any other plan is looked for
+    found += [Flip(name, end) for name, end in stay]
+    open_ = [way for way in ways if way not in stay]
+    nearest = {way: run.nearest(*way) for way in open_}  # cheap: what is known to be better, before anything is proved
+    for name, end in open_:
         flip = run.flip(name, end, nearest[name, end])
         if flip is None:
             left.append((name, end))

@@ -6,8 +6,9 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from placewright.models.planning.planned import Planned, Unplaceable
-from placewright.models.planning.question import Question
+from placewright.models.parallel import Parallel
+from placewright.models.planning.planned import Planned, Priced, Unplaceable
+from placewright.models.planning.question import Edge, Kind, Option, Question, Task
 from placewright.models.planning.workload import SECONDS
 from placewright.solver.planning.after.flips.flip import QUICKEST, SLOWEST, WORTH, Flip
 from placewright.solver.planning.after.flips.sensitivity import sensitivity
@@ -135,3 +136,30 @@ def test_the_same_plan_gives_the_same_answer() -> None:
     one, other = ([sensitivity(planned).flips for planned in each_planned("stream", range(6))] for _ in range(2))
     assert one == other
     assert any(isinstance(flip, Flip) for its in one for flip in its)
+
+
+def nested(seed: int) -> Question:
+    """Five components on 16 accelerators, each of which may lie inside any other: thousands of structures."""
+    random = Random(seed)
+    work = {name: random.randint(100, 1500) for name in "abcde"}
+    power = {name: random.choice((0.4, 0.7, 0.9, 1.0)) for name in work}
+    options = {
+        name: tuple(Option(0, count, Parallel(), (round(10**7 * its / count ** power[name]),)) for count in (2, 4, 8, 16))
+        for name, its in work.items()
+    }
+    edges = tuple(Edge(one, other, True) for one, other in ((0, 1), (0, 2), (1, 3), (2, 3), (2, 4)))
+    return Question((Kind("H100", 16),), tuple(map(Task, work)), options, edges, nested=True)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_of_thousands_of_structures_it_is_proved_where_the_plan_flips(seed: int) -> None:
+    asked, model = nested(seed), cost_model("stream")
+    searched = search(asked, model)
+    assert searched.best is not None and searched.bound is not None
+    assert searched.bound == searched.best.price[0]
+    best = Priced(searched.best.design, searched.best.price[0])
+    planned = Planned(asked, "stream", best, searched.bound, True, structures=searched.structures)
+    found = sensitivity(planned)
+    assert not found.left and all(flip.sure for flip in found.flips)
+    for flip in found.flips:
+        assert flip.flips is None or not stands(planned, flip.component, flip.flips)
