@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Mapping
 
 from .question import Option, Question
@@ -45,6 +46,16 @@ class Design:
     def blocks_of(self, component: str) -> tuple[int, ...]:
         """Indices of the blocks that a component uses."""
         return tuple(index for index, block in enumerate(self.blocks) if component in block.components)
+
+    @property
+    def overlapping(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of components that share accelerators of which neither lies inside the other: no search proposes such a design."""
+        uses = {name: set(self.blocks_of(name)) for name in self.options}
+        return tuple(
+            (one, other)
+            for one, other in combinations(uses, 2)
+            if uses[one] & uses[other] and not (uses[one] <= uses[other] or uses[other] <= uses[one])
+        )
 
     def nanoseconds(self, question: Question, task: int) -> int:
         """How long a task takes, a whole iteration of it."""

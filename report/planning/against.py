@@ -8,6 +8,7 @@ from ...models.planning.planned import Priced
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account, Other
 from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
+from ...solver.planning.after.own.own import Own
 from ...solver.wording import listed, plural
 from ..terminal import escape
 from .words import design_in_words, over, seconds, task_name, total
@@ -78,10 +79,10 @@ def own_placement(account: Account) -> str:
     said = f"yours: {seconds(yours)} seconds"
     used, its = own.priced.design.held(planned.question), planned.best.design.held(planned.question)
     if planned.question.aim != SECONDS:
-        return f"{said} on {used} {plural('accelerator', used)}, the plan's are {its}: {words}" + _forbidden(own.forbidden)
+        return f"{said} on {used} {plural('accelerator', used)}, the plan's are {its}: {words}" + _notes(own)
     bound = "the bound" if planned.proved else "the plan"
     if own.forbidden and yours < best:
-        return f"{said}, {over(yours, best)} than the plan: {words}" + _forbidden(own.forbidden)
+        return f"{said}, {over(yours, best)} than the plan: {words}" + _notes(own)
     distance = f"{100 * (yours - best) / best:.1f} % from {bound}"
     more = used - its
     held = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
@@ -91,7 +92,7 @@ def own_placement(account: Account) -> str:
         verdict = f"{distance if yours > best else 'as good as the plan'}: keep it"
     else:
         verdict = f"{distance}{held}: the plan saves {seconds(yours - best)} seconds of each iteration"
-    return f"{said}, {verdict}\n  {words}" + _forbidden(own.forbidden)
+    return f"{said}, {verdict}\n  {words}" + _notes(own)
 
 
 def _without_ranks(account: Account) -> str:
@@ -110,6 +111,15 @@ def _without_ranks(account: Account) -> str:
     used = "" if by_time else f"{other} {plural('accelerator', other)} instead of {value}, "
     words = design_in_words(freed.planned.question, freed.planned, there.design)
     return f"without {escape(whose)}: {used}{seconds(total(there))} seconds ({over(total(there), total(here))}): {escape(words)}"
+
+
+def _notes(own: Own) -> str:
+    """What may not be proposed of the file's own placement, and what was compared of its kind only with it."""
+    pairs = own.priced.design.overlapping if own.priced is not None else ()
+    overlap = [
+        f"\n  {escape(one)} and {escape(other)} overlap, neither inside the other: no other such plan is searched" for one, other in pairs
+    ]
+    return _forbidden(own.forbidden) + "".join(overlap)
 
 
 def _forbidden(faults: tuple[str, ...]) -> str:
@@ -152,14 +162,15 @@ def _sides(ways: Sequence[tuple[str, int]]) -> str:
 
 
 def _flip(account: Account, flip: Flip) -> str:
-    """`flips if rollout takes over 1.17x: 20.55 seconds instead of 21.65: rollout and actor on 106, ...`."""
+    """`flips if rollout takes over 1.17x: at 1.18x 20.55 seconds instead of 21.65: rollout and actor on 106, ...`."""
     planned, there = account.planned, "over" if flip.holds >= HUNDRED and (flip.flips or 0) > HUNDRED else "under"
     at = f"flips if {flip.component} takes {there} {flip.holds / HUNDRED:.2f}x{'' if flip.sure else ', or sooner'}"
+    at += f": at {(flip.flips or 0) / HUNDRED:.2f}x"
     if flip.to is None:
-        return f"{at}: nothing keeps to the budget"
+        return f"{at} nothing keeps to the budget"
     words = design_in_words(planned.question, planned, flip.to.design, planned.best.design) + ("" if flip.placed else ", not placed")
     if planned.question.aim != SECONDS:
-        count, held = flip.to.design.held(planned.question), planned.best.design.held(planned.question)
+        count, held = flip.to.design.held(planned.question), planned.compared.held(planned.question)
         used = f"{count} {plural('accelerator', count)} instead of {held}, which take {seconds(flip.takes)} seconds"
-        return f"{at}: {used}: {words}"
-    return f"{at}: {seconds(total(flip.to))} seconds instead of {seconds(flip.takes)}: {words}"
+        return f"{at} {used}: {words}"
+    return f"{at} {seconds(total(flip.to))} seconds instead of {seconds(flip.takes)}: {words}"

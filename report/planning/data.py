@@ -74,6 +74,8 @@ def to_data(account: Account) -> Data:
         found["without_estimates"] = _priced(question, planned.without_estimates)
     if account.own is not None or account.given:
         found["keep"], found["is_own"] = account.keeps, account.given or planned.is_own
+    if pairs := planned.best.design.overlapping:
+        found["overlapping"] = [list(pair) for pair in pairs]  # no other such design is searched
     if account.own is not None:
         found["yours"] = _own(planned, account.own)
     if (freed := account.without_ranks) is not None:
@@ -164,7 +166,9 @@ def _own(planned: Planned, own: Own) -> Data:
         return {"why_not": own.why_not}
     over = own.over(planned.best)
     rests = [_basis(each) for each in own.bases]
-    return {**_priced(planned.question, own.priced), "over": over, "forbidden": list(own.forbidden), "rests_on": rests}
+    pairs = own.priced.design.overlapping
+    overlap = {"overlapping": [list(pair) for pair in pairs]} if pairs else {}
+    return {**_priced(planned.question, own.priced), "over": over, "forbidden": list(own.forbidden), "rests_on": rests, **overlap}
 
 
 def _sensitivity(question: Question, found: Sensitivity) -> Data:

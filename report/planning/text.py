@@ -30,7 +30,9 @@ def _headline(account: Account) -> str:
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     proof = "proved the best" if planned.proved else f"within {shown} of the best possible" if planned.bound > 0 else "not bounded"
-    if account.given:
+    if best.design.overlapping:
+        proof = f"{_as_good(account)}; plans that overlap otherwise are not searched"
+    elif account.given:
         proof = f"{shown} from the bound" + (": keep it" if account.keeps else "") if planned.bound > 0 else "not bounded"
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures
@@ -38,6 +40,20 @@ def _headline(account: Account) -> str:
     tried = f"{every} {plural('arrangement', every)}, {how}"
     said = figures if question.aim == SECONDS else figures[::-1]
     return f"{'these ranks' if account.given else 'plan'}: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
+
+
+def _as_good(account: Account) -> str:
+    """What is known of ranks that overlap otherwise than one inside the other: these were compared with what is searched."""
+    planned, best = account.planned, account.planned.best
+    value = total(best) if planned.question.aim == SECONDS else best.design.held(planned.question)
+    searched = "plans in which of two components that share accelerators one lies inside the other"
+    if planned.bound >= value:
+        return f"proved no worse than all {searched}"
+    return (
+        f"within {100 * (value - planned.bound) / planned.bound:.1f} % of the best of all {searched}"
+        if planned.bound > 0
+        else "not bounded"
+    )
 
 
 def _components(account: Account) -> str:

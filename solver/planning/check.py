@@ -17,6 +17,13 @@ from .costs.cost_model import CostModel, iteration
 
 def faults(question: Question, model: CostModel, design: Design) -> Iterator[str]:
     """What is wrong with it, each in a sentence; nothing if it is an answer."""
+    yield from forbidden(question, model, design)
+    for one, other in design.overlapping:
+        yield f"`{one}` and `{other}` share some accelerators, and neither lies inside the other"
+
+
+def forbidden(question: Question, model: CostModel, design: Design) -> Iterator[str]:
+    """The same of designs of which some components overlap otherwise than one inside the other, which no search proposes, too."""
     yield from _options(question, design)
     yield from _kinds(question, design)
     yield from _relations(question, design)
@@ -101,9 +108,6 @@ def _relations(question: Question, design: Design) -> Iterator[str]:
             if len(names) == 1
             else f"it is none of the arrangements {', '.join(names)}"
         )
-    for one, other in combinations(question.components, 2):
-        if uses[one] & uses[other] and not (uses[one] <= uses[other] or uses[other] <= uses[one]):
-            yield f"`{one}` and `{other}` share some accelerators, and neither lies inside the other"
     related = {frozenset(pair) for pair in (*question.together, *question.within)}
     for one, other in combinations(question.components, 2):
         if uses[one] & uses[other] and not question.alone.isdisjoint((one, other)) and frozenset((one, other)) not in related:

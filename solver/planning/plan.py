@@ -78,7 +78,7 @@ def _answer(rounds: Rounds) -> Answer:
     if filled:  # one that became as large as what it lies within makes this plan one of another structure
         beside = tuple(each for each in beside if each.design.structure() != full.priced.design.structure())
     held = 0 if question.aim == SECONDS else question.held
-    proved = bound == best.price[0] and best is not rounds.unwritable
+    proved = bound == best.price[0] and best is not rounds.unwritable and not best.priced.design.overlapping
     planned = Planned(
         question, rounds.model.name, full.priced, bound + held, proved, beside, tuple(unplaceable), rounds.structures,
         not_placed=tuple(each for each in beside if each in unsure), is_own=best.is_own, filled=filled,

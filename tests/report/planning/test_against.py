@@ -163,3 +163,15 @@ def test_yours_is_to_be_kept_near_the_best(tmp_path: Path, percent: int, fewer: 
     found = replace(found, planned=plan, own=yours)
     assert said in own_placement(found)
     assert to_data(found)["keep"] is found.keeps is (": keep it" in said)
+
+
+def test_a_flip_is_told_where_its_figures_hold_and_of_what_was_compared(tmp_path: Path) -> None:
+    """One percent beyond what holds; of the plan as it was compared, not with what fills accelerators that nobody else needs."""
+    found = account(tmp_path, BY_HAND.replace("batches: 5", "batches: 5, minimise: accelerators, budget: {seconds: 200}"), 0)
+    planned, best = found.planned, found.planned.best
+    flip = Flip("rollout", 117, 118, best, best.nanoseconds)
+    held = best.design.held(planned.question)
+    filled = replace(best, design=replace(best.design, blocks=(replace(best.design.blocks[0], accelerators=100), *best.design.blocks[1:])))
+    its = replace(found, planned=replace(planned, best=filled, lean=best.design), sensitivity=Sensitivity((flip,)))
+    line = sensitivities(its).splitlines()[1]
+    assert line.startswith(f"  flips if rollout takes over 1.17x: at 1.18x {held} accelerators instead of {held}, which take ")

@@ -15,7 +15,7 @@ from .....models.planning.planned import Planned, Priced
 from .....models.planning.question import NO_KIND, Option, Question
 from .....models.problem import Problem
 from ...asked import asked
-from ...check import faults
+from ...check import forbidden
 from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
 from ...interpolation import time_of
@@ -69,10 +69,10 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(known, together=_demanded(problem, known), barred=())
-    forbidden = (*reasons, *faults(known, model, design))
+    refuses = (*reasons, *forbidden(known, model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
-    unclear = bool(forbidden) and not reasons and not broken and not any(faults(_with_offered(problem, known, design), model, design))
-    return Own(priced, forbidden=forbidden or broken, unclear=unclear, bases=bases(problem, question, design))
+    unclear = bool(refuses) and not reasons and not broken and not any(forbidden(_with_offered(problem, known, design), model, design))
+    return Own(priced, forbidden=refuses or broken, unclear=unclear, bases=bases(problem, question, design))
 
 
 def _refusals(problem: Problem, question: Question, design: Design) -> tuple[list[str], Question]:
