@@ -44,6 +44,22 @@ class Filled:
 
 
 @dataclass(frozen=True)
+class OverNodes:
+    """What plans come to in which tensor parallel groups lie over nodes.
+
+    Attributes
+    ----------
+    bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
+    best : the best of them that was placed, where it is better than what has each group on one node; None if none is known.
+    components : those whose groups lie over nodes in it.
+    """
+
+    bound: int
+    best: Priced | None = None
+    components: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Planned:
     """The answer of planning.
 
@@ -62,6 +78,7 @@ class Planned:
     is_own : is it the file's own placement, which nothing beats?
     filled : components of the best design that have no times, and more than was compared since nobody else needs it.
     parts : the questions of all choices of degrees that others follow, of which this had the best answer; none where nothing follows.
+    over_nodes : of tensor parallel groups over nodes, which `bound` and `proved` leave out; None where none of these can be better.
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     """
 
@@ -79,6 +96,7 @@ class Planned:
     filled: Mapping[str, Filled] = field(default_factory=dict)
     lean: Design | None = None
     parts: tuple[Question, ...] = ()
+    over_nodes: OverNodes | None = None
 
     @property
     def in_part(self) -> bool:

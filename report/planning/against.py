@@ -65,6 +65,21 @@ def _priced(account: Account, priced: Priced) -> str:
     return f"{used}{seconds(total(priced))} seconds ({over(total(priced), total(planned.best))}): {escape(words)}"
 
 
+def over_nodes(account: Account) -> str:
+    """What plans come to in which tensor parallel groups lie over nodes, where these may be better."""
+    planned, its = account.planned, account.planned.over_nodes
+    if its is None:
+        return ""
+    by_time = planned.question.aim == SECONDS
+    least = f"{seconds(its.bound)} seconds" if by_time else f"{its.bound} {plural('accelerator', its.bound)}"
+    if its.best is None:
+        return f"with tp groups over nodes: at least {least}; no plan of them is known that is better"
+    value = total(its.best) if by_time else its.best.design.held(planned.question)
+    more = "" if value <= its.bound else f"; none of them has less than {least}"
+    hint = f"`keep: {{tp: {{level: node, required: false}}}}` of {listed(list(its.components))} lets the plan be so"
+    return f"with tp groups over nodes: {_priced(account, its.best)}{more}\n  {escape(hint)}"
+
+
 def own_placement(account: Account) -> str:
     """The file's own placement beside the plan, and whether to keep it."""
     own, planned = account.own, account.planned

@@ -65,6 +65,13 @@ def to_data(account: Account) -> Data:
     way = planned.best.design.way(question)
     if way is not None and way.without:
         found["not_started"] = {"components": sorted(way.without), "where": way.name}
+    if (over := planned.over_nodes) is not None:
+        bound = over.bound / SECOND if question.aim == SECONDS else over.bound
+        found["over_nodes"] = {
+            "bound": bound,
+            "components": list(over.components),
+            "plan": _priced(question, over.best) if over.best else None,
+        }
     if planned.filled:
         needs = planned.compared.options
         found["filled"] = {

@@ -6,17 +6,17 @@ from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
 from ...solver.wording import plural
 from ..table import table
-from .against import alternatives, own_placement, sensitivities
+from .against import alternatives, over_nodes, own_placement, sensitivities
 from .assumptions import assumptions
 from .memory import memory
-from .words import amount, resources, seconds, task_name, total
+from .words import amount, in_nodes, proved, resources, seconds, task_name, total
 from .works import works
 
 
 def render(account: Account) -> list[str]:
     """The blocks of the account, one after the other; the first says what an iteration takes and what is proved of it."""
     blocks = [_headline(account) + "\n" + _components(account), works(account), memory(account)]
-    blocks += [alternatives(account), own_placement(account), sensitivities(account), assumptions(account)]
+    blocks += [alternatives(account), over_nodes(account), own_placement(account), sensitivities(account), assumptions(account)]
     return [block for block in blocks if block]
 
 
@@ -29,11 +29,14 @@ def _headline(account: Account) -> str:
     value = total(best) if question.aim == SECONDS else used
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
-    proof = "proved the best" if planned.proved else f"within {shown} of the best possible" if planned.bound > 0 else "not bounded"
+    bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
+    proof = f"{bounded}{in_nodes(planned)}" if planned.bound > 0 else "not bounded"
     if best.design.overlapping:
         proof = f"{_as_good(account)}; plans that overlap otherwise are not searched"
     elif account.given:
-        proof = f"{shown} from the bound" + (": keep it" if account.keeps else "") if planned.bound > 0 else "not bounded"
+        proof += ": keep it" if account.keeps else ""
+    elif planned.proved:
+        proof = proved(planned)
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures
     how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"
@@ -46,7 +49,7 @@ def _as_good(account: Account) -> str:
     """What is known of ranks that overlap otherwise than one inside the other: these were compared with what is searched."""
     planned, best = account.planned, account.planned.best
     value = total(best) if planned.question.aim == SECONDS else best.design.held(planned.question)
-    searched = "plans in which of two components that share accelerators one lies inside the other"
+    searched = f"plans in which of two components that share accelerators one lies inside the other{in_nodes(planned)}"
     if planned.bound >= value:
         return f"proved no worse than all {searched}"
     return (

@@ -26,6 +26,17 @@ def total(priced: Priced) -> int:
     return priced.nanoseconds + priced.traffic
 
 
+def in_nodes(planned: Planned) -> str:
+    """How far a bound goes: ` with each tp group on one node` where other plans may be better; else as far as plans go."""
+    return "" if planned.over_nodes is None else " with each tp group on one node"
+
+
+def proved(planned: Planned) -> str:
+    """What is proved of a plan: `proved the best`. The file's own ranks may have groups over nodes themselves."""
+    its_own = planned.is_own and planned.over_nodes is not None
+    return f"proved {'as good as any' if its_own else 'the best'}{in_nodes(planned)}"
+
+
 def percent(part: int, whole: int) -> str:
     """`97 %`; a whole 100 only where nothing is missing, and no 0 where there is something."""
     share = round(100 * part / whole) if whole else 0

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...models.findings.finding import Finding
     from ...models.planning.design import Design
     from ...models.planning.workload import Workload
+    from .loop.rounds import Refused
     from .sizes.settling import Settle
 
 Solve = Callable[[Problem], Answer]
@@ -41,22 +42,28 @@ def answering(
             if workload is None or not workload.bandwidth:
                 return dividing(place)(problem)
             return dividing(partial(_with_traffic, workload=workload, place=place))(problem)
+        from .loop.rounds import ROUNDS
         from .nesting import nesting
         from .placing.laying import laid_out
         from .placing.overlaid import overlaid
-        from .plan import plan
+        from .plan import TRIED, plan
         from .preferring import preferring
         from .tied import tied
+        from .variants.over_nodes import but_for_groups, over_nodes
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
             return refuses(problem, _with_degrees(placed, design, problem))
 
-        def planned(asked: Problem) -> Answer:
-            return plan(
-                asked, asked.job.workload or workload, overlaid(laid_out(place)), limit, seed, settle, answer_interrupted, counting, refused
-            )
+        def planned(counting: OnCounting, refused: Refused, rounds: int = ROUNDS) -> Solve:
+            def plans(asked: Problem) -> Answer:
+                its, places = asked.job.workload or workload, overlaid(laid_out(place))
+                return plan(asked, its, places, limit, seed, settle, answer_interrupted, counting, refused, rounds)
 
-        found = preferring(problem, dividing(tied(nesting(planned, refused))), limit, seed)
+            return nesting(plans, refused)
+
+        quietly = planned(silent, but_for_groups(refused), TRIED)
+        each = over_nodes(planned(counting, refused), quietly, limit, seed, settle, answer_interrupted)
+        found = preferring(problem, dividing(tied(each)), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)

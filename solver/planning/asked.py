@@ -18,14 +18,15 @@ from .asking.room import areas, held_back, room
 from .options import options, undominated
 
 
-def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = ()) -> Question:
+def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), over_nodes: bool = False) -> Question:
     """The question, whose answer is none of the designs that are barred.
 
-    Components whose ranks are given and that nothing relates to a planned one only hold their accelerators.
+    Components whose ranks are given and that nothing relates to a planned one only hold their accelerators. `over_nodes`: tensor parallel
+    groups that nothing is said of may lie over nodes, and so may processes where the framework lets them.
     """
     given = [each for each in problem.components if each.runs is not None and not _related(problem, each)]
     parts = [_counted(problem, each) for each in problem.components if each not in given]
-    space, held = room(problem, given), held_back(problem, given)
+    space, held = room(problem, given, over_nodes), held_back(problem, given)
     tasks, edges, rounds = ordered(parts, workload)
     every = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
     said = related(problem, parts)

@@ -13,7 +13,7 @@ from ...models.planning.question import NO_KIND, Option
 from ...models.planning.workload import Timed
 from ...models.problem import Problem
 from .asking.ample import Ample
-from .asking.room import Room, group
+from .asking.room import Room
 from .interpolation import time_of
 from .memory.need import Need, need
 
@@ -37,7 +37,7 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
         if not _divides(problem, component, parallel):
             continue
         one = _shaped(problem, component, parallel)
-        size = group(problem, one)
+        size = room.group(problem, one)
         for kind in range(len(room.kinds)):
             most = min(one.most, room.most(problem, one, kind))
             for amount in range(-(-one.least // one.step) * one.step, most + 1, one.step):

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Mapping
 
 from ...models.answer import Answer
-from ...models.planning.planned import Filled, Planned
+from ...models.parallel import Parallel
+from ...models.planning.planned import Filled, Planned, Priced
 from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
@@ -37,7 +38,7 @@ TRIED = 6
 
 def plan(
     problem: Problem, workload: Workload, solve: Solve, limit: float = 10.0, seed: int = 1, settle: Settle | None = None,
-    answer_interrupted: bool = True, counting: OnCounting = silent, refused: Refused = nobody,
+    answer_interrupted: bool = True, counting: OnCounting = silent, refused: Refused = nobody, rounds: int = ROUNDS,
 ) -> Answer:  # fmt: skip
     """The best design that can be placed, with its placement; of designs that cost the same, of several structures, the better placement.
 
@@ -45,17 +46,17 @@ def plan(
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
     time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own
     placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `settle`
-    and `answer_interrupted` are those of search.py. A placement that is `refused` is the answer only where no other was found, and
-    nothing is proved of it.
+    and `answer_interrupted` are those of search.py; there are at most so many `rounds`. A placement that is `refused` is the answer only
+    where no other was found, and nothing is proved of it.
     """
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):
         return overlapping(*pair)
-    rounds = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting, refused)
-    if unknown := by_given_ranks(problem, rounds.question):
+    run = Rounds(problem, workload, solve, limit, seed, settle, answer_interrupted, counting, refused, number=ROUNDS - rounds)
+    if unknown := by_given_ranks(problem, run.question):
         return unknown
-    while rounds.goes_on():
-        rounds.place()
-    return _answer(rounds)
+    while run.goes_on():
+        run.place()
+    return _answer(run)
 
 
 def _answer(rounds: Rounds) -> Answer:
@@ -107,7 +108,8 @@ def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | Non
     problem, best = rounds.problem, rounds.best
     if its is None or its.priced is None or its.forbidden or (best is not None and rounds.price(its.priced) > best.price):
         return best
-    if best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.own):
+    alike = best is not None and _degrees(best.priced) == _degrees(its.priced)
+    if alike and best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.own):
         return replace(best, is_own=True)
     # What the dialect lays out is where it puts such sizes: that may be elsewhere, and could not be written.
     placed = placing if problem.job.laying is not None else as_written
@@ -119,6 +121,10 @@ def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | Non
         most = rounds.workload.budget.nanoseconds
         return own if most is None or own.priced.nanoseconds + own.priced.traffic <= most else None
     return best if own.price > best.price or (own.price == best.price and best.is_better(own)) else own
+
+
+def _degrees(priced: Priced) -> Mapping[str, Parallel]:
+    return {name: option.parallel for name, option in priced.design.options.items()}
 
 
 def _filled(rounds: Rounds, best: Placed, question: Question) -> tuple[Placed, Mapping[str, Filled]]:

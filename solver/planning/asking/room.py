@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Iterable, Iterator, Mapping, Sequence, Union
 
 from ....models.component import Component
+from ....models.locality import TP, Keep
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
+from ....models.machines.topology import NODE_LEVEL
 from ....models.planning.limits import Area
 from ....models.planning.question import Kind, Option
 from ....models.problem import Problem
@@ -25,6 +27,7 @@ class Room:
 
     `free` is what each node still has: neither other jobs nor components that are not planned hold it, but for those that let others
     use it too; `masks` says which. `overlaid` is what those hold of it on each node, and `kept_off` what of that a component must not use.
+    `over_nodes`: may tensor parallel groups lie over nodes of which nothing else is said?
     """
 
     kinds: tuple[Kind, ...]
@@ -33,6 +36,7 @@ class Room:
     overlaid: Mapping[int, int] = field(default_factory=dict)
     kept_off: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     masks: Mapping[int, int] = field(default_factory=dict)
+    over_nodes: bool = False
 
     def allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """The ranks of the nodes of a kind that a component may use; where its ranks are given, those that it has."""
@@ -52,9 +56,17 @@ class Room:
 
     def most(self, problem: Problem, component: Component, kind: int) -> int:
         """How many accelerators of a kind a component may use, in whole groups on each node; in one range if it is to be one."""
-        most = self.in_groups(self.places(problem, component, kind), group(problem, component))
+        most = self.in_groups(self.places(problem, component, kind), self.group(problem, component))
         searched = component.runs is None and problem.job.laying is None
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
+
+    def group(self, problem: Problem, component: Component) -> int:
+        """How many accelerators of a component one node holds together, whatever its count is; 1 where nobody searches for its ranks."""
+        if component.runs is not None or problem.job.laying is not None:
+            return 1
+        if self.over_nodes:
+            component = replace(cut(component), per_process=1 if problem.job.capabilities.processes_may_cross else component.per_process)
+        return grain.unit(problem, (replace(component, least=1, most=component.most if component.most > 1 else 2),))
 
     def _longest(self, problem: Problem, component: Component, kind: int) -> int:
         """The most accelerators one after the other that a component may use."""
@@ -82,14 +94,14 @@ class Room:
         return any(count % size for count in (*self.free.values(), *(self.free[rank] - mask.bit_count() for rank, mask in kept)))
 
 
-def group(problem: Problem, component: Component) -> int:
-    """How many accelerators of a component one node holds together, whatever its count is; 1 where nobody searches for its ranks."""
-    if component.runs is not None or problem.job.laying is not None:
-        return 1
-    return grain.unit(problem, (replace(component, least=1, most=component.most if component.most > 1 else 2),))
+def cut(component: Component) -> Component:
+    """The component whose tensor parallel groups may lie over nodes, where nothing is said of them; they had better not."""
+    if any(keep.what == TP for keep in component.keep):
+        return component
+    return replace(component, keep=(*component.keep, Keep(TP, NODE_LEVEL, required=False)))
 
 
-def room(problem: Problem, given: Sequence[Component]) -> Room:
+def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> Room:
     """The kinds of accelerators, without what the components of `given` hold and let nobody else use."""
     held = _held(problem, [each for each in given if each.name not in problem.job.overlaps])
     free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
@@ -102,7 +114,7 @@ def room(problem: Problem, given: Sequence[Component]) -> Room:
         strange = [each for each in over if component.name not in problem.job.overlaps[each.name]]
         if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
             kept_off[component.name] = kept
-    return Room(tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free)
+    return Room(tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes)
 
 
 def held_back(problem: Problem, given: Sequence[Component]) -> int:

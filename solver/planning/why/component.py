@@ -13,7 +13,7 @@ from ....models.planning.workload import Timed
 from ....models.problem import AMOUNT, Problem
 from ....models.quantity import write_memory
 from ...rules.amounts.model_divides import ModelDivides, of_hints
-from ..asking.room import Room, group, room
+from ..asking.room import Room, cut, room
 from ..options import options
 
 
@@ -71,13 +71,17 @@ def _not_in_table(component: Component, timed: Timed) -> str:
 def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | None:
     """Where one node has to hold together more accelerators than any node has that it may use, whatever its degrees."""
     choices = problem.job.choices.get(component.name, (component.parallel,))
-    need, parallel = min(((group(problem, replace(component, parallel=its)), its) for its in choices), key=lambda each: each[0])
+    need, parallel = min(((space.group(problem, replace(component, parallel=its)), its) for its in choices), key=lambda each: each[0])
     may = {node for kind in range(len(space.kinds)) for node in space.allowed(problem, component, kind)}
     have = max((space.free[node] for node in may if node in space.free), default=0)
     if need <= have:
         return None
     told = f"{parallel} needs {need} accelerators of one node, and the largest that it may use has {have}"
-    return _impossible(component, "parallel", told, "lower its degrees, or let it use larger nodes", [need, have])
+    over = ", or let its tp groups lie over nodes: `keep: {tp: {level: node, required: false}}`"
+    may_cross = space.group(problem, cut(replace(component, parallel=parallel))) <= have
+    return _impossible(
+        component, "parallel", told, f"lower its degrees, or let it use larger nodes{over if may_cross else ''}", [need, have]
+    )
 
 
 def _torn(problem: Problem, component: Component) -> Finding | None:

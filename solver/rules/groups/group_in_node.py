@@ -42,7 +42,7 @@ class GroupInNode:
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         tp = component.parallel.tp
-        cut = self._cut(tp, assignment.repeats(component.name))
+        cut = groups_over_nodes(tp, assignment.repeats(component.name))
         if not cut:
             return
         # Where the framework lets groups cross, that is slow and no failure; but nothing that is searched is placed so.
@@ -64,21 +64,22 @@ class GroupInNode:
             label=f"tp {tp} crosses nodes", help=fix.help, edit=fix.edit, notes=fix.notes, witnesses=(group, *nodes), amount=len(cut),
         )  # fmt: skip
 
-    def _cut(self, tp: int, repeats: Iterable[Repeat]) -> dict[int, tuple[int, int]]:
-        """Group -> the first two nodes that it lies on, of the groups that lie on several."""
-        found: dict[int, tuple[int, int]] = {}
-        position, before = 0, -1
-        for repeat in sorted(repeats, key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
-            amount = sum(run.amount for run in repeat.runs)
-            even = position % tp == amount % tp == 0
-            for node in repeat.node_ranks if not even else ():
-                if position % tp and before != node:
-                    found.setdefault(position // tp, (before, node))
-                position, before = position + amount, node
-            position, before = position + amount * repeat.nodes * even, repeat.node_ranks[-1]
-        return found
-
     def explain(self, problem: Problem, component: Component) -> Clause:
         largest = max((node.count(problem.kind(component)) for node in problem.cluster.nodes), default=0)
         text = f"a tp group of {component.name} needs {component.parallel.tp} accelerators of one node (the largest node has {largest})"
         return Clause(text, (Demand(component.name, "parallel", component.span("parallel")),))
+
+
+def groups_over_nodes(tp: int, repeats: Iterable[Repeat]) -> dict[int, tuple[int, int]]:
+    """Group -> the first two nodes that it lies on, of the tensor parallel groups that lie on several."""
+    found: dict[int, tuple[int, int]] = {}
+    position, before = 0, -1
+    for repeat in sorted(repeats, key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
+        amount = sum(run.amount for run in repeat.runs)
+        even = position % tp == amount % tp == 0
+        for node in repeat.node_ranks if not even else ():
+            if position % tp and before != node:
+                found.setdefault(position // tp, (before, node))
+            position, before = position + amount, node
+        position, before = position + amount * repeat.nodes * even, repeat.node_ranks[-1]
+    return found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .....models.planning.planned import Planned, Priced
-from .....models.planning.workload import SECONDS
+from .....models.planning.planned import OverNodes, Planned, Priced
+from .....models.planning.question import Question
+from .....models.planning.workload import SECONDS, Workload
 from .....models.problem import Problem
 from ...asked import asked
 from ...check import price
@@ -13,6 +14,7 @@ from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times
 from ...dividing import evenly
 from ...search import search
+from ...variants.over_nodes import has_groups, without_groups
 from ..account import Account
 from ..accounting import account_of
 from .fixed import left_open
@@ -48,5 +50,14 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     bound = value if searched.bound is None else searched.bound
     proved = value <= bound
     held = 0 if question.aim == SECONDS else question.held
-    planned = Planned(question, model.name, priced, bound + held, proved, others, (), searched.structures)
+    over = None if (least := _over_nodes(opened, workload, question, limit, seed)) is None or least >= bound else OverNodes(least + held)
+    planned = Planned(question, model.name, priced, bound + held, proved, others, (), searched.structures, over_nodes=over)
     return replace(account_of(opened, planned, problem.given()), given=True)
+
+
+def _over_nodes(problem: Problem, workload: Workload, question: Question, limit: float, seed: int) -> int | None:
+    """What no design costs less than whose tensor parallel groups may lie over nodes; None where that is no other question."""
+    wide = asked(problem, workload, over_nodes=True) if has_groups(question) else question
+    if without_groups(wide) == without_groups(question):
+        return None
+    return search(wide, cost_model(workload.model), limit, seed).bound

@@ -26,6 +26,7 @@ from ...structures.segmentations import segmentations
 from ...tied import as_chosen
 from ...tied import as_written as as_written_degrees
 from ..basis import bases
+from .over_nodes import given_over_nodes
 from .own import Own
 from .refused import refused
 from .untimed import untimed
@@ -61,6 +62,7 @@ def _as_written(problem: Problem, planned: Planned) -> tuple[Problem, Question]:
 
 def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     """What the ranks come to that the file gives to the components of a question."""
+    question = given_over_nodes(problem, question)
     try:
         design = _design(problem, question, model)
     except _NoPrice as reason:

@@ -1,0 +1,93 @@
+"""A plan has each tensor parallel group on one node, unless hints say otherwise: what groups over nodes could save."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Sequence
+
+from ....models.answer import Answer
+from ....models.findings.finding import Finding
+from ....models.placements.plan import Plan
+from ....models.planning.design import Design
+from ....models.planning.planned import OverNodes, Planned
+from ....models.planning.question import NO_KIND, Question
+from ....models.planning.workload import SECONDS
+from ....models.problem import Problem
+from ...rules.groups.group_in_node import GroupInNode, groups_over_nodes
+from ...sandbox.interrupts import was_heard
+from ..asked import asked
+from ..asking.room import cut
+from ..costs import cost_model
+from ..loop.rounds import Refused
+from ..search import search
+from ..sizes.settling import Settle
+
+Solve = Callable[[Problem], Answer]
+
+
+def but_for_groups(refused: Refused) -> Refused:
+    """What the framework refuses beside groups over nodes: a native file has no hint yet that lets them be so."""
+
+    def but(plan: Plan, design: Design) -> Sequence[Finding]:
+        found = refused(plan, design)
+        return () if all(finding.code == GroupInNode.code for finding in found) else found
+
+    return but
+
+
+def over_nodes(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool) -> Solve:
+    """How a problem is planned, with what is known of plans whose groups lie over nodes, given how one is planned where none does.
+
+    Nothing is said where none of these can be better. Else they are planned too, and the best is told beside the plan: such groups are
+    slow, and nobody asked for them. `quietly` plans a problem and tells nothing meanwhile. The other options are those of the search
+    for counts (see search.py).
+    """
+
+    def answer(problem: Problem) -> Answer:
+        found = plan(problem)
+        planned, workload = found.planned, problem.job.workload
+        if planned is None or workload is None or was_heard() or not has_groups(planned.question):
+            return found
+        question = asked(problem, workload, over_nodes=True)
+        alike = without_groups(question) == without_groups(planned.question)
+        if alike and not planned.unplaceable and not workload.bandwidth:
+            return found  # where groups may lie made no difference to what was searched
+        searched = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted)
+        held = 0 if question.aim == SECONDS else question.held
+        least = planned.bound if searched.bound is None else searched.bound + held
+        if least >= planned.price[0] or was_heard():
+            return found
+        told = _told(problem, planned, least, quietly(_cut(problem)))
+        return found if told.bound >= planned.price[0] else replace(found, planned=replace(planned, over_nodes=told))
+
+    return answer
+
+
+def _told(problem: Problem, planned: Planned, least: int, other: Answer) -> OverNodes:
+    """What is told of plans that cost `least` at least, the best of which the other answer is, as far as processes lie on one node."""
+    if other.planned is None or other.plan is None:
+        return OverNodes(least)
+    bound = least if problem.job.capabilities.processes_may_cross else max(least, other.planned.bound)
+    best, placed = other.planned.best, other.plan.assignment
+    if other.planned.price[0] >= planned.price[0]:
+        return OverNodes(bound)
+    degrees = ((name, option.parallel.tp) for name, option in best.design.options.items() if option.kind != NO_KIND)
+    names = tuple(name for name, tp in degrees if problem[name].runs is None and groups_over_nodes(tp, placed.repeats(name)))
+    return OverNodes(bound, best, names)
+
+
+def _cut(problem: Problem) -> Problem:
+    """The problem in which groups may lie over nodes."""
+    components = tuple(cut(each) if each.runs is None else each for each in problem.components)
+    return replace(problem, job=replace(problem.job, components=components))
+
+
+def has_groups(question: Question) -> bool:
+    """Does a node hold several accelerators of some component together?"""
+    return any(option.group > 1 for its in question.options.values() for option in its)
+
+
+def without_groups(question: Question) -> Question:
+    """The question that says no longer what a node holds together, to compare it with one in which groups may lie over nodes."""
+    options = {name: tuple(replace(option, group=1) for option in its) for name, its in question.options.items()}
+    return replace(question, options=options)
