@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.dialects.load import load
-from ..models.findings.finding import Finding, UnusableInput
+from ..models.findings.finding import Finding, Severity, UnusableInput
 from ..models.model_cards.resolve import with_models
 from ..report.terminal import escape, wants_colour
 from .asking.further import Further, further_options, solver
@@ -118,24 +118,23 @@ def solve(
             findings = (*findings, stopped_further())
             echo_findings(findings[-1:], err=True)
     data |= planned.data
-    edits, unwritable = edits_of(reading, answer)
-    edits, unwritable = previous.writable(edits, unwritable)
+    edits, of_file = previous.writable(*edits_of(reading, answer))
     if output:
         save(output, answer)
     if write and edits:
         write_edits(file, reading, edits)
-    code = OUR_FAULT if _is_our_fault(answer) else FINDINGS if write and unwritable else OK
+    code = OUR_FAULT if _is_our_fault(answer) else FINDINGS if write and any(each.severity is Severity.ERROR for each in of_file) else OK
     if form == "json":
         from ..report.solution import to_json
 
-        said = (*before, *findings, *unwritable)
+        said = (*before, *findings, *of_file)
         click.echo(to_json(answer.plan, moves, data, said, answer.unchecked, reading.source.name), nl=False)
         return code
     from ..report.solution import render
 
     colour = wants_colour(sys.stdout)
     keeps, its = planned.keeps, planned.blocks
-    click.echo(render(reading, answer, edits, unwritable, placements, write, output or "", colour, moves, blocks, its, keeps), color=True)
+    click.echo(render(reading, answer, edits, of_file, placements, write, output or "", colour, moves, blocks, its, keeps), color=True)
     if write and edits and composer.settings:
         click.echo("these ranks are those for the `--set` of this command: the job itself and every later command need the same", err=True)
     return code

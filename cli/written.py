@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Iterator
 
 from ..models.dialects.load import dialect_named
-from ..models.findings.finding import Finding, UnusableInput, error
+from ..models.findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..models.findings.span import Edit, apply_edits
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
     from ..models.reading import Reading
 
+NOT_SEARCHED = "PW604"
+
 
 def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Finding, ...]]:
-    """What would write the plan into the file, or why it cannot be said there; where it is known how the file was read, as that is read."""
+    """What would write the plan into the file, and what it changes there besides; or errors: why it cannot be said there.
+
+    Where it is known how the file was read, that is found by reading it so with the plan in it.
+    """
     from ..solver.verify import verify
 
     try:
         edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment, answer.plan.degrees) if answer.plan else []
     except UnusableInput as problem:
         return [], problem.findings
-    written = apply_edits(reading.source.text, edits)
-    if edits and reading.again is not None and (errors := verify(reading.again(written, None)).errors):
+    if not edits or reading.again is None:
+        return edits, ()
+    after = reading.again(apply_edits(reading.source.text, edits), None)
+    if errors := verify(after).errors:
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
         return [], (error("PW603", errors[0].subject, message, help="use the plan itself"),)
-    return edits, ()
+    return edits, tuple(_other_times(reading, after.to_solve))
+
+
+def _other_times(reading: Reading, after: Reading) -> Iterator[Finding]:
+    """Times that mean something else once the plan is in the file, as what was measured can depend on the ranks that it has."""
+    before, now = ({each.name: each.timed for each in its.problem.components} if its.problem else {} for its in (reading, after))
+    from ..solver.wording import listed
+
+    names = [f"`{name}`" for name, timed in now.items() if timed is not None and before.get(name) not in (None, timed)]
+    if not names:
+        return
+    why = [each.message for each in after.findings if each.code == NOT_SEARCHED and each.severity is Severity.INFO]
+    known = {each.message for each in reading.findings}
+    told = "".join(f": {each}" for each in why if each not in known)
+    message = f"with this plan in the file the times of {listed(names)} are read otherwise{told}"
+    yield warning(
+        NOT_SEARCHED, "", message, help="give their times as `seconds`, by count, in `placewright.components` before you plan again"
+    )
 
 
 def save(output: str, answer: Answer) -> None:

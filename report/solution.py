@@ -36,7 +36,7 @@ def render(
     reading: Reading,
     answer: Answer,
     edits: list[Edit],
-    unwritable: Sequence[Finding],
+    of_file: Sequence[Finding],
     placements: bool,
     written: bool,
     output: str,
@@ -48,9 +48,9 @@ def render(
 ) -> str:
     """Everything about one answer that has a plan.
 
-    `written` and `output` say what was done with it, `unwritable` why the file cannot say it, `moves` what became of a plan before it,
-    `further` what else was asked, `planned` the account of how counts were chosen by time; `keeps`: does that advise to leave the file as
-    it is?
+    `written` and `output` say what was done with it, `of_file` why the file cannot say it, or what else it then says otherwise, `moves`
+    what became of a plan before it, `further` what else was asked, `planned` the account of how counts were chosen by time; `keeps`: does
+    that advise to leave the file as it is?
     """
     plan = answer.plan
     if plan is None:
@@ -65,7 +65,7 @@ def render(
     blocks += [*([render_moves(moves, plan)] if moves else []), *further]
     if edits:
         blocks.append(_change(reading, edits, written, keeps, colour))
-    blocks += [_note(finding, colour) for finding in unwritable]
+    blocks += [_note(finding, colour) for finding in of_file]
     blocks += [render_unchecked(answer.unchecked)] if answer.unchecked else []
     blocks.append(_verdict(reading, answer, plan, output, colour))
     return "\n\n".join(blocks)
