@@ -13,6 +13,7 @@ from ....models.planning.workload import Timed
 from ....models.problem import AMOUNT, Problem
 from ....models.quantity import write_memory
 from ...rules.amounts.model_divides import ModelDivides, of_hints
+from ...wording import listed
 from ..asking.room import Room, cut, room
 from ..options import options
 
@@ -46,8 +47,14 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
         told = f"it asks for {amounts} accelerators, and can have {_some(can)}: whole replicas of its degrees, on nodes that it may use"
         return _impossible(component, AMOUNT, told, f"write `accelerators: {nearest}`", can[-1:])
     if timed and _counts(problem, component, None, space):
-        told = "its times were measured with other degrees than it may have, or on other accelerators than it may use"
-        return _impossible(component, "timed", told, "measure it as it may run, or leave the degrees and the `accelerator` of a time out")
+        return _impossible(component, "timed", *_measured_elsewhere(problem, component, timed, space))
+    if component.accelerator_model and not any(kind.model == component.accelerator_model for kind in space.kinds):
+        have = dict.fromkeys(node.accelerator_model for node in problem.cluster.nodes if node.accelerator_model)
+        if component.accelerator_model not in have:
+            told = f"no node has {component.accelerator_model}, the only model that it may use; there are {listed(list(have)) or 'none'}"
+            return _impossible(
+                component, "accelerator_model", told, "name another, or leave `accelerator` out", [component.accelerator_model]
+            )
     if not any(space.allowed(problem, component, kind) for kind in range(len(space.kinds))):
         told = "no accelerator that it may use is free of components with given ranks and of other jobs"
         return _impossible(component, "node_group", told, "let it use other nodes, or leave other ranks open")
@@ -57,6 +64,23 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
         return _impossible(component, "parallel", torn.message, torn.help, torn.witnesses)
     told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
     return _impossible(component, "parallel", told, "leave its degrees open, or let it use other nodes")
+
+
+def _measured_elsewhere(problem: Problem, component: Component, timed: Timed, space: Room) -> tuple[str, str]:
+    """What none of its times is of, and what helps."""
+    may = dict.fromkeys(each.model for kind, each in enumerate(space.kinds) if space.allowed(problem, component, kind))
+    measured = dict.fromkeys(each.model for each in timed.measured)
+    if "" not in measured and not any(model in may for model in measured):
+        told = f"its times were measured on {listed(list(measured))}, and it may use {listed(list(may))}"
+        return told, "measure it there, or leave the `accelerator` of a time out"
+    choices = problem.job.choices.get(component.name, (component.parallel,))
+    degrees = dict.fromkeys(each.parallel for each in timed.measured)
+    if None not in degrees and not any(each in choices for each in degrees):
+        its, other = (", ".join(str(each) for each in found) for found in (degrees, choices))
+        told = f"its times were measured with {its}; it may have {other}"
+        return told, "measure it so, or leave the degrees of a time out"
+    told = "its times were measured with other degrees than it may have, or on other accelerators than it may use"
+    return told, "measure it as it may run, or leave the degrees and the `accelerator` of a time out"
 
 
 def _not_in_table(component: Component, timed: Timed) -> str:

@@ -71,8 +71,7 @@ CASES = {
     ),
     "other degrees": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, tp: 4}]"), "",
-        "impossible: `actor` can be run in no way: its times were measured with other degrees than it may have, or on other accelerators "
-        "than it may use", (", tp: 4", ""),
+        "impossible: `actor` can be run in no way: its times were measured with tp 4; it may have tp 2", (", tp: 4", ""),
     ),
     "a group of more than a node": Case(
         ROLLOUT, ACTOR.replace("tp: 2", "tp: [16, 32]"), "",
@@ -81,8 +80,16 @@ CASES = {
     ),
     "other accelerators": Case(
         ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 60, accelerator: A100}]"), "",
+        "impossible: `actor` can be run in no way: its times were measured on A100, and it may use H100", (", accelerator: A100", ""),
+    ),
+    "other degrees on other accelerators": Case(
+        ROLLOUT, ACTOR.replace("{8: 60, 16: 33}", "[{accelerators: 8, seconds: 6, accelerator: A100}, {accelerators: 8, seconds: 6, tp: 4}]"), "",
         "impossible: `actor` can be run in no way: its times were measured with other degrees than it may have, or on other accelerators "
-        "than it may use", (", accelerator: A100", ""),
+        "than it may use", (", tp: 4", ""),
+    ),
+    "a model that no node has": Case(
+        ROLLOUT, ACTOR + ", accelerator: B200", "",
+        "impossible: `actor` can be run in no way: no node has B200, the only model that it may use; there are H100", ("accelerator: B200", "accelerator: H100"),
     ),
 }  # fmt: skip
 
