@@ -31,7 +31,6 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
     if silent:
         yield Unchecked("PW501", ", ".join(silent), "no memory given")
     if guessed:
-        yield Unchecked("PW501", ", ".join(guessed), "the memory is only estimated")
         yield from _estimates(problem, assignment, guessed)
     if unknown:
         yield Unchecked("PW501", ", ".join(unknown), "the memory of the accelerators is not known")
@@ -43,17 +42,22 @@ def unchecked(problem: Problem, assignment: Assignment) -> Iterator[Unchecked]:
 
 
 def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[Unchecked]:
-    """What is not in an estimate, because nobody says what it follows from."""
+    """Memory that is estimated, or could not be; and what is not in an estimate, because nobody says what it follows from."""
     from ..models.memory.estimated import estimated
 
-    left_out: dict[str, list[str]] = {}
+    known, unknown, left_out = list[str](), list[str](), dict[str, list[str]]()
     for name in names:
         component, use = problem[name], problem.job.models.get(name)
         found = estimated(component, use.card if use else None, component.parallel, assignment.amount(name))
-        for what in (
-            found.missing if found else ("nobody says how many parameters there are, by `parameters` or by a `model` that is known",)
-        ):
+        (unknown if found is None else known).append(name)
+        model = f"`{component.estimate.model}` has" if component.estimate and component.estimate.model else "there are"
+        missing = f"nobody says how many parameters {model}, by `parameters` or by a `model` that is known"
+        for what in found.missing if found else (missing,):
             left_out.setdefault(what, []).append(name)
+    if known:
+        yield Unchecked("PW501", ", ".join(known), "the memory is only estimated")
+    if unknown:
+        yield Unchecked("PW501", ", ".join(unknown), "no memory given, and none could be estimated")
     for what, its in left_out.items():
         yield Unchecked("PW805", ", ".join(its), what)
 
