@@ -7,6 +7,7 @@ from typing import Mapping, Sequence
 
 from ..models.placements.plan import Plan, Term
 from ..models.planning.measured import SECOND
+from ..solver.durations import figure
 from ..solver.planning.counting import Counting
 
 
@@ -54,4 +55,5 @@ def _amount(now: Counting, value: int) -> str:
 
 
 def _seconds(nanoseconds: float) -> str:
-    return f"{nanoseconds / SECOND:,.4g}"
+    time = nanoseconds / SECOND
+    return f"{time:,.0f}" if time >= 1000 else figure(time)

@@ -7,13 +7,14 @@ from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
 from ...models.planning.planned import Planned, Priced
 from ...models.planning.question import Option, Question, Task
+from ...solver.durations import figure
 from ...solver.wording import listed, plural
 
 
 def seconds(nanoseconds: int) -> str:
-    """A number of seconds with four digits that count: `20.18`, `0.375`, `1234`."""
+    """A number of seconds with four digits that count: `20.18`, `0.375`, `0.0000004`, `1234`."""
     time = nanoseconds / SECOND
-    return f"{time:.0f}" if time >= 1000 or not time else f"{time:.4g}" if time >= 0.001 else f"{time:.6f}"
+    return f"{time:.0f}" if time >= 1000 or not time else figure(time)
 
 
 def task_name(question: Question, task: Task) -> str:

@@ -10,6 +10,7 @@ from ...models.derivation import Derivation
 from ...models.planning.measured import SECOND, TABLE, Measured
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
+from ..durations import exactly_in_seconds, figure
 from ..wording import listed, plural
 from .demands import Demanded
 
@@ -74,7 +75,7 @@ def _chosen_by(workload: Workload) -> Iterator[str]:
     aim = "the shortest iteration" if workload.aim == SECONDS else "the fewest accelerators"
     budget = workload.budget
     most = [f"at most {budget.accelerators} accelerators"] if budget.accelerators is not None else []
-    most += [f"at most {_seconds(budget.nanoseconds)} seconds"] if budget.nanoseconds is not None else []
+    most += [f"at most {exactly_in_seconds(budget.nanoseconds)} seconds"] if budget.nanoseconds is not None else []
     limits = f", with {listed(most)}" if most else ""
     yield f"{aim} by the cost model {workload.model}{batches}{limits}"
     for after in workload.after:
@@ -94,4 +95,4 @@ def _rounds(problem: Problem, workload: Workload) -> Iterator[str]:
 
 
 def _seconds(nanoseconds: int) -> str:
-    return f"{nanoseconds / SECOND:.6g}"
+    return figure(nanoseconds / SECOND, 6)

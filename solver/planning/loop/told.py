@@ -7,8 +7,8 @@ from typing import Iterable, Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.findings.finding import Finding, error
-from ....models.planning.measured import SECOND
 from ....models.planning.planned import Unplaceable
+from ...durations import exactly_in_time, in_time
 from ...refuting.impossible import NO_CHANGE
 from ...sandbox.stopped import Stopped
 
@@ -61,7 +61,7 @@ def not_placed(stopped: Stopped, found: bool) -> Answer:
 
 def over_budget(takes: int, crossing: int, most: int) -> Finding:
     """Why a design that was placed is none all the same."""
-    message = f"with the {_seconds(crossing)} of its traffic an iteration takes {_seconds(takes)}, {_seconds(most)} are allowed"
+    message = f"with the {in_time(crossing)} of its traffic an iteration takes {in_time(takes)}, {exactly_in_time(most)} are allowed"
     return error("PW601", "", message, help="allow more seconds, or leave more open")
 
 
@@ -69,10 +69,6 @@ def overlapping(one: str, other: str) -> Answer:
     """The answer where given ranks overlap in part."""
     message = f"`{one}` and `{other}` hold some of the same accelerators by their ranks and others too: no time is known of that"
     return Answer(UNDECIDED, findings=(error("PW602", one, message, help="give both the same ranks, or none in common"),), how="given")
-
-
-def _seconds(nanoseconds: int) -> str:
-    return f"{nanoseconds / SECOND:.4g} s"
 
 
 def refusal(finding: Finding) -> Finding:

@@ -9,6 +9,7 @@ from ....models.planning.measured import SECOND
 from ....models.planning.planned import Priced
 from ....models.problem import Problem
 from ....models.quantity import write_estimate, write_memory
+from ...durations import figure
 from ...wording import listed
 
 
@@ -60,4 +61,4 @@ def _counts(priced: Priced) -> str:
 
 
 def _seconds(priced: Priced) -> str:
-    return f"{(priced.nanoseconds + priced.traffic) / SECOND:.6g}"
+    return figure((priced.nanoseconds + priced.traffic) / SECOND, 6)

@@ -9,11 +9,11 @@ from ....models.findings.finding import Finding, error
 from ....models.planning.question import Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
+from ...durations import exactly_in_seconds, in_seconds
 from ..asked import asked
 from ..asking.related import overlaps
 from ..costs import cost_model
 from .bounds import fewest, quickest
-from .said import in_seconds
 from .several_kinds import by_given_ranks, in_no_way, of_one_kind
 
 MOST = 10_000
@@ -50,7 +50,7 @@ def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
         return
     allowed, takes = question.budget.nanoseconds, quickest(question, cost_model(workload.model))
     if allowed is not None and takes > allowed:
-        told = f"an iteration takes at least {in_seconds(takes)} seconds, {in_seconds(allowed)} are allowed"
+        told = f"an iteration takes at least {in_seconds(takes)} seconds, {exactly_in_seconds(allowed)} are allowed"
         yield _impossible(workload, "seconds", told, in_seconds(takes), (takes, allowed))
 
 

@@ -11,8 +11,8 @@ from ....models.machines.grown import with_nodes
 from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ....models.problem import Problem
+from ...durations import in_seconds
 from ...wording import plural
-from .said import in_seconds
 
 Tried = Callable[[Problem, Workload], "tuple[int, int] | None"]
 """What a changed question comes to, planned and placed: (ns with traffic, accelerators of all components); None where nothing was placed."""

@@ -11,6 +11,7 @@ from ....models.planning.question import Kind, Question
 from ....models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SECONDS, STREAM, Workload
 from ....models.problem import Problem
 from ....models.quantity import write_memory
+from ...durations import exactly_in_seconds, in_seconds
 from ...refuting.contradicted import contradicted
 from ...wording import plural
 from ..asked import asked
@@ -19,7 +20,7 @@ from ..costs.cost_model import CostModel
 from ..search import Searched, search
 from .common import nothing_in_common
 from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds
-from .said import in_seconds, most_memory, place_of
+from .said import most_memory, place_of
 from .several_kinds import in_no_way, of_one_kind, undecided
 
 EACH = 1.0
@@ -94,7 +95,7 @@ def _seconds(problem: Problem, question: Question, workload: Workload, searched:
     if found.best is None:
         return None
     need = max(most + 1, found.best.price[0] if found.bound is None else found.bound)
-    told = f"an iteration takes at least {in_seconds(need)} seconds, {in_seconds(most)} are allowed"
+    told = f"an iteration takes at least {in_seconds(need)} seconds, {exactly_in_seconds(most)} are allowed"
     return Change(told, more_seconds(problem, workload, tried), (need, most), workload.place("budget.seconds"))
 
 

@@ -23,8 +23,3 @@ def most_memory(problem: Problem, question: Question) -> Span | None:
     """Where the component says its memory that needs the most."""
     needs = {name: max((option.memory for option in its), default=0) for name, its in question.options.items()}
     return problem[max(needs, key=needs.__getitem__)].span("memory")
-
-
-def in_seconds(nanoseconds: int) -> str:
-    """Seconds that are no less than they are."""
-    return f"{-(-nanoseconds // 1_000_000) / 1000:.12g}"

@@ -176,3 +176,20 @@ def test_counts_that_have_nothing_in_common_are_told(tmp_path: Path) -> None:
     answer = pw.solve(str(file), sandbox=False)
     assert answer.verdict == IMPOSSIBLE
     assert answer.findings[0].message.endswith("on the same accelerators: `rollout` (tp 3) can have 3, 6, 9, 12, `actor` 8, 16")
+
+
+@pytest.mark.parametrize(("budget", "allowed"), [("0.0006", "0.0006"), ("0.0000004", "0.0000004")])
+def test_a_budget_finer_than_a_millisecond_is_told_as_it_is(tmp_path: Path, budget: str, allowed: str) -> None:
+    text = f"""
+cluster: 2x8
+components:
+  rollout: {{accelerators: 8, seconds: {{8: 0.0004}}}}
+  actor: {{accelerators: 8, seconds: {{8: 0.0003}}}}
+plan: {{workflow: rollout -> actor, budget: {{seconds: {budget}}}}}
+"""
+    (tmp_path / "job.yaml").write_text(text)
+    answer = pw.solve(tmp_path / "job.yaml", sandbox=False)
+    assert answer.findings[0].message == f"impossible: an iteration takes at least 0.0007 seconds, {allowed} are allowed"
+    assert answer.findings[0].help.startswith("allow `seconds: 0.0007`")
+    (tmp_path / "job.yaml").write_text(text.replace(f"{{seconds: {budget}}}", "{seconds: 0.0007}"))
+    assert pw.solve(tmp_path / "job.yaml", sandbox=False).planned is not None
