@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Mapping
 
 from ..parallel import Parallel
 from .crossing import Crossing
-from .limits import Area, Barred
+from .limits import Area, Barred, Use
 from .way import Way
 from .workload import SECONDS, Budget
 
@@ -169,6 +170,22 @@ class Question:
     def all_turns(self) -> tuple[tuple[str, str], ...]:
         """Every turn of a component that is not resident, in the order of the components."""
         return tuple(dict.fromkeys(turn for name in self.options if name not in self.resident for turn in self.turns_of(name)))
+
+    @cached_property
+    def misshapen(self) -> tuple[Barred, ...]:
+        """Designs in which a component has other degrees than the way in which it lies has for it."""
+        return tuple(
+            Barred({name: Use(kind, 0, parallel, True), other: Use(beside, 0, None, True)}, inside)
+            for number, way in enumerate(self.ways)
+            for name, shape in way.shapes.items()
+            if all(name in each.shapes for each in self.ways)
+            for parallel in dict.fromkeys(option.parallel for option in self.options.get(name, ()))
+            if parallel != shape.parallel
+            for other, together in way.told_by(name, [*self.ways[:number], *self.ways[number + 1 :]])
+            for kind, beside in product(range(len(self.kinds)), repeat=2)
+            for inside in [frozenset({(name, other), (other, name)} if together else ())]
+            if kind == beside or not together
+        )
 
     def phase(self, task: int) -> int:
         """The place of a task's phase in the order of phases."""

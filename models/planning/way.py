@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Mapping
+from typing import Iterator, Mapping, Sequence
 
 from ..parallel import UNDIVIDED, Parallel
 
@@ -38,7 +38,8 @@ class Way:
     ----------
     name : what the framework calls it, such as ``collocated``.
     together, apart : pairs of components on exactly the same accelerators, and on none in common, in this way.
-    shapes : components that have another shape in this way than they have by themselves.
+    shapes : components that have another shape in this way than they have by themselves. One that every way has a shape for has the
+        degrees of that shape there; it is in a pair that is together in the one way and apart in the others.
     without : components that the framework does not start in this way; those on their accelerators do their work.
     multiples : numbers of accelerators that go together. They are kept to whatever way a design has.
     """
@@ -49,6 +50,14 @@ class Way:
     shapes: Mapping[str, Shape] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     multiples: tuple[Multiple, ...] = ()
+
+    def told_by(self, name: str, others: Sequence[Way]) -> Iterator[tuple[str, bool]]:
+        """Components that tell this way from all others by how they lie to the one, with whether they share its accelerators in this one."""
+        for pairs, together in ((self.together, True), (self.apart, False)):
+            for pair in sorted(pairs):
+                opposite = (way.apart if together else way.together for way in others)
+                if name in pair and all(pair in its or pair[::-1] in its for its in opposite):
+                    yield pair[0] if pair[1] == name else pair[1], together
 
     def among(self, names: frozenset[str]) -> Way:
         """What it says of these components."""

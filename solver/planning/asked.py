@@ -8,6 +8,7 @@ from typing import Sequence
 from ...models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
 from ...models.planning.limits import Barred
 from ...models.planning.question import Question, Task
+from ...models.planning.way import Way
 from ...models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
 from ...models.problem import Problem
 from .asking.ample import Ample
@@ -35,8 +36,9 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     nested = bool(said.within) or workload.nested
     ample = Ample(space.kinds, every, resident, turns, nested or workload.model in (RLINF, RLINF_EMBODIED))
     met = {other for _, other in said.in_step}
-    ways = {name: undominated(name, its, space, ample, barred, name in met) for name, its in every.items()}
-    arranged = (way.among(frozenset(each.name for each in parts if hold(problem, each.name))) for way in problem.job.ways)
+    arranged = _arranged(problem, frozenset(each.name for each in parts if hold(problem, each.name)))
+    told = (*barred, *Question(space.kinds, tasks, every, ways=arranged).misshapen)
+    ways = {name: undominated(name, its, space, ample, told, name in met) for name, its in every.items()}
     return Question(
         space.kinds,
         tasks,
@@ -58,7 +60,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
             if (each.runs is not None and not _lets_all(problem, each, parts))
             or (each.runs is None and each.timed is None and not _goes_along(problem, each, said.together))
         ),
-        ways=tuple(arranged),
+        ways=arranged,
         nested=nested,
         phases=workload.phases,
         batches=workload.handed_on,
@@ -69,6 +71,13 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
         held=held,
         crossing=crossing(problem, workload, parts, said.apart, space),
     )
+
+
+def _arranged(problem: Problem, names: frozenset[str]) -> tuple[Way, ...]:
+    """What the ways of the framework say of these components. Those whose degrees are chosen have those that are, in whatever way."""
+    ways = tuple(way.among(names) for way in problem.job.ways)
+    chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
+    return tuple(replace(way, shapes={name: its for name, its in way.shapes.items() if name not in chosen}) for way in ways)
 
 
 def _left(budget: Budget, held: int) -> Budget:

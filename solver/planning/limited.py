@@ -40,13 +40,13 @@ def rows(question: Question, structure: Structure) -> tuple[Row, ...]:
         if pattern(structure, frozenset((one, other))):
             sets = tuple(sorted({of[one], of[other]}))
             found += [Row(sets, 1, _in_step(structure, one, other, size)) for size in _sizes(question, other)]
-    found += [row for each in question.barred if (row := _barring(structure, of, each)) is not None]
+    found += [row for each in _barred(question) if (row := _barring(structure, of, each)) is not None]
     return tuple(found)
 
 
 def is_limited(question: Question) -> bool:
     """Are there any rows? Then fewer accelerators are not always as good."""
-    return bool(question.areas or question.not_fewer or question.in_step or question.filling or question.barred or multiples(question))
+    return bool(question.areas or question.not_fewer or question.in_step or question.filling or _barred(question) or multiples(question))
 
 
 def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
@@ -61,8 +61,12 @@ def figures(question: Question, name: str, option: Option) -> tuple[int, ...]:
     for one, other in sorted(question.in_step):
         if name in (one, other):
             found += [_out_of_step(option, size, name == other) for size in _sizes(question, other)]
-    found += [int(meets(each.uses[name], option)) for each in question.barred if name in each.uses]
+    found += [int(meets(each.uses[name], option)) for each in _barred(question) if name in each.uses]
     return tuple(found)
+
+
+def _barred(question: Question) -> tuple[Barred, ...]:
+    return (*question.barred, *question.misshapen)
 
 
 def multiples(question: Question) -> tuple[Multiple, ...]:

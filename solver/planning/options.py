@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 from ...models.component import UNBOUNDED, Component, Parallel
 from ...models.machines.node_group import ACCELERATOR
 from ...models.planning.barring import meets
 from ...models.planning.limits import Barred
 from ...models.planning.question import NO_KIND, Option
+from ...models.planning.way import Shape
 from ...models.planning.workload import Timed
 from ...models.problem import Problem
 from .asking.ample import Ample
@@ -26,7 +27,8 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
     `timed` is None for a component whose time nobody says: it takes accelerators and no time. Times are rounded up to whole
     multiples of `batches`.
     """
-    choices = sorted(problem.job.choices.get(component.name, (component.parallel,)), key=lambda each: each != component.parallel)
+    own, shapes = _in_ways(problem, component), problem.job.shapes.get(component.name, {})
+    choices = sorted(problem.job.choices.get(component.name, tuple(own)), key=lambda each: each != component.parallel)
     found: list[Option] = []
     if problem.kind(component) != ACCELERATOR:
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
@@ -36,7 +38,7 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
     for parallel in choices:
         if not _divides(problem, component, parallel):
             continue
-        one = _shaped(problem, component, parallel)
+        one = _shaped(component, parallel, shapes.get(parallel) or own.get(parallel))
         size = room.group(problem, one)
         for kind in range(len(room.kinds)):
             most = min(one.most, room.most(problem, one, kind))
@@ -71,9 +73,17 @@ def undominated(
     return tuple(_undominated(found, figures))
 
 
-def _shaped(problem: Problem, component: Component, parallel: Parallel) -> Component:
-    """The component with these degrees, in the processes that the dialect makes of it then."""
-    shape = problem.job.shapes.get(component.name, {}).get(parallel)
+def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Shape | None]:
+    """Degrees that a component has by itself and in the ways of its framework -> its shape with them, None for its own."""
+    found: dict[Parallel, Shape | None] = {component.parallel: None}
+    shapes = [way.shapes[component.name] for way in problem.job.ways if component.name in way.shapes]
+    for shape in shapes if len(shapes) == len(problem.job.ways) else ():  # else they are its own, whatever becomes of them in a way
+        found.setdefault(shape.parallel, shape)
+    return found
+
+
+def _shaped(component: Component, parallel: Parallel, shape: Shape | None) -> Component:
+    """The component with these degrees, in the processes that are made of it then."""
     if shape is None:
         return replace(component, parallel=parallel)
     return replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)

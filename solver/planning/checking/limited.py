@@ -39,6 +39,11 @@ def limited(question: Question, design: Design) -> Iterator[str]:
             yield f"{', '.join(sorted(names))} leave accelerators over"
     if any(bars(each, design) for each in question.barred):
         yield "it is barred"
+    way = design.way(question)
+    for name, shape in way.shapes.items() if way else ():
+        known = name in design.options and all(name in each.shapes for each in question.ways)
+        if known and design.options[name].parallel != shape.parallel:
+            yield f"`{name}` has {design.options[name].parallel}, and {shape.parallel} where the job is {way.name}"  # type: ignore[union-attr]
 
 
 def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Iterator[str]:

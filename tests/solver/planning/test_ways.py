@@ -7,9 +7,10 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from placewright.models.parallel import Parallel
 from placewright.models.planning.design import Design
 from placewright.models.planning.question import NO_KIND, Question
-from placewright.models.planning.way import Way
+from placewright.models.planning.way import Shape, Way
 from placewright.models.planning.workload import SECONDS, Budget
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
@@ -69,6 +70,47 @@ def test_the_check_refuses_what_keeps_to_none_and_the_first_is_named() -> None:
             assert (way.name if way else None) == (names[0] if names else None)
             refused += not names
     assert refused > 100
+
+
+def with_shapes(seed: int, stages: bool) -> Question:
+    """A random question of two arrangements of a pair; one of the two has other degrees in each, and all degrees in its options."""
+    asked, random = question(seed, stages), Random(f"shapes {seed} {stages}")
+    names = [name for name, its in asked.options.items() if its[0].kind != NO_KIND]
+    if len(names) < 2:
+        return asked
+    one, other = random.sample(names, 2)
+    degrees = (Parallel(1), Parallel(2), Parallel(1, 2))
+    options = tuple(replace(each, parallel=random.choice(degrees)) for each in asked.options[one])
+    first, second = random.sample(degrees, 2)
+    pair, rest = frozenset({random.choice(((one, other), (other, one)))}), [name for name in names if name not in (one, other)]
+    further = frozenset((one, name) for name in rest if random.random() < 0.2)
+    ways = (
+        Way("shared", pair, shapes={one: Shape(parallel=first)}),
+        Way("apart", apart=pair | further, shapes={one: Shape(parallel=second)}),
+    )
+    return replace(asked, options={**asked.options, one: options}, ways=ways, together=frozenset(), within=frozenset())
+
+
+@pytest.mark.parametrize("stages", [False, True])
+def test_the_best_has_the_degrees_of_its_arrangement(stages: bool) -> None:
+    model, differ = cost_model("stages" if stages else "stream"), 0
+    for seed in range(2 * SAMPLES):
+        asked = with_shapes(seed, stages)
+        every = list(priced(asked, stages))
+        kept_to = [(cost, design, [way for way in asked.ways if way.name in kept(asked, design)]) for cost, design in every]
+        shaped = {
+            id(design): all(design.options[name].parallel == its.parallel for name, its in ways[0].shapes.items())
+            for _, design, ways in kept_to
+            if ways
+        }
+        best = min((cost for cost, design, ways in kept_to if not asked.ways or shaped.get(id(design))), default=None)
+        searched = search(asked, model)
+        assert searched.proved, seed
+        assert (searched.best.price if searched.best else None) == best, seed
+        for _, design, ways in kept_to[:50]:
+            assert (not list(faults(asked, model, design))) == (not asked.ways or bool(ways and shaped[id(design)])), (seed, design)
+        differ += best != min((cost for cost, _, ways in kept_to if ways), default=None)
+    assert differ > SAMPLES // 5  # the degrees do decide
 
 
 def as_rlinf(asked: Question, design: Design) -> bool:

@@ -5,6 +5,8 @@ Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ....component import IN_ORDER, Parallel
 from . import presence
 from .arrangement import Arrangement, arrangement, relate
@@ -117,7 +119,17 @@ def _inference(parts: Parts, found: Arrangement) -> None:
             fits_in(parts, name, tp, count, count)
         divided = judged and parts.settings.word(f"{role}.training_backend", CODE) == MEGATRON
         pack(parts, name, Shape(), inferred(parts.settings, role).parallel if divided else None)
+        if divided and name in parts.planned:
+            _sampled(parts, name)
         at_least(parts, name, tp)
+
+
+def _sampled(parts: Parts, name: str) -> None:
+    """The samples of a step, which divide among the replicas of a component that is planned (see work/batches.py)."""
+    prompts, group = (parts.settings.whole(path, CODE) for path in ("data.rollout_batch_size", "algorithm.group_size"))
+    its = parts.components[name]
+    if its.timed and not its.timed.samples and prompts and group:
+        parts.components[name] = replace(its, timed=replace(its.timed, samples=prompts.value * group.value))
 
 
 def _auto(parts: Parts, rollout: Degrees) -> None:

@@ -6,13 +6,13 @@ Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement (_is_co
 from __future__ import annotations
 
 from itertools import product
-from typing import Iterator
+from typing import Iterable, Iterator
 
 from ....component import Parallel
 from ....planning.way import Shape, Way
 from ..planning.profiled import KEY
 from . import handing_on
-from .degrees import Degrees, sections_of_inference
+from .degrees import INFERENCE, Degrees, inferred, sections_of_inference, trained
 from .inference import CODE, lacking, unset
 from .parts import Parts
 from .pipeline import refused
@@ -30,7 +30,8 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
     if shape is not None:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         together = frozenset((one, other) for one, other in pairs if other)
-        yield Way(COLLOCATED, together, shapes={"rollout": shape}, without=frozenset(filter(None, (inference, critics))))
+        idle = [name for name in (inference, critics) if name]
+        yield Way(COLLOCATED, together, shapes={"rollout": shape, **_shapes(parts, idle, together=True)}, without=frozenset(idle))
     why, help = _not_apart(parts, actor, rollout)
     if why and shape is None:
         message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
@@ -46,7 +47,8 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
             ("rollout", critics),
         ]
         found = frozenset((one, other) for one, other in pairs if other and one != other)
-        yield Way(DISAGGREGATED, apart=found, multiples=tuple(filter(None, (matched(parts, actor, rollout),))))
+        shapes = _shapes(parts, [name for name in (inference, critics) if name], together=False)
+        yield Way(DISAGGREGATED, apart=found, shapes=shapes, multiples=tuple(filter(None, (matched(parts, actor, rollout),))))
 
 
 def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str]:
@@ -67,6 +69,17 @@ def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str
         name, why, tp = wrong_inference
         return f"{why}, so that `{name}` would get no weights", f"lower `{tp.name}`"
     return "", ""
+
+
+def _shapes(parts: Parts, names: Iterable[str], together: bool) -> dict[str, Shape]:
+    """Of components that compute with Megatron in other degrees by themselves than those of what trains, which does their work if `together`."""
+    found: dict[str, Shape] = {}
+    for name in names:
+        role = INFERENCE[name]
+        own, its = inferred(parts.settings, role).parallel, trained(parts.settings, role).parallel
+        if own and its and own != its and parts.settings.word(f"{role}.training_backend", PLANS) == "megatron":
+            found[name] = Shape(parallel=its if together else own)
+    return found
 
 
 def _collocated(actor: Degrees, rollout: Degrees) -> Shape | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Collection, Mapping
 
-from ....component import Component
+from ....component import Component, Parallel
 from ....configuration.settings import Settings
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
@@ -45,10 +45,18 @@ def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Compone
         if replica is None or running is None:
             return None
         if name == "rollout":
-            table = generated(cost.nanoseconds, measured, replica, running.value, batch)
+            found[name] = timed(generated(cost.nanoseconds, measured, replica, running.value, batch))
+            continue
+        table = trained_on(cost.nanoseconds, measured, replica, total, batch)
+        role = ROLES.get(name)
+        own, its = (inferred(settings, role).parallel, trained(settings, role).parallel) if role else (None, None)
+        if (
+            own and its and own != its and settings.word(f"{role}.training_backend", CODE) == "megatron"
+        ):  # those of what trains hold where that does its work
+            others = trained_on(cost.nanoseconds, measured, its.replica, total, batch)
+            found[name] = Timed((*_measured(table, own), *_measured(others, its)), TABLE)
         else:
-            table = trained_on(cost.nanoseconds, measured, replica, total, batch)
-        found[name] = timed(table)
+            found[name] = timed(table)
     return found
 
 
@@ -87,7 +95,12 @@ def infers(settings: Settings) -> bool:
 
 def timed(table: Table) -> Timed:
     """A table as measurements: only its counts are possible."""
-    return Timed(tuple(Measured(count, row.nanoseconds, assumed=row.formula) for count, row in sorted(table.items())), TABLE)
+    return Timed(_measured(table), TABLE)
+
+
+def _measured(table: Table, parallel: Parallel | None = None) -> tuple[Measured, ...]:
+    """The measurements of a table, for these degrees alone; for any where there are none."""
+    return tuple(Measured(count, row.nanoseconds, "", parallel, assumed=row.formula) for count, row in sorted(table.items()))
 
 
 def _replica(settings: Settings, name: str) -> int | None:

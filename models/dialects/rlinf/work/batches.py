@@ -92,7 +92,9 @@ def _megatron(work: Work, prompts: Amount, group: Amount, batch: int, micro: Amo
     if processes and parallel and not processes % parallel.replica:
         on_replicas(work, batch, micro, processes // parallel.replica)
     for name, its in inferring(work):
-        _replicated(work, name, its.parallel, prompts, group)
+        component = work.component(name)
+        if component and not component.timed:  # one that is planned has them with its times: it may do its work in other degrees
+            _replicated(work, name, its.parallel, prompts, group)
 
 
 def _replicated(work: Work, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:

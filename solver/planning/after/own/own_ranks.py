@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from typing import Iterator, Mapping
 
 from .....models.component import Component
 from .....models.findings.finding import Severity
@@ -81,7 +81,7 @@ def _refusals(problem: Problem, question: Question, design: Design) -> tuple[lis
     """Why counts of a design are not among the options, as far as that is known; the question that has them."""
     options, reasons = dict(question.options), []
     for name, mine in design.options.items():
-        if mine not in options[name] and (reason := refused(problem, problem[name], mine.amount)):
+        if mine not in options[name] and (reason := refused(problem, problem[name], mine.amount, mine.parallel)):
             reasons.append(reason)
             options[name] = (*options[name], mine)
     return reasons, replace(question, options=options)
@@ -123,7 +123,11 @@ def _with_beaten(problem: Problem, question: Question, design: Design) -> Questi
 def _design(problem: Problem, question: Question, model: CostModel) -> Design:
     """The design of the ranks. Raises _NoPrice."""
     seats = {name: its for name in question.components if (its := _seats(problem, question, name))}
-    options = {name: _option(problem, question, problem[name], seats.get(name, frozenset())) for name in question.components}
+    ways = _ways(question, seats)
+    options = {
+        name: _option(problem, question, problem[name], seats.get(name, frozenset()), ways.get(name, problem[name].parallel))
+        for name in question.components
+    }
     users: dict[tuple[int, tuple[str, ...]], int] = {}
     for seat in sorted(set().union(*seats.values())):
         key = (_kind(problem, question, seat), tuple(name for name, its in seats.items() if seat in its))
@@ -137,6 +141,15 @@ def _design(problem: Problem, question: Question, model: CostModel) -> Design:
     if best is None:
         raise _NoPrice("its components cannot take turns in the order of the workflow")
     return best
+
+
+def _ways(question: Question, seats: Mapping[str, frozenset[Seat]]) -> dict[str, Parallel]:
+    """The degrees of components that have others than their own in the way in which the seats lie."""
+    for way in question.ways:
+        together = all(seats.get(one) == seats.get(other) for one, other in way.together)
+        if together and not any(seats.get(one, frozenset()) & seats.get(other, frozenset()) for one, other in way.apart):
+            return {name: its.parallel for name, its in way.shapes.items() if all(name in each.shapes for each in question.ways)}
+    return {}
 
 
 def _traffic(problem: Problem, question: Question) -> int:
@@ -182,7 +195,7 @@ def _kind(problem: Problem, question: Question, seat: Seat) -> int:
     raise _NoPrice(f"`{node.name}` has no accelerator that is free")
 
 
-def _option(problem: Problem, question: Question, component: Component, seats: frozenset[Seat]) -> Option:
+def _option(problem: Problem, question: Question, component: Component, seats: frozenset[Seat], parallel: Parallel) -> Option:
     """The option that a component has by its ranks, among those of the question or beside them. Raises _NoPrice."""
     options = question.options[component.name]
     if not seats:
@@ -191,10 +204,8 @@ def _option(problem: Problem, question: Question, component: Component, seats: f
     if len(kinds) > 1:
         raise _NoPrice(f"`{component.name}` lies on several kinds of accelerators")
     kind, amount = kinds.pop(), len(seats)
-    degrees = list(dict.fromkeys((component.parallel, *problem.job.choices.get(component.name, ()))))
-    its = [each for each in options if (each.kind, each.amount) == (kind, amount)]
-    found = [each for parallel in degrees[:1] for each in its if each.parallel == parallel]
-    return found[0] if found else _beside(problem, question, component, kind, amount, degrees[0])
+    found = [each for each in options if (each.kind, each.amount, each.parallel) == (kind, amount, parallel)]
+    return found[0] if found else _beside(problem, question, component, kind, amount, parallel)
 
 
 def _beside(problem: Problem, question: Question, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .....models.component import UNBOUNDED, Component
+from .....models.component import UNBOUNDED, Component, Parallel
 from .....models.placements.assignment import Assignment
 from .....models.problem import Problem
 from ....rules.amounts.even_shares import EvenShares
 
 
-def refused(problem: Problem, component: Component, amount: int) -> str:
-    """The first of what speaks against so many accelerators of a component, as a sentence; "" if that is not known."""
+def refused(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:
+    """The first of what speaks against so many accelerators of a component with these degrees, as a sentence; "" if that is not known."""
     for share in problem.shares:
         if share.component == component.name and not share.divides(amount // component.per_process):
             own = Assignment({component.name: problem.job.own.get(component.name) or component.runs or ()})
@@ -19,10 +19,10 @@ def refused(problem: Problem, component: Component, amount: int) -> str:
         most = "or more" if component.most >= UNBOUNDED else f"to {component.most}"
         return f"`{component.name}` is to have {component.least} {most} accelerators, not {amount}"
     taken = problem.job.accepted.get(component.name)
-    if taken is not None and (amount, component.parallel) not in taken:
-        return f"the framework does not run `{component.name}` on {amount} with {component.parallel}: pools, batches or replicas do not divide so"
+    if taken is not None and (amount, parallel) not in taken:
+        return f"the framework does not run `{component.name}` on {amount} with {parallel}: pools, batches or replicas do not divide so"
     timed = component.timed
-    replicas = amount // component.parallel.replica
+    replicas = amount // parallel.replica
     if timed and timed.samples and (not replicas or timed.samples % replicas):
         return f"{timed.samples} samples do not divide among the {replicas} replicas of `{component.name}`"
     return ""

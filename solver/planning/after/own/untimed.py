@@ -12,7 +12,7 @@ from .refused import refused
 def untimed(problem: Problem, component: Component, phase: str, amount: int, parallel: Parallel, model: str) -> str:
     """What is not known, as a sentence: the time on so many, or that with these degrees where it is known with others."""
     what = f"nothing says how long `{component.name}` takes on {amount}"
-    if reason := refused(problem, component, amount):
+    if reason := refused(problem, component, amount, parallel):
         return f"{what}: {reason}"
     timed = component.timed
     every = dict.fromkeys(each.parallel for each in timed.measured if each.parallel is not None) if timed else {}

@@ -6,10 +6,13 @@ from typing import Callable
 
 import pytest
 from placewright.models.findings.finding import Severity
+from placewright.models.parallel import Parallel
 from placewright.models.planning.way import Multiple
 from placewright.models.planning.workload import After, Timed
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
+from placewright.solver.planning.asking.room import room
+from placewright.solver.planning.options import options
 
 Read = Callable[..., Reading]
 FILE = """
@@ -362,3 +365,21 @@ def test_seconds_of_inference_that_never_runs_count_nowhere(read: Read) -> None:
 def test_inference_without_ranks_beside_actor_and_rollout_apart_is_left_to_solve(read: Read) -> None:
     apart = HINTED.replace("NAME", "inference").replace(TOGETHER, "{rollout: 0-7, reward: 0-7, actor: 12-15}")
     assert {each.name for each in problem(read(apart)).components if each.runs is None} == {"inference"}
+
+
+def test_inference_has_other_degrees_where_what_trains_does_its_work(read: Read) -> None:
+    """What the file has for it counts where it is started; elsewhere it is on the counts of the actor."""
+    own = "inference: {model: {tensor_model_parallel_size: 1, pipeline_model_parallel_size: 8}}\n"
+    anew = problem(read(text() + own).to_solve)
+    together, apart = anew.job.ways
+    assert together.shapes["inference"].parallel == Parallel(4) and apart.shapes["inference"].parallel == Parallel(1, 8)
+    timed = anew["inference"].timed
+    assert timed is not None and timed.samples == 512
+    counts = {
+        parallel: {each.accelerators for each in timed.measured if each.parallel == parallel} for parallel in (Parallel(4), Parallel(1, 8))
+    }
+    assert counts == {Parallel(4): {4, 8, 16}, Parallel(1, 8): {8, 16}}
+    found = options(anew, anew["inference"], timed, room(anew, []), 1)
+    assert {(each.amount, each.parallel) for each in found} == {
+        (4, Parallel(4)), (8, Parallel(4)), (16, Parallel(4)), (8, Parallel(1, 8)), (16, Parallel(1, 8)),
+    }  # fmt: skip
