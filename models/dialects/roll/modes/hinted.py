@@ -66,13 +66,15 @@ def _engines(setup: Setup, role: Role, component: Component) -> Component:
 
 
 def in_groups_of(setup: Setup, role: Role, each: int, other: str) -> None:
-    """A role that is left to solve, and trains on GPUs of another one: its ranks go in whole groups to the workers of that one."""
+    """A role that is left to solve, and trains on GPUs of another one: an exact number of its ranks is whole groups for the workers of that one.
+
+    Of other numbers the search takes those that are: both are in step (`Job.in_step`).
+    """
     component = setup.components[role.key]
     step, replica = lcm(component.step, each), component.parallel.replica
     if step > component.step and replica:
         parallel = replace(component.parallel, dp=component.parallel.dp * step // component.step)
-        setup.components[role.key] = found = replace(component, parallel=parallel)
-        whole(setup, role, found, f"to share GPUs with the workers of {other} it needs")
+        whole(setup, role, replace(component, parallel=parallel), f"to share GPUs with the workers of {other} it needs")
 
 
 def whole(setup: Setup, role: Role, component: Component, why: str) -> None:

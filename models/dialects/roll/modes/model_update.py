@@ -49,8 +49,8 @@ def model_update(setup: Setup) -> None:
 
 
 def _whole_groups(setup: Setup, train: Role, infer: Role) -> None:
-    """Hints for training and inference within each other: whole groups of ranks, where the number is left to solve."""
-    known = {train.key, infer.key} <= setup.components.keys()
+    """Hints for training and inference within each other: whole groups of ranks, where how large workers of inference are is not open."""
+    known = {train.key, infer.key} <= setup.components.keys() and infer.key not in setup.choices
     within = any(relation.kind == SUBSET and set(relation.components) == {train.key, infer.key} for relation in setup.hinted)
     if known and within and train.ids is None and setup.components[train.key].runs is None and infer.num_gpus_per_worker:
         in_groups_of(setup, train, infer.num_gpus_per_worker, infer.key)

@@ -89,5 +89,5 @@ def test_training_within_inference_leaves_a_worker_beside_the_critic() -> None:
     problem = agentic(hints, "1", "gae")
     assert relations(problem) == {(SUBSET, "critic", "actor_infer"), (DISJOINT, "critic", "actor_train")}
     assert (problem["actor_train"].least, problem["actor_train"].most) == (2, 8)
-    assert problem["actor_train"].step == 2  # whole groups of ranks for workers of 2
+    assert problem.job.in_step == {("actor_train", "actor_infer")}  # whole groups of ranks for workers of 2
     assert problem["actor_infer"].least == 6

@@ -284,3 +284,27 @@ def test_degrees_that_make_no_difference_stay_those_of_the_file_or_are_the_first
     answer = solve(of(its, "1x8").to_solve)
     assert answer.planned is not None and answer.planned.proved
     assert answer.planned.best.design.options["actor_infer"].parallel.tp == (own if own in listed else listed[0])
+
+
+def test_training_within_inference_may_have_any_count_where_the_degrees_of_inference_are_open() -> None:
+    """How large a worker of inference is in the file says nothing of one with other degrees."""
+    its = config()
+    its["actor_train"] |= {
+        "training_args": {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 1},
+        "strategy_args": {"strategy_name": "megatron_train"},
+    }
+    its["placewright"] = {
+        "components": {
+            "actor_train": {"seconds": {1: 90, 4: 30}, "accelerators": "1-3", "parallel": {"tp": [1, 2]}, "within": "actor_infer"},
+            "actor_infer": {"seconds": {1: 90, 4: 30}, "accelerators": "1-3", "parallel": {"tp": [1, 2]}},
+        }
+    }
+    its["rollout_batch_size"] = 24
+    its["actor_train"]["device_mapping"], its["actor_infer"]["device_mapping"] = "[0,1]", "[0,1]"
+    planned = problem_of(its, "1x4")
+    assert {count for count, _ in planned.job.accepted["actor_train"]} == {1, 2, 3}
+    answer = solve(planned, sandbox=False)
+    assert answer.plan is not None
+    assert answer.planned is not None
+    assert answer.planned.proved
+    assert [answer.plan.assignment.amount(name) for name in ("actor_train", "actor_infer")] == [3, 3]
