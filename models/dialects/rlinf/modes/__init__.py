@@ -13,6 +13,7 @@ from ....machines.cluster import Cluster
 from ....planning.way import Way
 from . import evaluation, hybrid, model_parallel, multi_agent
 from .parts import Parts
+from .sharding import sharding
 from .task import Placer, placer_of, task_of
 from .unused import unused
 
@@ -64,6 +65,8 @@ def read_mode(
     unused(parts)
     if placer in _APPLY:
         _APPLY[placer](parts)
+        if not task.endswith("_eval"):
+            sharding(parts)
     shaped = frozenset(each.name for each in components if parts.components[each.name].parallel != each.parallel)
     return Mode(
         task,
