@@ -12,8 +12,9 @@ from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.parallel import Parallel
 from placewright.models.planning.design import Design
 from placewright.models.planning.measured import SECOND
-from placewright.models.planning.workload import After, Workload
+from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
+from placewright.solver.planning.asked import asked
 from placewright.solver.planning.loop.traffic import Traffic
 
 from ...cases import cluster, problem
@@ -46,12 +47,19 @@ def drawn(seed: int) -> tuple[Problem, Workload]:
     ends = [(one, other) for one in names for other in names if one != other and random.random() < 0.4]
     kinds = [random.choice(({"weights": 50}, {"weights": 90}, {"stream": 30, "ratio": random.choice((1, 1, 2))})) for _ in ends]
     links = tuple(Link(one, other, **kind) for (one, other), kind in zip(ends, kinds))
+    if mixed and seed % 2:  # else nothing tells the models apart, and they are one kind
+        parts = [replace(each, timed=_of_models(each.timed)) for each in parts]
     found = problem(cluster(*nodes), *parts)
     choices = {names[0]: (Parallel(1), Parallel(2))} if random.random() < 0.3 else {}
     rates = {"rack": random.choice((2, 10))} if racks else {"node": random.choice((2, 10, 50))}
     chain = tuple(After(one, other) for one, other in zip(names, names[1:]))
     workload = Workload(chain, batches=random.choice((1, 4)), bandwidth=rates, nested=random.random() < 0.3)
     return replace(found, job=replace(found.job, links=links, choices=choices)), workload
+
+
+def _of_models(timed: Timed | None) -> Timed | None:
+    """The same times, said of each model by itself."""
+    return timed and replace(timed, measured=tuple(replace(each, model=model) for model in "XY" for each in timed.measured))
 
 
 def least_placed(asked_for: Problem, workload: Workload, design: Design) -> int | None:
@@ -83,11 +91,11 @@ def _crosses(asked_for: Problem, held: Held, where: list[str]) -> int:
 def laid(asked_for: Problem, design: Design) -> Iterator[Held]:
     """Every way to lay the blocks over the nodes of their kind, each component in whole groups on each node."""
     nodes = asked_for.cluster.nodes
-    models = list(dict.fromkeys(node.accelerator_model for node in nodes))
+    models = [set(kind.model.split(" and ")) for kind in asked(asked_for, asked_for.job.workload or Workload()).kinds]
     room = [node.free(ACCELERATOR).bit_count() for node in nodes]
     ways = []
     for block in design.blocks:
-        most = [room[rank] if node.accelerator_model == models[block.kind] else 0 for rank, node in enumerate(nodes)]
+        most = [room[rank] if node.accelerator_model in models[block.kind] else 0 for rank, node in enumerate(nodes)]
         ways.append([its for its in product(*(range(count + 1) for count in most)) if sum(its) == block.accelerators])
     for chosen in product(*ways):
         if any(sum(its[rank] for its in chosen) > room[rank] for rank in range(len(nodes))):
