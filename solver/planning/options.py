@@ -16,7 +16,7 @@ from ...models.problem import Problem
 from .asking.ample import Ample
 from .asking.room import Room
 from .interpolation import time_of
-from .memory.need import Need, need
+from .memory.need import Need, least, need, unheeded
 
 Figures = tuple[int, ...]
 
@@ -49,6 +49,10 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
                     takes = need(problem, one, parallel, amount, room.kinds[kind].memory)
                     its = _timed(timed, kind, amount, parallel, room.kinds[kind].model, batches, takes)
                     found += (replace(option, group=size, processes=amount // one.per_process) for option in its)
+    if len(choices) > 1 and unheeded(problem, component):  # of degrees that are as good otherwise, those that need least are the first
+        found.sort(
+            key=lambda each: (each.kind, each.amount, *least(problem, component, each.parallel, each.amount, room.kinds[each.kind].memory))
+        )
     return tuple(found)
 
 

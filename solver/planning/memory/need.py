@@ -29,6 +29,18 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
     return Need(with_slack(found.mebibytes), with_slack(found.kept), True) if found else Need(0, 0)
 
 
+def unheeded(problem: Problem, component: Component) -> bool:
+    """Is there an estimate of it that planning does not go by?"""
+    workload = problem.job.workload
+    return bool(component.estimate and not (component.memory or component.offloaded) and workload and not workload.heeds_estimates)
+
+
+def least(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> tuple[int, int]:
+    """By which of several degrees it needs least, whether that is heeded or not: MiB while it works, and those that stay."""
+    found = estimate(problem, component, parallel, amount, capacity)
+    return (found.mebibytes, found.kept) if found else (0, 0)
+
+
 def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> Estimated | None:
     """The same, term by term and without slack, whatever is declared; None where nothing is known."""
     if component.estimate is None:

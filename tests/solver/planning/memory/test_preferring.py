@@ -60,6 +60,22 @@ def test_where_nothing_fits_the_best_without_estimates_is_taken_with_a_warning(t
     assert any(each.tight for each in bill(_problem(tmp_path), its.question, its.best.design))
 
 
+@pytest.mark.parametrize("listed", ["[1, 2, 4]", "[4, 2, 1]", "[2, 1, 4]"])
+def test_where_nothing_fits_degrees_that_are_as_quick_are_those_that_need_least(listed: str, tmp_path: Path) -> None:
+    """The estimates refuse nothing then; of plans that take as long, the one that they say is the worst is not proposed."""
+    file = tmp_path / "job.yaml"
+    model = "model: Qwen/Qwen2.5-32B-Instruct, sequence: 8192"
+    file.write_text(
+        f"cluster: 1x8xH100\ncomponents:\n  rollout: {{accelerators: 8, parallel: {{tp: {listed}}}, seconds: {{8: 96}}, estimate: {{{model}}}}}\n"
+        f"  actor: {{accelerators: 8, parallel: {{tp: {listed}}}, seconds: {{8: 98}}, estimate: {{{model}, sharding: distributed}}}}\n"
+        "plan: {workflow: rollout => actor}\n",
+        encoding="utf-8",
+    )
+    answer = pw.solve(file, sandbox=False)
+    assert codes(answer) == [("PW805", Severity.WARNING)] and answer.planned is not None
+    assert {name: option.parallel.tp for name, option in answer.planned.best.design.options.items()} == {"rollout": 4, "actor": 4}
+
+
 def test_what_is_declared_goes_before_an_estimate(tmp_path: Path) -> None:
     answer, its = planned(tmp_path, "1x8x4090", rollout=", memory: 10GiB", actor=", memory: 10GiB, phase: train")
     assert codes(answer) == [] and its.without_estimates is None
