@@ -16,6 +16,7 @@ from .circles import ARROW, WHOLE, Wait, waits_in_circles
 from .entries import unknown
 
 KEY = "workflow"
+LEAVE = f"leave `{KEY}` out"
 
 
 class _Part(NamedTuple):
@@ -35,6 +36,11 @@ def read_workflow(
 ) -> Iterator[After]:
     """What the chains of a plan say; of names that are none a finding, of those of `faulty` components nothing."""
     written, waits = find(plan, KEY), list[Wait]()
+    if written is not None and len(chains) > 1 and all(len(chain.split()) == 1 and ARROW[-1] not in chain for chain in chains):
+        listed, chained = ", ".join(f"`{chain}`" for chain in chains), f" {ARROW} ".join(chains)
+        message = f"`{section}` lists {listed}, and says of none what works on what it makes"
+        findings.append(error("PW105", "", message, written.span, help=f"write `{chained}`, or {LEAVE}"))
+        return
     for position, chain in enumerate(chains):
         if written is None:
             continue  # there are chains only where they were written
@@ -43,7 +49,9 @@ def read_workflow(
         names, arrows = parts[::2], parts[1::2]
         if len(parts) < 3 or len(parts) % 2 == 0 or any(each.text not in (ARROW, WHOLE) for each in arrows):
             message = f"`{chain}` is no chain of components"
-            findings.append(error("PW105", "", message, place.span, help=f"write `rollout {ARROW} actor`, or `rollout {WHOLE} actor`"))
+            findings.append(
+                error("PW105", "", message, place.span, help=f"write `rollout {ARROW} actor`, or `rollout {WHOLE} actor`; or {LEAVE}")
+            )
             continue
         findings += _strange(names, components, faulty, section)
         for one, arrow, other in zip(names, arrows, names[1:]):

@@ -38,6 +38,15 @@ def test_a_chain_that_cannot_be_meant(chain: str, message: str, at: str, tmp_pat
     assert (finding.severity.value, finding.message, text) == ("error", message, at)
 
 
+def test_names_without_arrows_are_told_once_with_the_chain_that_they_would_be(tmp_path: Path) -> None:
+    ((finding, text),) = told(tmp_path, "{workflow: [rollout, actor]}")
+    assert text == "[rollout, actor]"
+    assert finding.message == "`plan.workflow` lists `rollout`, `actor`, and says of none what works on what it makes"
+    assert finding.help == "write `rollout -> actor`, or leave `workflow` out"
+    ((single, _),) = told(tmp_path, "{workflow: [rollout]}")
+    assert single.help.endswith("; or leave `workflow` out")
+
+
 def test_the_nearest_name_is_an_edit_of_that_word(tmp_path: Path) -> None:
     ((finding, _),) = told(tmp_path, "{workflow: rollout -> actr}")
     assert finding.edit is not None and finding.edit.text == "actor" and finding.edit.span == finding.span

@@ -15,7 +15,7 @@ from .inference import lacking, unset
 from .parts import Parts
 from .pipeline import refused
 
-CODE = "PW123"
+CODE, IDLE = "PW123", "PW803"
 LATE = "RLinf notices this only after workers have started"
 
 
@@ -130,8 +130,15 @@ def engine_within_actor(parts: Parts, found: Arrangement, actor: Amount | None, 
 
 
 def critic(parts: Parts, found: Arrangement) -> None:
-    """A critic model that is switched on is placed, and has its own inference where that is apart."""
-    if not parts.settings.flag("critic.use_critic_model", CODE):
+    """A critic model that is switched on is placed, and has its own inference where that is apart; one that is not is started nowhere."""
+    on = parts.settings.flag("critic.use_critic_model", CODE)
+    if on is False and parts.task == "reasoning":
+        for name in ("critic", "critic_inference"):
+            if name in parts.written:
+                message = f"`{name}` is placed, but `critic.use_critic_model` is not true: no program starts it"
+                help = f"set `critic.use_critic_model: true`, or drop `{name}`"
+                parts.notes.info(IDLE, name, message, parts.written[name], "not used", help)
+    if not on:
         return
     wanted = ["critic"] + ["critic_inference"] * (found in (Arrangement.DISAGGREGATED, Arrangement.AUTO) and "actor" not in parts.planned)
     for name in wanted:
