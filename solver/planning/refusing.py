@@ -22,7 +22,7 @@ def nobody(problem: Problem, plan: Plan) -> Sequence[Finding]:
 
 
 def refusing(reading: Reading | None) -> Refuses:
-    """What is refused in this file with a plan and not before, on the machines of the problem that is planned.
+    """What is refused in this file with a plan and not before, on the machines that the plan is for.
 
     Nothing where no file is known, where the plan cannot be written into it, or is what it says already. Where the problem is without
     a demand of the file, that still stands in it: then what the framework itself says counts alone.
@@ -32,13 +32,15 @@ def refusing(reading: Reading | None) -> Refuses:
     file, read, its = reading, reading.again, reading.problem
 
     def refuses(problem: Problem, plan: Plan) -> Sequence[Finding]:
+        placed = replace(problem, cluster=plan.cluster)
         try:
-            edits = dialect_named(file.dialect).write(replace(file, problem=problem), plan.assignment, plan.degrees)
+            edits = dialect_named(file.dialect).write(replace(file, problem=placed), plan.assignment, plan.degrees)
         except UnusableInput:
             return ()
         if not edits:
             return ()
-        machines, whole = None if problem.cluster == its.cluster else replace(problem.cluster, declared=()), problem.demands == its.demands
+        machines = None if plan.cluster == its.cluster else replace(plan.cluster, declared=())
+        whole = problem.demands == its.demands
 
         def errors(text: str) -> list[Finding]:
             return list(_errors(read(text, machines), whole))
