@@ -104,7 +104,8 @@ def own_placement(account: Account) -> str:
     if yours == best and not planned.is_own:
         verdict = f"as long as the plan{held or ', and not placed as well'}"
     elif account.keeps:
-        verdict = f"{distance if yours > best else 'as good as the plan'}: keep it"
+        less = "as good as the plan" if yours == best else f"{over(yours, best)} than the plan"
+        verdict = f"{distance if yours > best else less}: keep it"
     else:
         verdict = f"{distance}{held}: the plan saves {seconds(yours - best)} seconds of each iteration"
     return f"{said}, {verdict}\n  {words}" + _notes(own)

@@ -56,7 +56,7 @@ def answering(
 
         def planned(counting: OnCounting, refused: Refused, rounds: int = ROUNDS) -> Solve:
             def plans(asked: Problem) -> Answer:
-                its, places = asked.job.workload or workload, overlaid(laid_out(place))
+                its, places = asked.job.workload or workload, overlaid(laid_out(place, partial(_refused, refuses, problem)))
                 return plan(asked, its, places, limit, seed, settle, answer_interrupted, counting, refused, rounds)
 
             return nesting(plans, refused)
@@ -75,6 +75,12 @@ def answering(
     return unless_interrupted if answer_interrupted else dealt_out(answer)
 
 
+def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:
+    """Why the framework does not take the file with a placement of what is asked of one design, whose degrees are decided."""
+    chosen = {name: laid[name].parallel for name in _left_open(problem) if name in plan.assignment.runs}
+    return refuses(problem, replace(plan, degrees={**plan.degrees, **chosen}))
+
+
 def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
     """The answer for counts that were chosen where traffic counted as time: placed by the same objective."""
     from .loop.traffic import Traffic
@@ -86,9 +92,13 @@ def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
 
 def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:
     """The plan names the degrees that were chosen where a choice was left."""
-    open_ = [*problem.job.choices, *(name for name, leader in problem.job.tied.items() if leader in problem.job.choices)]
-    chosen = {name: design.options[name].parallel for name in open_ if name in design.options}
+    chosen = {name: design.options[name].parallel for name in _left_open(problem) if name in design.options}
     return replace(plan, degrees={**plan.degrees, **chosen}) if chosen else plan
+
+
+def _left_open(problem: Problem) -> list[str]:
+    """The components whose degrees a choice decides."""
+    return [*problem.job.choices, *(name for name, leader in problem.job.tied.items() if leader in problem.job.choices)]
 
 
 def _as_proved(answer: Answer) -> Answer:

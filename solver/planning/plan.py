@@ -72,7 +72,9 @@ def _answer(rounds: Rounds) -> Answer:
         none = nothing(rounds.closed and not rounds.unsure, unplaceable) if rounds.searched.best is None else too_many(unplaceable)
         return with_help(none, eased(rounds.problem, rounds.workload, partial(_tried, rounds)))
     known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
-    may_be = [rounds.price(own.priced)[0]] if own is not None and own.priced is not None and own.unclear else []
+    # Nothing is better than the file's own ranks that are no plan only since nobody knows how to write them, or whether they are legal.
+    stands = own is not None and (own.unclear or not own.forbidden)
+    may_be = [rounds.price(own.priced)[0]] if own is not None and own.priced is not None and stands else []
     bound = min([best.price[0], *known, *rounds.unsure, *may_be])
     beside, unsure = others(rounds, best)
     full, filled = _filled(rounds, best, question)

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterable
+from typing import Callable, Iterable, Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.component import Component
-from ....models.findings.finding import error
-from ....models.placements.assignment import Assignment, Runs
+from ....models.findings.finding import Finding, error
+from ....models.placements.assignment import Assignment
 from ....models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ....models.problem import Problem
 from .ways import Laid, least_first, weighs
 
 Solve = Callable[[Problem], Answer]
+Refused = Callable[[Problem, Plan], Sequence[Finding]]
+"""Why the framework does not take the file with a placement of a problem whose degrees are decided; nothing where it does."""
+MOST_REFUSED = 32
+"""Ways that hold and are refused, at most; of further ones nobody knows."""
 
 
-def laid_out(place: Solve) -> Solve:
+def nobody(problem: Problem, plan: Plan) -> Sequence[Finding]:
+    """Refuses nothing."""
+    return ()
+
+
+def laid_out(place: Solve, refused: Refused = nobody) -> Solve:
     """How a problem with sizes is placed, given how any problem is: where pools are laid out, one way after the other until one holds.
 
-    Where it is said what traffic costs, that with the least of it comes first, and is proved the best if all ways are known.
+    One that is `refused` is none: the same size in other parts may be taken. Where it is said what traffic costs, that with the least
+    of it comes first, and is proved the best if all ways are known.
     """
 
     def answer(problem: Problem) -> Answer:
-        job, laying = problem.job, problem.job.laying
+        laying = problem.job.laying
         if laying is None:
             return place(problem)
         sizes = {component.name: component.least for component in problem.components}
         last: Answer | None = None
+        refusals = list[Finding]()
         names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
         ways: Iterable[Laid | None] = laying.laid(sizes, problem.cluster)
         ways = least_first(problem, ways) if weighs(problem) else ways
@@ -35,10 +46,19 @@ def laid_out(place: Solve) -> Solve:
             if runs is None:
                 message = f"of the ways to divide {names} into equal parts not all were tried, and none of the others holds"
                 return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
-            components = tuple(_at(problem, each, runs[each.name]) if each.name in runs else each for each in problem.components)
-            last = place(replace(problem, job=replace(job, components=components, laying=None, accepted={}, choices={})))
-            if last.plan is not None:
-                return _the_best(last, last.plan) if isinstance(ways, list) and ways[-1] is not None else last
+            found = place(_at(problem, runs, True))
+            if found.verdict == IMPOSSIBLE and refused is not nobody and any(_is_torn(problem, each, runs) for each in problem.components):
+                found = place(_at(problem, runs, False))  # parts that are small enough tear no server: reading the file tells
+            last = found if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
+            if found.plan is None:
+                continue
+            why = refused(problem, found.plan)
+            if not why:
+                return _the_best(found, found.plan) if isinstance(ways, list) and ways[-1] is not None else found
+            refusals += why
+            last = _refused(names, refusals[0]) if last is found else last
+            if len(refusals) >= MOST_REFUSED:
+                return replace(last, verdict=UNDECIDED)
         if last is not None:
             return last
         message = f"the parts of {names} have no room where the framework puts them"
@@ -49,11 +69,31 @@ def laid_out(place: Solve) -> Solve:
     return answer
 
 
-def _at(problem: Problem, component: Component, runs: Runs) -> Component:
-    """The component at these ranks. Where its nodes give it different amounts, no replica lies over several: servers take it that they do not."""
-    amounts = {mask.bit_count() for mask in Assignment({component.name: runs}).masks(component.name).values()}
-    uneven = len(amounts) > 1 and problem.whole_replica(component) > 1
-    return replace(component, runs=runs, server=component.parallel.replica if uneven else component.server)
+def _refused(names: str, first: Finding) -> Answer:
+    """The answer where ways hold, and the framework takes none of them."""
+    message = f"the framework refuses {names} of this size, in whatever parts, where it puts them by itself: {first.message} ({first.code})"
+    return Answer(IMPOSSIBLE, findings=(error("PW601", first.subject, message, help="give other counts"),), how="given")
+
+
+def _at(problem: Problem, runs: Laid, whole: bool) -> Problem:
+    """The problem with components at these ranks.
+
+    `whole`: where its nodes give one different amounts, no replica of it lies over several, as servers of whole replicas take it.
+    """
+    job = problem.job
+    components = tuple(
+        replace(each, runs=runs[each.name], server=each.parallel.replica if whole and _is_torn(problem, each, runs) else each.server)
+        if each.name in runs
+        else each
+        for each in problem.components
+    )
+    return replace(problem, job=replace(job, components=components, laying=None, accepted={}, choices={}))
+
+
+def _is_torn(problem: Problem, component: Component, runs: Laid) -> bool:
+    """Do its nodes give a component with replicas different amounts?"""
+    its = Assignment({component.name: runs.get(component.name, ())}).masks(component.name).values()
+    return len({mask.bit_count() for mask in its}) > 1 and problem.whole_replica(component) > 1
 
 
 def _the_best(answer: Answer, plan: Plan) -> Answer:

@@ -9,7 +9,7 @@ from itertools import islice, product
 from math import gcd
 
 from ....configuration.notes import Notes
-from ....findings.finding import UnusableInput
+from ....findings.finding import Severity, UnusableInput
 from ....findings.span import Edit, Span, apply_edits
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment, seats
@@ -27,6 +27,8 @@ from .entries import added, instead, refused
 
 MOST_TRIED = 64
 """Combinations of sizes that are tried until one is laid out as the answer says."""
+SERVERS = "PW214"
+"""What is said of replicas whose servers would take accelerators of others."""
 
 
 def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Edit]:
@@ -44,15 +46,20 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees) -> list[Ed
         for degree, value in changed(amounts, parallel).items()
     ]
     first: UnusableInput | None = None
+    doubtful: list[Edit] | None = None
     open_ = [pool for pool in declared.pools if is_open(settings, pool)]
     for sizes in islice(product(*(_sizes(pool, assignment) for pool in open_)), MOST_TRIED):
         edits = _edits(reading, settings, [*(pair for its in sizes for pair in its), *chosen], planned)
         try:
-            _check(reading, assignment, degrees, edits)
+            again = _check(reading, assignment, degrees, edits)
         except UnusableInput as refusal:
             first = first or refusal
         else:
-            return edits
+            if not _is_doubtful(again):
+                return edits
+            doubtful = edits if doubtful is None else doubtful
+    if doubtful is not None:
+        return doubtful
     for pool in open_:
         if len(set(counts := _counts(pool, assignment))) > 1:
             told = ", ".join(map(str, counts[:8]))
@@ -105,10 +112,20 @@ def _at_command_end(reading: Reading, settings: list[str]) -> list[Edit]:
     return [Edit(place, "".join(f"{between}{setting}" for setting in settings))]
 
 
-def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> None:
-    """The edited text must say exactly this Assignment, of the same cluster, with these degrees, and all others as they are."""
+def _is_doubtful(written: Reading) -> bool:
+    """Does verl take other accelerators for those of a server than it has on a node, or find anything wrong as it reads the sizes?
+
+    In other parts the same accelerators may be right: a server takes as many as the parts of a pool say that a node has.
+    """
+    components = written.problem.components if written.problem else ()
+    return any(SERVERS in each.fixes for each in components) or any(each.severity is Severity.ERROR for each in written.findings)
+
+
+def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> Reading:
+    """The edited text must say exactly this Assignment, of the same cluster, with these degrees, and all others as they are; as it is read."""
     problem, source = reading.problem, Source(reading.source.name, apply_edits(reading.source.text, edits))
-    again = read(reading.document.compose(source), problem.cluster if problem else None).problem
+    written = read(reading.document.compose(source), problem.cluster if problem else None)
+    again = written.problem
     found = {component.name: component.runs or () for component in again.components} if again else {}
     for name, runs in assignment.runs.items():
         if list(seats(found.get(name, ()))) != list(seats(runs)):
@@ -117,3 +134,4 @@ def _check(reading: Reading, assignment: Assignment, degrees: Degrees, edits: li
     for component in again.components if again else ():
         if component.parallel != {**before, **degrees}.get(component.name, component.parallel):
             raise refused(component.name, f"with it, `{component.name}` would have {component.parallel}")
+    return written
