@@ -25,6 +25,8 @@ JOINED = 0.000002
 """Deterministic seconds that it counts for to put one part after others."""
 DIVIDED = 0.001
 """Deterministic seconds that one division counts for."""
+MOST = 0.2
+"""Deterministic seconds that all of it may take: what is known then is a bound as well."""
 ENDLESS = 1 << 62
 
 
@@ -38,10 +40,14 @@ class Cuts:
 
     def __init__(self, question: Question, model: CostModel, spend: Callable[[float], bool]) -> None:
         """`spend` so many deterministic seconds: whether there is more time."""
-        self._question, self._model, self._spend = question, model, spend
+        self._question, self._model, self._spent, self._tell = question, model, 0.0, spend
         self._known: dict[Tasks, int] = {}
         self._exact: set[Tasks] = set()
         self._before, self._apart = _before(question), _apart(question)
+
+    def _spend(self, seconds: float) -> bool:
+        self._spent += seconds
+        return self._tell(seconds) and self._spent < MOST
 
     @staticmethod
     def bound(question: Question, model: CostModel) -> bool:
@@ -58,8 +64,8 @@ class Cuts:
             for part in open_:
                 self._known[part] = max(self._known[part], self._by_division(part))
                 self._exact.add(part)
-                if not self._spend(DIVIDED):
-                    return self._cheapest()[0]
+            if not self._spend(DIVIDED):
+                return self._cheapest()[0]
 
     def of(self, segments: Sequence[int]) -> int:
         """ns that no design takes less of whose tasks run in these parts."""

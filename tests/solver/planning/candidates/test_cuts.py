@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.planning.question import Question
+from placewright.models.parallel import Parallel
+from placewright.models.planning.question import Kind, Option, Question, Task
 from placewright.models.planning.workload import SECONDS, Budget
 from placewright.solver.planning import search as searching
-from placewright.solver.planning.candidates.cuts import Cuts
+from placewright.solver.planning.candidates.cuts import MOST, Cuts
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration
 
@@ -65,3 +66,20 @@ def test_a_search_that_heeds_it_finds_the_same(name: str, monkeypatch: pytest.Mo
             assert beaten.best is None and beaten.proved, seed
             none += 1
     assert none > SEEDS // 10
+
+
+def test_of_very_many_cuts_it_takes_a_small_part_of_the_time() -> None:
+    names = "abcdefghi"
+    options = {
+        name: tuple(Option(0, count, Parallel(), ((1000 + 130 * place) // count + 50 * place,)) for count in (1, 2, 4, 8))
+        for place, name in enumerate(names)
+    }
+    asked, spent = Question((Kind("H100", 8),), tuple(map(Task, names)), options), list[float]()
+
+    def spend(seconds: float) -> bool:
+        spent.append(seconds)
+        return True
+
+    least = Cuts(asked, cost_model("stream"), spend).least()
+    assert 0 < least <= sum(min(its)[0] for its in ([option.nanoseconds for option in each] for each in options.values()))
+    assert sum(spent) < 2 * MOST
