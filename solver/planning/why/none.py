@@ -21,6 +21,7 @@ from ..search import Searched, search
 from .common import nothing_in_common
 from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds
 from .said import most_memory, place_of
+from .several import several
 from .several_kinds import in_no_way, of_one_kind, undecided
 
 EACH = 1.0
@@ -40,7 +41,8 @@ def why_none(problem: Problem, workload: Workload, question: Question, model: Co
         changes = list(_changes(problem, workload, question, model, seed, tried)) or list(_of_model(workload, question, model, seed))
         if alike is not None and not _has_none(search(wider, model, EACH, seed)):
             return undecided([each.help for each in changes if each.help])
-        reasons = [_told(changes)]
+        more = None if changes else several(problem, workload, question, lambda eased: search(eased, model, EACH, seed))
+        reasons = [more or _told(changes)]
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
 
 

@@ -23,3 +23,9 @@ def most_memory(problem: Problem, question: Question) -> Span | None:
     """Where the component says its memory that needs the most."""
     needs = {name: max((option.memory for option in its), default=0) for name, its in question.options.items()}
     return problem[max(needs, key=needs.__getitem__)].span("memory")
+
+
+def place_of_pair(problem: Problem, field: str, pair: tuple[str, str]) -> Span | None:
+    """Where a relation of these two stands that a field of a question is made of."""
+    every = (each for kind in _SAID[field] for each in problem.related(kind))
+    return next((each.span for each in every if each.span and set(pair) <= set(each.components)), None)

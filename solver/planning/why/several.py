@@ -1,0 +1,119 @@
+"""Where no single demand is the reason: the fewest found that have to give way together, each with its line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Callable, Iterator
+
+from ....models.component import UNBOUNDED
+from ....models.findings.finding import Finding, error
+from ....models.findings.span import Span
+from ....models.machines.node_group import ACCELERATOR
+from ....models.planning.question import Kind, Option, Question
+from ....models.planning.workload import Workload
+from ....models.problem import Problem
+from ..asked import asked
+from ..search import Searched
+from .said import most_memory, place_of_pair
+
+MOST = 24
+"""So many demands are looked at, at most."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One thing that is asked for: in words, how it is loosened, where it stands, and the question without it."""
+
+    told: str
+    help: str
+    span: Span | None
+    eased: Callable[[Question], Question]
+
+
+def several(problem: Problem, workload: Workload, question: Question, searched: Callable[[Question], Searched]) -> Finding | None:
+    """Demands without which there is a design, and with any one of them there is none; None where not even that was found."""
+    left = list(_demands(problem, workload, question))
+    if len(left) > MOST or not _has_some(question, left, searched):
+        return None
+    for each in list(left):
+        fewer = [other for other in left if other is not each]
+        if _has_some(question, fewer, searched):
+            left = fewer
+    if len(left) < 2:  # a single one was tried already: a search for it did not end
+        return None
+    first, second = left[0], left[1]
+    told = f": {first.told}, and {second.told}" if len(left) == 2 else ""
+    notes = tuple((f"line {each.span.line}: " if each.span else "") + each.told for each in left) if len(left) > 2 else ()
+    return error(
+        "PW601", "", f"impossible: no single demand is the reason, {len(left)} are together{told}", first.span,
+        help=", and ".join(each.help for each in left), origin=None if notes else second.span, origin_label="and with it", notes=notes,
+    )  # fmt: skip
+
+
+def _has_some(question: Question, without: list[Demand], searched: Callable[[Question], Searched]) -> bool:
+    for each in without:
+        question = each.eased(question)
+    return searched(question).best is not None
+
+
+def _demands(problem: Problem, workload: Workload, question: Question) -> Iterator[Demand]:
+    """Counts, budgets, memory, and who shares with whom: of several sets that would do, the one with the later ones is found."""
+    yield from _counts(problem, workload, question)
+    if question.budget.nanoseconds is not None:
+        yield Demand("the time that is allowed", "allow more `seconds`", workload.place("budget.seconds"), _without_seconds)
+    if question.budget.accelerators is not None:
+        span = workload.place("budget.accelerators")
+        yield Demand("the accelerators that may be used", "allow more `accelerators`", span, _without_accelerators)
+    if any(kind.memory is not None for kind in question.kinds):
+        place = most_memory(problem, question)
+        yield Demand("the memory of an accelerator", "keep less of one while others work (`offloaded`)", place, _without_memory)
+    for field, told, help in (
+        ("apart", "{} and {} share none", "let {} and {} share"),
+        ("together", "{} and {} are on the same accelerators", "let {} and {} be on others"),
+        ("within", "{} lies within {}", "let {} lie outside {}"),
+    ):
+        for pair in sorted(getattr(question, field)):
+            names = [f"`{name}`" for name in pair]
+            place = place_of_pair(problem, field, pair)
+            yield Demand(told.format(*names), help.format(*names), place, _without_pair(field, pair))
+
+
+def _counts(problem: Problem, workload: Workload, question: Question) -> Iterator[Demand]:
+    """The counts that components are to have."""
+    for each in problem.components:
+        if each.name not in question.options or each.runs is not None or "amount" not in each.spans or problem.kind(each) != ACCELERATOR:
+            continue
+        others = tuple(replace(one, least=1, most=UNBOUNDED) if one is each else one for one in problem.components)
+        wider = asked(replace(problem, job=replace(problem.job, components=others)), workload, question.barred).options[each.name]
+        asks = str(each.least) if each.least == each.most else f"{each.least}-{each.most}"
+        told, help = f"`{each.name}` has {asks} accelerators", f"leave more counts of `{each.name}` open"
+        yield Demand(told, help, each.spans.get("amount"), _with_options(each.name, wider))
+
+
+def _with_options(name: str, wider: tuple[Option, ...]) -> Callable[[Question], Question]:
+    return lambda question: replace(question, options={**question.options, name: wider})
+
+
+def _without_pair(field: str, pair: tuple[str, str]) -> Callable[[Question], Question]:
+    def eased(question: Question) -> Question:
+        left: frozenset[tuple[str, str]] = getattr(question, field) - {pair}
+        if field == "apart":
+            return replace(question, apart=left, filling=tuple(its for its in question.filling if not its.issuperset(pair)))
+        return replace(question, together=left) if field == "together" else replace(question, within=left)
+
+    return eased
+
+
+def _without_seconds(question: Question) -> Question:
+    return replace(question, budget=replace(question.budget, nanoseconds=None))
+
+
+def _without_accelerators(question: Question) -> Question:
+    return replace(question, budget=replace(question.budget, accelerators=None))
+
+
+def _without_memory(question: Question) -> Question:
+    def unlimited(kind: Kind) -> Kind:
+        return replace(kind, memory=None)
+
+    return replace(question, kinds=tuple(map(unlimited, question.kinds)))
