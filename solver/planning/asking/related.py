@@ -50,15 +50,35 @@ def related(problem: Problem, parts: Sequence[Component]) -> Related:
     same, inside, strange = _given(problem, [each for each in parts if each.runs is not None and hold(problem, each.name)])
     orders = [frozenset(each.components) for each in problem.related(IN_ORDER) if names.issuperset(each.components)]
     in_order = frozenset(pair for its in orders for pair in combinations(sorted(its), 2))
+    together, within = _followed(pairs(COLOCATED, RANK_ALIGNED, ZERO_COPY) | same, pairs(SUBSET) | inside)
     return Related(
-        together=pairs(COLOCATED, RANK_ALIGNED, ZERO_COPY) | same,
+        together=together,
         apart=pairs(DISJOINT, APART) | strange | in_order,
-        within=pairs(SUBSET) | inside,
+        within=within,
         whole=pairs(COLOCATED_OR_DISJOINT),
         not_fewer=pairs(NOT_FEWER, on_accelerators=False),
         in_step=frozenset(pair for pair in problem.job.in_step if names.issuperset(pair)),
         filling=tuple(orders),
     )
+
+
+def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:
+    """These pairs, and those that follow from them: through one that is together with both, or lies within the one and around the other."""
+    names = sorted({name for pair in (*together, *within) for name in pair})
+    outer = {name: {name} for name in names}
+    for one, other in (*together, *within, *((other, one) for one, other in together)):
+        outer[one].add(other)
+    for between in names:
+        for its in outer.values():
+            if between in its:
+                its |= outer[between]
+    known = {frozenset(pair) for pair in (*together, *within)}
+    followed = [(one, other) for one, other in combinations(names, 2) if frozenset((one, other)) not in known]
+    same = {(one, other) for one, other in followed if one in outer[other] and other in outer[one]}
+    rest = {
+        pair for one, other in followed for pair in ((one, other), (other, one)) if (one, other) not in same and pair[1] in outer[pair[0]]
+    }
+    return together | same, within | rest
 
 
 def hold(problem: Problem, name: str) -> bool:
