@@ -75,7 +75,7 @@ def replan(
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
     from .front import read_plan
-    from .solver.planning.placing.decided import decided
+    from .solver.planning.placing.decided import chosen, decided
     from .solver.replanning.replan import moves
     from .solver.replanning.trade import with_trade
 
@@ -85,9 +85,8 @@ def replan(
     answer = question.told(search(question.problem))
     if answer.plan is None:
         return answer, None
-    placed = decided(question.problem, answer)
-    found = moves(placed, before, answer.plan)
-    return answer, with_trade(placed, found, answer.plan, search) if trade else found
+    found = moves(chosen(question.problem, answer), before, answer.plan)
+    return answer, with_trade(decided(question.problem, answer), found, answer.plan, search) if trade else found
 
 
 def alternatives(

@@ -87,7 +87,7 @@ def solve(
         return code
     from ..solver.planning.answering import answering
     from ..solver.planning.loop.traffic import costs_of_traffic
-    from ..solver.planning.placing.decided import decided
+    from ..solver.planning.placing.decided import chosen, decided
     from ..solver.planning.refusing import refusing
     from ..solver.sandbox.interrupts import held, was_heard
     from ..solver.sandbox.solve import solve as search
@@ -111,7 +111,7 @@ def solve(
             echo_findings(findings, err=True, texts=reading.document.texts)
         solves = solver(limit, seed, memory_limit, refuses)
         placed = decided(question, answer)
-        moves = previous.moves(placed, answer.plan, solves)
+        moves = previous.moves(placed, chosen(question, answer), answer.plan, solves)
         blocks, data = further.asked(placed, answer.plan, solves)
         planned = account_of(question, answer, limit, seed, solves)
         if was_heard() and not any(finding.code == "PW602" for finding in answer.findings):

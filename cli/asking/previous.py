@@ -57,15 +57,15 @@ class Previous:
         self._plan = read_plan(self._file) if self._file is not None else None
         return near(problem, self._plan, self._words)
 
-    def moves(self, question: Problem, plan: Plan, solve: Callable[[Problem], Answer]) -> Moves | None:
-        """What a plan moves; None where nothing was there before."""
+    def moves(self, question: Problem, chosen: Problem, plan: Plan, solve: Callable[[Problem], Answer]) -> Moves | None:
+        """What a plan moves of what was `chosen`; None where nothing was there before. `question` is the one that is asked further."""
         if self._plan is None:
             return None
         from ...solver.replanning.replan import moves
         from ...solver.replanning.trade import with_trade
         from ...solver.sandbox.interrupts import unless_heard
 
-        found = moves(question, self._plan, plan)
+        found = moves(chosen, self._plan, plan)
         return unless_heard(lambda: with_trade(question, found, plan, solve), lambda: found) if self._trade else found
 
     def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:

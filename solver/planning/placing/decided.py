@@ -16,6 +16,15 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     So whatever asks about a placement (why there, what moved, what else) asks about this design alone. Where the dialect lays out what
     was chosen, or it may lie over what is given, there is nothing to search: its ranks are given.
     """
+    placed, plan = chosen(problem, answer), answer.plan
+    if answer.planned is None or plan is None or (placed.job.laying is None and not placed.job.overlaps):
+        return placed
+    components = tuple(replace(each, runs=plan.assignment.of(each.name)) for each in placed.components)
+    return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}, overlaps={}))
+
+
+def chosen(problem: Problem, answer: Answer) -> Problem:
+    """The problem with what was chosen by time decided, whoever lays that out: where it lies is open, as it was before."""
     planned, plan = answer.planned, answer.plan
     problem = as_dealt(problem, plan) if plan is not None else problem
     if planned is None or plan is None:
@@ -26,7 +35,4 @@ def decided(problem: Problem, answer: Answer) -> Problem:
     workload = problem.job.workload
     if workload is not None and workload.bandwidth:  # by which placements are still weighed (see answering.py)
         placed = replace(placed, job=replace(placed.job, workload=Workload(bandwidth=workload.bandwidth)))
-    if placed.job.laying is None and not placed.job.overlaps:
-        return placed
-    components = tuple(replace(each, runs=plan.assignment.of(each.name)) for each in placed.components)
-    return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}, overlaps={}))
+    return placed
