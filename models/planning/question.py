@@ -31,13 +31,20 @@ class Task:
 class Kind:
     """Accelerators that are as good as each other: their model, how many there are, MiB of each (None: not known).
 
-    `mixed`: they are of several models, all named in `model`, which nothing that is asked tells apart.
+    `models` : the several models that they are of, which nothing that is asked tells apart; none where they are of one. Each has as
+    much memory at least.
     """
 
     model: str
     accelerators: int
     memory: int | None = None
-    mixed: bool = False
+    models: tuple[str, ...] = ()
+
+    def covers(self, model: str, memory: int | None) -> bool:
+        """Are accelerators of a model with so many MiB each of this kind?"""
+        if not self.models:
+            return (self.model, self.memory) == (model, memory)
+        return model in self.models and (self.memory is None or memory is None or memory >= self.memory)
 
 
 @dataclass(frozen=True, slots=True)

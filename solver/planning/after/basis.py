@@ -60,7 +60,7 @@ def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, 
 def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     model = question.kinds[option.kind].model if option.kind != NO_KIND else ""
-    mixed = option.kind != NO_KIND and question.kinds[option.kind].mixed
+    mixed = option.kind != NO_KIND and bool(question.kinds[option.kind].models)
     its = points(timed.measured, task.phase, option.parallel, model)
     kind, counts, scaling = _follows(timed, its, option.amount)
     degrees = any(each.parallel is None for each in its) and len(problem.job.choices.get(task.component, ())) > 1

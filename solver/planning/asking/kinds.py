@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from math import inf
 from typing import Mapping, Sequence
 
 from ....models.component import Component
@@ -22,24 +22,30 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
     for node in problem.cluster.nodes:
         if counts[node.rank]:
             found.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
-    if len(found) > 1 and _are_alike(problem, [nodes[0] for nodes in found.values()]):
-        there = tuple(node for node in problem.cluster.nodes if counts[node.rank])
-        model = " and ".join(dict.fromkeys(model for model, _ in found if model))
-        memories = [memory for _, memory in found if memory is not None]
-        return [(Kind(model, sum(counts[node.rank] for node in there), min(memories, default=None), True), there)]
-    return [
-        (Kind(model, sum(counts[node.rank] for node in nodes), memory), tuple(nodes)) for (model, memory), nodes in found.items()
-    ]  # fmt: skip
-
-
-def _are_alike(problem: Problem, nodes: Sequence[Node]) -> bool:
-    """Does nothing that is asked depend on which of these nodes' accelerators it is: no time, no demand, no memory?"""
-    if len(list(groupby(nodes, lambda node: node.accelerator_type))) > 1:
-        return False  # what is on accelerators of one vendor is not started on those of another
     if any(map(_names_a_model, problem.components)):
-        return False
-    memories = {node.accelerator_memory for node in nodes}
-    return len(memories) == 1 or not any(each.memory or each.offloaded or each.estimate for each in problem.components)
+        return [_kind([nodes], counts) for nodes in found.values()]
+    alike: dict[tuple[str, int | None], list[list[Node]]] = {}
+    memories = [memory for _, memory in found if memory is not None]
+    matters = _asked_memory(problem) > min(memories, default=0)
+    for (_, memory), nodes in found.items():  # what is on accelerators of one vendor is not started on those of another
+        alike.setdefault((nodes[0].accelerator_type, memory if matters else None), []).append(nodes)
+    return [_kind(its, counts) for its in alike.values()]
+
+
+def _kind(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
+    """One kind of all of these, each of which are of a model and a memory."""
+    nodes = tuple(sorted((node for each in its for node in each), key=lambda node: node.rank))
+    models = tuple(dict.fromkeys(each[0].accelerator_model for each in its))
+    memory = min((size for each in its if (size := each[0].accelerator_memory) is not None), default=None)
+    several = models if len(its) > 1 else ()
+    return Kind(" and ".join(models), sum(counts[node.rank] for node in nodes), memory, several), nodes
+
+
+def _asked_memory(problem: Problem) -> float:
+    """MiB that all components need at the same time, at the most; no end of them where some of it is estimated."""
+    if any(each.estimate and not (each.memory or each.offloaded) for each in problem.components):
+        return inf
+    return sum(max(each.memory, each.offloaded) for each in problem.components)
 
 
 def _names_a_model(component: Component) -> bool:

@@ -68,10 +68,11 @@ def _on_kind(component: Component, problem: Problem, question: Question, design:
     if option.kind == NO_KIND or len(question.kinds) == 1 or component.runs is not None:
         return component
     kind = question.kinds[option.kind]
-    component = replace(component, accelerator_model=kind.model or component.accelerator_model)
-    if kind.model and sum(each.model == kind.model for each in question.kinds) == 1:
+    if not kind.models:
+        component = replace(component, accelerator_model=kind.model or component.accelerator_model)
+    if kind.model and not kind.models and sum(each.model == kind.model for each in question.kinds) == 1:
         return component
-    others = (node.rank for node in problem.cluster.nodes if (node.accelerator_model, node.accelerator_memory) != (kind.model, kind.memory))
+    others = (node.rank for node in problem.cluster.nodes if not kind.covers(node.accelerator_model, node.accelerator_memory))
     return replace(component, excluded=tuple(sorted({*component.excluded, *others})))
 
 

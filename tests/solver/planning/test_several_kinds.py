@@ -29,7 +29,7 @@ def test_a_component_may_be_on_models_that_nothing_tells_apart(tmp_path: Path) -
     answer = solved(tmp_path, parts)
     assert answer.planned is not None and answer.planned.proved
     (kind,) = answer.planned.question.kinds
-    assert (kind.model, kind.accelerators, kind.mixed) == ("H100 and A100", 8, True)
+    assert (kind.model, kind.accelerators, kind.models) == ("H100 and A100", 8, ("H100", "A100"))
     assert answer.planned.best.nanoseconds == 90 * 10**9
 
 
@@ -38,7 +38,7 @@ def test_a_component_may_be_on_models_that_nothing_tells_apart(tmp_path: Path) -
     [
         (", accelerator: A100", BOTH),
         ("", "1x4xH100+1x4x910B"),
-        (", memory: 20GiB", "1x4xH100+1x4xA100-40GB"),
+        (", memory: 50GiB", "1x4xH100+1x4xA100-40GB"),
     ],
     ids=["one names its model", "two vendors", "more memory than the other"],
 )
@@ -48,6 +48,19 @@ def test_models_that_differ_in_what_is_asked_stay_apart(more: str, cluster: str,
     assert answer.planned is not None
     assert len(answer.planned.question.kinds) == 2 and answer.planned.best.design.options["actor"].amount <= 4
     assert "actor" in answer.planned.question.of_one_kind
+
+
+@pytest.mark.parametrize("memory", [0, 20, 50])
+@pytest.mark.parametrize("more", ["1x4xH200", "1x2xA100-40GB", "1x4x4090"])
+def test_more_nodes_make_no_plan_slower(more: str, memory: int, tmp_path: Path) -> None:
+    """Whatever memory they have: those before them are as good as each other still."""
+    parts = "\n".join(
+        f"{name}: {{accelerators: 2-8, seconds: {{8: 50}}, phase: {name}, memory: {memory}GiB}}" for name in ("actor", "rollout")
+    )
+    fewer, answer = solved(tmp_path, parts), solved(tmp_path, parts, f"{BOTH}+{more}")
+    assert fewer.planned is not None and fewer.planned.best.nanoseconds == 100 * 10**9
+    assert answer.planned is not None and answer.plan is not None and answer.planned.proved
+    assert answer.planned.best.nanoseconds <= fewer.planned.best.nanoseconds
 
 
 def test_own_ranks_on_several_models_have_a_price(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def _kind(problem: Problem, question: Question, seat: Seat) -> int:
     """The kind of an accelerator. Raises _NoPrice for one that no component may be planned on."""
     node = problem.cluster.nodes[seat[0]]
     for index, kind in enumerate(question.kinds):
-        if kind.mixed or (kind.model, kind.memory) == (node.accelerator_model, node.accelerator_memory):
+        if kind.covers(node.accelerator_model, node.accelerator_memory):
             return index
     raise _NoPrice(f"`{node.name}` has no accelerator that is free")
 
