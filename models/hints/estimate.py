@@ -43,8 +43,8 @@ Parameters = Annotated[
 
 
 def _part(value: object) -> object:
-    """The percent of a part below 1, such as 0.6, as engines have it; anything else as it is."""
-    return max(1, round(100 * value)) if isinstance(value, float) and 0 < value < 1 else value
+    """The percent of a part of at most 1.0, such as 0.6, as engines have it; anything else as it is."""
+    return max(1, round(100 * value)) if isinstance(value, float) and 0 < value <= 1 else value
 
 
 Part = Annotated[
@@ -52,7 +52,7 @@ Part = Annotated[
     BeforeValidator(_part),
     WithJsonSchema({"anyOf": [*whole_schema(1, 100)["anyOf"], {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}]}),
 ]
-"""Percent: a whole number such as ``60``, or a part such as ``0.6``."""
+"""Percent: a whole number such as ``60``, or a part such as ``0.6``; ``1.0`` is all of it."""
 
 
 def _one_of(words: tuple[str, ...]) -> str:

@@ -40,7 +40,7 @@ def test_what_is_no_number_of_parameters(text: str, tmp_path: Path) -> None:
     assert finding.code == "PW105" and finding.span is not None and "`estimate.parameters`" in finding.message
 
 
-@pytest.mark.parametrize(("text", "percent"), [("60", 60), ("0.6", 60), ("0.85", 85), ("0.001", 1), ("100", 100)])
+@pytest.mark.parametrize(("text", "percent"), [("60", 60), ("0.6", 60), ("0.85", 85), ("0.001", 1), ("1.0", 100), ("1", 1), ("100", 100)])
 def test_the_part_that_an_engine_takes(text: str, percent: int, tmp_path: Path) -> None:
     assert estimate_of(read(tmp_path, f"{{utilization: {text}}}", "rollout")) == Estimate(utilization=percent)
 
