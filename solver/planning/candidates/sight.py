@@ -13,7 +13,7 @@ from ..sizes.choice import Choice
 from ..sizes.choices import Choices, Key
 from ..sizes.least import Least
 from ..sizes.sizing import Sizing
-from ..structures.every import Arrangement, arrangements
+from ..structures.every import Arrangement, CanBe, arrangements
 from ..structures.structure import Structure
 from .candidate import Candidate
 from .cuts import Cuts
@@ -72,9 +72,9 @@ class Sight:
         self._spend(LISTED * len(waiting))
         return [each for each in waiting if self._cuts.allows(each.users, cuts)]
 
-    def arrangements(self) -> Iterator[Arrangement]:
-        """Every arrangement; the first one in any case."""
-        for each in arrangements(self._question, self._model):
+    def arrangements(self, order: Sequence[str] = (), can_be: CanBe | None = None) -> Iterator[Arrangement]:
+        """Every arrangement, without what could not be (see `every.arrangements`); the first one in any case."""
+        for each in arrangements(self._question, self._model, order, can_be):
             yield each
             if not self._spend(LISTED):
                 return
@@ -103,15 +103,21 @@ class Sight:
                     return
                 continue
             more = self._spend(LOOK)
-            if self._skip is None or not self._skip(structure):
-                out = tuple(design for design in self._excluded if structure.is_of(design))
-                sizing, lean = self._sizing(structure, out), self._lean_of(structure)
-                floor = self._least.of(sizing) if lean is None else lean.least(structure)
-                self._seen += 1
-                if floor is not None:
-                    yield Candidate(self._seen, sizing, lean, max(floor, (cut, 0)), out)
+            one = self.candidate(structure, cut)
+            if one is not None:
+                yield one
             if not more:
                 return
+
+    def candidate(self, structure: Structure, cut: int = 0) -> Candidate | None:
+        """One structure, whose cut takes at least so many ns; None where it has no design."""
+        if self._skip is not None and self._skip(structure):
+            return None
+        out = tuple(design for design in self._excluded if structure.is_of(design))
+        sizing, lean = self._sizing(structure, out), self._lean_of(structure)
+        floor = self._least.of(sizing) if lean is None else lean.least(structure)
+        self._seen += 1
+        return Candidate(self._seen, sizing, lean, max(floor, (cut, 0)), out) if floor is not None else None
 
     def _sizing(self, structure: Structure, out: Sequence[Design]) -> Sizing:
         return Sizing(self._question, self._model, structure, self._ways, len(out))

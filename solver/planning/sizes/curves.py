@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Callable, Sequence
+from typing import Callable, Protocol, Sequence, TypeVar
 
-from .choice import Choice
 from .choices import Key
 from .raising import hull
 from .sizing import Load, Sizing
 
 ALL = -1
+
+
+class Takes(Protocol):
+    """What takes accelerators."""
+
+    @property
+    def accelerators(self) -> int:
+        """How many."""
+
+
+T = TypeVar("T", bound=Takes)
 
 
 class Curve:
@@ -23,7 +33,7 @@ class Curve:
     slopes : how many ns an accelerator saves, along the lower convex hull.
     """
 
-    def __init__(self, choices: Sequence[Choice], load: Callable[[Choice], int]) -> None:
+    def __init__(self, choices: Sequence[T], load: Callable[[T], int]) -> None:
         self.values: list[int] = []
         self._counts: list[int] = []
         for choice in choices:  # in the order of their accelerators

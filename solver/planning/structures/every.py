@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Iterator, Sequence
+from itertools import combinations, islice
+from typing import Callable, Iterator, Sequence
 
 from ....models.planning.question import NO_KIND, Question
 from ....models.planning.way import Way
@@ -13,6 +13,9 @@ from .segmentations import segmentations
 from .structure import OUTSIDE, Structure
 
 Sets = tuple[tuple[str, ...], ...]
+CanBe = Callable[[Sequence[Sequence[str]]], bool]
+FEW = 5
+"""Sets up to which it is looked for what may lie inside what, where something has to."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +51,35 @@ def structures(question: Question, model: CostModel) -> Iterator[Structure]:
     return (structure for each in arrangements(question, model) for structure in each.structures())
 
 
-def arrangements(question: Question, model: CostModel) -> Iterator[Arrangement]:
-    """Each arrangement once; components without accelerators are sets of their own, after all others."""
+def arrangements(question: Question, model: CostModel, order: Sequence[str] = (), can_be: CanBe | None = None) -> Iterator[Arrangement]:
+    """Each arrangement once; components without accelerators are sets of their own, after all others.
+
+    Parameters
+    ----------
+    order : in which components get their place, all that take accelerators; none: in the written one.
+    can_be : could these be sets, whoever else joins them, of anything that is asked for? What could not be is left out.
+    """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
-    placed = [name for name in question.components if not _is_bare(question, name)]
-    for sets in _partitions(question, placed):
+    placed = order or [name for name in question.components if not _is_bare(question, name)]
+    for sets in _partitions(question, placed, can_be):
         for inside in _nestings(question, sets):
             users = Structure(sets, inside, ()).users
             if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
                 continue
             yield Arrangement(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
+
+
+def arrangement(question: Question, model: CostModel, sets: Sets) -> Arrangement | None:
+    """With these sets of all that takes accelerators, as few as may be inside others; None where no relations allow it, or not soon."""
+    together = all(any({one, other} <= set(its) for its in sets) for one, other in question.together)
+    if not together or not all(_may_share(question, one, other) for its in sets for one, other in combinations(its, 2)):
+        return None
+    bare = tuple((name,) for name in question.components if _is_bare(question, name))
+    for inside in islice(_nestings(question, sets), 1) if not question.within or len(sets) <= FEW else ():
+        users = Structure(sets, inside, ()).users
+        if not question.ways or any(_keeps(way, sets, users) for way in question.ways):
+            return Arrangement(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
+    return None
 
 
 def _is_bare(question: Question, name: str) -> bool:
@@ -66,12 +88,13 @@ def _is_bare(question: Question, name: str) -> bool:
     return bool(options) and options[0].kind == NO_KIND
 
 
-def _partitions(question: Question, names: Sequence[str]) -> Iterator[Sets]:
-    """Every way to put components together, each set in the order of the question."""
+def _partitions(question: Question, names: Sequence[str], can_be: CanBe | None) -> Iterator[Sets]:
+    """Every way to put components together, sets and each set in the order of the question."""
+    place = {name: number for number, name in enumerate(question.components)}
 
     def extend(position: int, sets: list[list[str]]) -> Iterator[Sets]:
         if position == len(names):
-            found = tuple(tuple(its) for its in sets)
+            found = tuple(sorted((tuple(sorted(its, key=place.__getitem__)) for its in sets), key=lambda its: place[its[0]]))
             if all(any({one, other} <= set(its) for its in found) for one, other in question.together):
                 yield found
             return
@@ -79,10 +102,12 @@ def _partitions(question: Question, names: Sequence[str]) -> Iterator[Sets]:
         for its in sets:
             if all(_may_share(question, name, other) for other in its):
                 its.append(name)
-                yield from extend(position + 1, sets)
+                if can_be is None or can_be(sets):
+                    yield from extend(position + 1, sets)
                 its.pop()
         sets.append([name])
-        yield from extend(position + 1, sets)
+        if can_be is None or can_be(sets):
+            yield from extend(position + 1, sets)
         sets.pop()
 
     return extend(0, [])

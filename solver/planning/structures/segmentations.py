@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations, permutations
 from operator import or_
 from typing import Iterator, Sequence
 
 from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
-
-Sets = tuple[tuple[str, ...], ...]
-Tasks = int
-"""Tasks as bits, the first of the question lowest."""
+from .at_once import Sets, Tasks, conflicts, units
 
 
 def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
@@ -69,11 +65,11 @@ class _Cutting:
     def of(question: Question, model: CostModel, users: Sets) -> _Cutting:
         """Of a question, with these components on the same accelerators."""
         count, edges = len(question.tasks), question.edges
-        conflicts = _conflicts(question, model, users)
+        apart = conflicts(question, model, users)
         either = {(edge.earlier, edge.later) for edge in edges if edge.whole} | {(edge.later, edge.earlier) for edge in edges if edge.whole}
         return _Cutting(
-            _units(question, conflicts),
-            _beside(conflicts | either, count),
+            units(question, apart),
+            _beside(apart | either, count),
             _beside({(edge.later, edge.earlier) for edge in edges}, count),
             _beside({(edge.earlier, edge.later) for edge in edges}, count),
         )
@@ -133,17 +129,6 @@ class _Cutting:
         return _Part(tasks, _all(self.apart, tasks), _all(self.after, tasks) & ~tasks, waits)
 
 
-def _units(question: Question, conflicts: set[tuple[int, int]]) -> tuple[Tasks, ...]:
-    """Each task by itself; of a round of which no two conflict, all together."""
-    units = [1 << task for task in range(len(question.tasks))]
-    for its in question.rounds:
-        if conflicts.isdisjoint(combinations(sorted(its), 2)):
-            members = sum(1 << task for task in its)
-            joined = reduce(or_, (unit for unit in units if unit & members))
-            units = [joined, *(unit for unit in units if not unit & joined)]
-    return tuple(sorted(units, key=lambda unit: unit & -unit))
-
-
 def _can_stay(part: _Part, left: Tasks) -> bool:
     """Is there anything left that could keep a part from being one with another one?"""
     return not left or bool(part.apart & left or part.after)
@@ -161,18 +146,3 @@ def _numbers(tasks: Tasks) -> tuple[int, ...]:
 def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
     """For each task, the tasks that stand second beside it."""
     return tuple(reduce(or_, (1 << other for one, other in pairs if one == task), 0) for task in range(count))
-
-
-def _conflicts(question: Question, model: CostModel, users: Sets) -> set[tuple[int, int]]:
-    """(task, other task) that cannot run at the same time. Of a round no two can where some two cannot."""
-    whole = {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
-    shared = {(one, other) for its in users for one in its for other in its}
-    found = set()
-    for a, b in combinations(range(len(question.tasks)), 2):
-        one, other = question.tasks[a].component, question.tasks[b].component
-        if one == other or (not model.turns and (one, other) in shared):
-            found |= {(a, b), (b, a)}
-    for its in question.rounds:
-        if any(pair in found or pair in whole for pair in combinations(sorted(its), 2)):
-            found |= set(permutations(its, 2))
-    return found

@@ -10,8 +10,7 @@ import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Kind, Option, Question, Task
 from placewright.models.planning.workload import SECONDS
-from placewright.solver.planning import search as searching
-from placewright.solver.planning.candidates import sight
+from placewright.solver.planning.candidates import looking, progress, sight
 from placewright.solver.planning.candidates.candidate import Candidate
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
@@ -84,7 +83,7 @@ def test_a_limit_is_kept_where_much_is_to_be_listed(limit: int) -> None:
 
 
 def test_what_is_told_of_all_designs_holds_and_never_falls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "NOW_AND_THEN", -1.0)
+    monkeypatch.setattr(progress, "NOW_AND_THEN", -1.0)
     told: list[Counting] = []
     words = 0
     for seed in range(20):
@@ -92,7 +91,7 @@ def test_what_is_told_of_all_designs_holds_and_never_falls(monkeypatch: pytest.M
             asked, model = question(seed, name == "stages"), cost_model(name)
             whole = search(asked, model, count=COUNT)
             for many, limit in ((64, 10.0), (0, 10.0), (0, 0.005)):
-                monkeypatch.setattr(searching, "MANY", many)
+                monkeypatch.setattr(looking, "MANY", many)
                 told.clear()
                 cut = search(asked, model, limit, count=COUNT, counting=told.append)
                 bounds, held = [now.bound for now in told], 0 if asked.aim == SECONDS else asked.held

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from placewright.models.planning.design import Design
 from placewright.models.planning.question import Question
-from placewright.solver.planning import search as searching
-from placewright.solver.planning.candidates import sight
+from placewright.solver.planning.candidates import looking, sight
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration
@@ -58,7 +57,7 @@ def test_the_best_of_everything_is_found(costly: int, name: str, first: int, mon
 def test_what_is_passed_over_by_its_work_is_never_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it is where there are very many arrangements: the same best designs."""
     model = cost_model("stream")
-    monkeypatch.setattr(searching, "MANY", 0)
+    monkeypatch.setattr(looking, "MANY", 0)
     for seed in range(100):
         asked = question(seed, False)
         searched = search(asked, model, count=TOP)

@@ -14,8 +14,7 @@ import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Edge, Kind, Option, Question, Task
 from placewright.models.planning.workload import PHASES
-from placewright.solver.planning import search as searching
-from placewright.solver.planning.candidates import sight
+from placewright.solver.planning.candidates import dividing, looking, sight
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import Searched, search
@@ -153,24 +152,24 @@ def test_arrangements_are_bounded_first_for_as_long_as_one_likes(share: float, m
         asked, model = question(seed, False), cost_model("stream")
         whole = search(asked, model, count=3)
         with monkeypatch.context() as patched:
-            patched.setattr(searching, "MANY", 0)
-            patched.setattr(searching, "UNCUT", share)
+            patched.setattr(looking, "MANY", 0)
+            patched.setattr(looking, "UNCUT", share)
             many = search(asked, model, count=3)
         assert many.proved and [each.price for each in many.found] == [each.price for each in whole.found]
         assert many.bound == whole.bound
 
 
-@pytest.mark.parametrize("many", [searching.MANY, 0])
+@pytest.mark.parametrize("many", [looking.MANY, 0])
 def test_a_search_that_is_cut_short_says_how_far_it_came(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without time it has what it saw at first sight: no better than the best, and a bound that is no higher."""
-    monkeypatch.setattr(searching, "MANY", many)
+    monkeypatch.setattr(looking, "MANY", many)
     cuts = 0
     for seed in range(60):
         asked, model = question(seed, False), cost_model("stream")
         whole = search(asked, model)
         with monkeypatch.context() as patched:
-            patched.setattr(searching, "PARTS", 0)
-            patched.setattr(searching, "FEW", 0)
+            patched.setattr(dividing, "PARTS", 0)
+            patched.setattr(dividing, "FEW", 0)
             patched.setattr(sight, "LOOK", 0.0)
             cut = search(asked, model, limit=1e-9)
         cuts += not cut.proved

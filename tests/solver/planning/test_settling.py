@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from placewright.solver.planning import search as searching
+from placewright.solver.planning.candidates import dividing
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import search
 from placewright.solver.planning.sizes.settling import Unsettled, settle
@@ -22,8 +22,8 @@ LIAR = Path(__file__).with_name("liar.py")
 @pytest.fixture
 def solver(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is divided: whatever is not decided at first sight is asked of the solver."""
-    monkeypatch.setattr(searching, "PARTS", 0)
-    monkeypatch.setattr(searching, "FEW", 0)
+    monkeypatch.setattr(dividing, "PARTS", 0)
+    monkeypatch.setattr(dividing, "FEW", 0)
 
 
 @pytest.mark.parametrize("name", ["stages", "stream"])
@@ -33,8 +33,8 @@ def test_the_solver_finds_what_dividing_finds(name: str, monkeypatch: pytest.Mon
         each = question(seed, name == "stages")
         divided = search(each, model, count=2)
         with monkeypatch.context() as patched:
-            patched.setattr(searching, "PARTS", 0)
-            patched.setattr(searching, "FEW", 0)
+            patched.setattr(dividing, "PARTS", 0)
+            patched.setattr(dividing, "FEW", 0)
             solved = search(each, model, count=2, settle=settle)
         assert solved.proved and [found.price for found in solved.found] == [found.price for found in divided.found], seed
         asked += solved.spent != divided.spent

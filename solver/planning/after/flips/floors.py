@@ -8,9 +8,9 @@ from typing import Mapping
 
 from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
+from ...candidates.dividing import SPENT as PART
 from ...candidates.sight import LOOK
 from ...costs.cost_model import CostModel
-from ...search import SPENT as PART
 from ...sizes.branching import Branching
 from ...sizes.choices import Choices
 from ...sizes.sizing import Sizing

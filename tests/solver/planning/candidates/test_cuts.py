@@ -9,6 +9,7 @@ from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Kind, Option, Question, Task
 from placewright.models.planning.workload import SECONDS, Budget
 from placewright.solver.planning import search as searching
+from placewright.solver.planning.candidates import looking
 from placewright.solver.planning.candidates.cuts import MOST, Cuts
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration
@@ -53,6 +54,7 @@ def test_a_search_that_heeds_it_finds_the_same(name: str, monkeypatch: pytest.Mo
         plain = searching.search(asked, model, count=3)
         with monkeypatch.context() as patched:
             patched.setattr(searching, "MANY", 0)
+            patched.setattr(looking, "MANY", 0)
             heeding = searching.search(asked, model, count=3)
             assert [each.price for each in heeding.found] == [each.price for each in plain.found], seed
             assert (heeding.bound, heeding.proved) == (plain.bound, plain.proved), seed

@@ -12,8 +12,8 @@ from placewright.models.planning.question import Question
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Workload
 from placewright.models.problem import Problem
 from placewright.solver.planning import options as every_option
-from placewright.solver.planning import search as searching
 from placewright.solver.planning.asked import asked
+from placewright.solver.planning.candidates import dividing
 from placewright.solver.planning.checking.limited import limited
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.crossing.least import LeastCrossing
@@ -53,8 +53,8 @@ def with_traffic() -> list[int]:
 @pytest.mark.parametrize("parts", [2_000, 3])
 def test_the_least_with_its_traffic_is_found(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """`parts` of a structure are looked at before the solver decides, which knows nothing of what crosses between sets."""
-    monkeypatch.setattr(searching, "FEW", 0)
-    monkeypatch.setattr(searching, "PARTS", parts)
+    monkeypatch.setattr(dividing, "FEW", 0)
+    monkeypatch.setattr(dividing, "PARTS", parts)
     for seed in with_traffic():
         question, every = varied(seed)
         found, best = search(question, cost_model("stream"), settle=settle), min(every, default=None)

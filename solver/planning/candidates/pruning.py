@@ -1,0 +1,144 @@
+"""Very many arrangements: most are passed over before it is said where all components are."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ....models.planning.question import Question
+from ....models.planning.workload import SECONDS
+from ..costs.cost_model import CostModel
+from ..relaxed.busy import Busy
+from ..relaxed.cuts import Cuts
+from ..relaxed.keeping import Keeping
+from ..relaxed.least import least
+from ..searched import Price
+from ..structures.every import Arrangement, Sets
+from .dividing import PORTION, SPENT, Dividing
+from .improving import Improving
+from .progress import Progress
+from .sight import Sight
+from .standing import Standing
+
+IMPROVED, PASSED = 0.2, 0.8
+"""The shares of all time after which it is looked no longer for something good to begin with, and for what may be better than that."""
+TRIED = 3
+"""Of so many it is looked whether something like them is better."""
+STEP = 50
+"""What is looked for first costs at most a so-manieth more than what anything does at least; then that much more, and so on."""
+ASKED = 0.00003
+"""Deterministic seconds that each question counts for whether components may be on the same accelerators."""
+
+
+class Pruning:
+    """Passes over arrangements of a model that is `full`, and looks at the structures of the others, as long as there is time.
+
+    It looks for what costs little more than what is known of all designs. Where there is nothing, that is known of all designs; then it
+    looks for what costs a little more, until that is no less than the best.
+    """
+
+    def __init__(
+        self, question: Question, model: CostModel, sight: Sight, standing: Standing, dividing: Dividing, progress: Progress
+    ) -> None:
+        self._question, self._model, self._sight = question, model, sight
+        self._standing, self._dividing, self._progress = standing, dividing, progress
+        self._improving = Improving(question, model, sight, standing, progress)
+        self._keeping = Keeping(Busy(question), model)
+        self._opened: set[tuple[Sets, tuple[int, ...]]] = set()
+        self._level: Price | None = None
+        """What is looked for costs less."""
+        self._ended = False
+
+    def look(self) -> None:
+        """Something good first; then whatever may be better than the best."""
+        standing = self._standing
+        floor = least(self._question, self._model)
+        if floor is None:
+            standing.unseen = None
+            return
+        standing.unseen = floor = max(floor, self._sight.at_least(), standing.least)
+        self._begin(floor)
+        cuts = Cuts(self._question, self._model, self._progress.spend)
+        if cuts.known and (self._best is None or floor < self._best):
+            standing.unseen = floor = max(floor, (cuts.least(), 0))
+            if parts := cuts.best():
+                self._improving.improve(self._improving.like(parts), floor, self._progress.spent + IMPROVED * self._progress.limit)
+        level = floor[0]
+        while not self._ended and (self._best is None or floor < self._best):
+            level += max(1, level // STEP)
+            self._level = (level, 0) if self._best is None else min(self._best, (level, 0))
+            self._look_below()
+            if not self._ended:
+                standing.unseen = floor = self._level
+            if self._best is None and level > self._most:
+                break
+        if not self._ended:
+            standing.unseen, standing.passed = None, self._best
+
+    def _look_below(self) -> None:
+        """Everything that may cost less than what is looked for."""
+        for arrangement in self._sight.arrangements(self._keeping.order, self._can_be):
+            key = arrangement.sets, arrangement.inside
+            if key not in self._opened and self._look_at(arrangement):
+                self._opened.add(key)
+            self._is_over()
+
+    @property
+    def _best(self) -> Price | None:
+        return self._standing.best[0].price if self._standing.best else None
+
+    @property
+    def _bar(self) -> Price | None:
+        return self._level if self._best is None or self._level is None else min(self._best, self._level)
+
+    @property
+    def _most(self) -> int:
+        """No design costs more."""
+        if self._question.aim != SECONDS:
+            return sum(kind.accelerators for kind in self._question.kinds)
+        return sum(max((sum(option.nanoseconds) for option in its), default=0) for its in self._question.options.values())
+
+    def _is_over(self) -> bool:
+        self._ended = self._ended or self._progress.spent >= PASSED * self._progress.limit
+        return self._ended
+
+    def _begin(self, floor: Price) -> None:
+        limit = IMPROVED * self._progress.limit
+        for sets in self._improving.begin(limit)[:TRIED]:
+            self._improving.improve(sets, floor, limit)
+
+    def _can_be(self, sets: Sequence[Sequence[str]]) -> bool:
+        self._progress.spend(ASKED)
+        if self._is_over():
+            return False
+        self._keeping.below(self._bar)
+        return self._keeping.can_be(sets)
+
+    def _is_low(self, floor: Price) -> bool:
+        return self._bar is None or floor < self._bar
+
+    def _look_at(self, arrangement: Arrangement) -> bool:
+        """Whether its structures that can be better are open now."""
+        if self._model.by_phase:
+            return self._open(arrangement, (0, 0))
+        for one in self._sight.uncut([arrangement]):
+            if self._is_low(one.floor):
+                self._progress.heed()
+                self._progress.spent += SPENT * one.look(self._bar, PORTION)
+            if one.possible and self._is_low(one.floor):
+                self._improving.of(arrangement)
+                if self._is_low(one.floor):
+                    return self._open(arrangement, one.floor)
+        return False
+
+    def _open(self, arrangement: Arrangement, floor: Price) -> bool:
+        """Opens its structures that can be better than the best, and begins with each; whether one of them can."""
+        found = [one for one in self._sight.of(arrangement) if not self._improving.has(one.sizing.structure)]
+        for one in found:
+            one.floor = max(one.floor, floor)
+        if found and not any(self._is_low(one.floor) for one in found):
+            return False
+        for one in found:
+            if self._best is None or one.floor < self._best:
+                self._standing.open.append(one)
+                self._dividing.look_at(one)
+        return True

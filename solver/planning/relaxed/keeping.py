@@ -1,0 +1,159 @@
+"""Which components may be on the same accelerators, of those that have to be somewhere: looked at before all of them are."""
+
+from __future__ import annotations
+
+from operator import add
+from typing import NamedTuple, Sequence
+
+from ..costs.cost_model import CostModel
+from ..searched import Price
+from .busy import ENDLESS, Busy, Room
+
+Loads = tuple[int, ...]
+"""ns of a set in each stage, or of each of its tasks, the longest first: in every design, the iteration takes at least as long as the
+longest of all sets in the first place, and of all sets in the second, and so on, one after the other."""
+
+
+class Need(NamedTuple):
+    """What a set takes of a room at least: accelerators, accelerators x ns (of all it does, and by stages), and loads."""
+
+    accelerators: int
+    area: int
+    areas: Loads
+    loads: Loads
+
+
+class Keeping:
+    """What sets of components take at least in the rooms in which a design can still be better than what is known.
+
+    Of a model whose phases are stages, loads are those of the stages. Of others, in which no accelerator works on two tasks at once, they
+    are the tasks of a set by their length: with the parts of an iteration by their time, the longest first, part k takes no less than the
+    k-th longest task of any set.
+    """
+
+    def __init__(self, busy: Busy, model: CostModel) -> None:
+        self._busy, self._model = busy, model
+        self._bit = {name: 1 << number for number, name in enumerate(busy.of)}
+        self._stages = sorted({model.segment(busy.question, task) for task in range(len(busy.question.tasks))}) if model.by_phase else []
+        self._loads: dict[int, tuple[Loads | None, ...]] = {bit: self._of_one(name) for name, bit in self._bit.items()}
+        self._all = (1 << len(self._bit)) - 1
+        self._counts = [amount for _, amount in busy.amounts]
+        self._rooms: list[_Known] = []
+        self.below(None)
+
+    def below(self, price: Price | None) -> None:
+        """From now on only what costs less is of interest."""
+        rooms = list(self._busy.rooms(price))
+        if rooms != [known.room for known in self._rooms]:
+            self._rooms = [_Known(room) for room in rooms]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The components, those that take most first: what they leave is soon known."""
+        known = self._rooms[0]
+        areas = {name: need.area if (need := self._need(bit, known, known.room.accelerators)) else 0 for name, bit in self._bit.items()}
+        return tuple(sorted(self._bit, key=lambda name: (-areas[name], self._bit[name])))
+
+    def can_be(self, sets: Sequence[Sequence[str]]) -> bool:
+        """Could these be the sets, with all other components wherever they like, in a design that is better?"""
+        masks = [sum(self._bit[name] for name in its) for its in sets]
+        return any(self._fits(masks, known) for known in self._rooms)
+
+    def _fits(self, masks: Sequence[int], known: _Known) -> bool:
+        room, rest = known.room, self._all & ~sum(masks)
+        others = self._apart(rest, known)
+        if self._busy.beside > room.nanoseconds or others is None:
+            return False
+        needs = []
+        for mask in masks:
+            need = self._need(mask, known, room.accelerators)
+            if need is None:
+                return False
+            needs.append(need)
+        used = sum(need.accelerators for need in needs)
+        if used > room.accelerators and not self._busy.question.nested:
+            return False
+        if not self._busy.question.nested:  # the others leave no more
+            left = room.accelerators - used
+            needs = [need for mask, its in zip(masks, needs) if (need := self._need(mask, known, its.accelerators + left)) is not None]
+        if sum(need.area for need in needs) + others.area > room.nanoseconds * room.accelerators:
+            return False
+        return self._longest(needs, others, room.accelerators) <= room.nanoseconds
+
+    def _longest(self, needs: Sequence[Need], others: Need, accelerators: int) -> int:
+        """ns of all places of the loads, one after the other."""
+        longest = [0] * max(len(need.loads) for need in needs)
+        for need in needs:
+            for place, load in enumerate(need.loads):
+                if load > longest[place]:
+                    longest[place] = load
+        if not self._stages:
+            return sum(longest)
+        areas = [sum(its) for its in zip(others.areas, *(need.areas for need in needs))]
+        return sum(max(load, -(-area // accelerators)) for load, area in zip(longest, areas))
+
+    def _apart(self, mask: int, known: _Known) -> Need | None:
+        """What so many components take, each by itself."""
+        if mask not in known.apart:
+            found: Need | None = Need(0, 0, (0,) * len(self._stages), ())
+            if mask:
+                first = mask & -mask
+                rest, need = self._apart(mask ^ first, known), self._need(first, known, known.room.accelerators)
+                found = None if rest is None or need is None else _both(rest, need)
+            known.apart[mask] = found
+        return known.apart[mask]
+
+    def _need(self, mask: int, known: _Known, most: int) -> Need | None:
+        """What a set takes on at most so many accelerators; None where it does not fit in the room."""
+        key = mask, most
+        if key not in known.needs:
+            fewest, area, areas, loads = 0, ENDLESS, None, None
+            for accelerators, its in zip(self._counts, self._of(mask)):
+                if accelerators > most:
+                    break
+                if its is None or (total := sum(its)) > known.room.nanoseconds:
+                    continue
+                fewest, area = fewest or accelerators, min(area, total * accelerators)
+                loads = its if loads is None else tuple(map(min, loads, its))
+                if self._stages:
+                    here = tuple(load * accelerators for load in its)
+                    areas = here if areas is None else tuple(map(min, areas, here))
+            known.needs[key] = Need(fewest, area, areas or (), loads) if loads is not None else None
+        return known.needs[key]
+
+    def _of(self, mask: int) -> tuple[Loads | None, ...]:
+        """The loads of a set on each amount; None where it cannot be run so."""
+        if mask not in self._loads:
+            first = mask & -mask
+            pairs = zip(self._of(mask ^ first), self._loads[first])
+            self._loads[mask] = tuple(None if one is None or other is None else self._joined(one, other) for one, other in pairs)
+        return self._loads[mask]
+
+    def _joined(self, one: Loads, other: Loads) -> Loads:
+        return tuple(map(add, one, other)) if self._stages else tuple(sorted(one + other, reverse=True))
+
+    def _of_one(self, name: str) -> tuple[Loads | None, ...]:
+        question, best = self._busy.question, dict[tuple[int, int], Loads]()
+        for option in question.options[name]:
+            its = zip(question.tasks_of[name], option.nanoseconds)
+            if self._stages:
+                stages = [(self._model.segment(question, task), time) for task, time in its]
+                loads = tuple(sum(time for stage, time in stages if stage == each) for each in self._stages)
+            else:
+                loads = tuple(sorted((time for _, time in its), reverse=True))
+            key = option.kind, option.amount
+            best[key] = tuple(map(min, best.get(key, loads), loads))
+        return tuple(best.get(amount) for amount in self._busy.amounts)
+
+
+class _Known:
+    """What is known of a room: of sets on at most so many accelerators, and of components by themselves."""
+
+    def __init__(self, room: Room) -> None:
+        self.room = room
+        self.needs: dict[tuple[int, int], Need | None] = {}
+        self.apart: dict[int, Need | None] = {}
+
+
+def _both(one: Need, other: Need) -> Need:
+    return Need(0, one.area + other.area, tuple(map(add, one.areas, other.areas)), ())

@@ -1,0 +1,80 @@
+"""Of very many arrangements most are passed over before they are known: the same best design as of everything tried, proved."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+
+import pytest
+from placewright.models.parallel import Parallel
+from placewright.models.planning.question import Edge, Kind, Option, Question, Task
+from placewright.models.planning.workload import PHASES
+from placewright.solver.planning import search as searching
+from placewright.solver.planning.check import faults, price
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.search import search
+
+from .questions import question
+from .tried import priced
+
+SECOND = 10**9
+BATCHES = 16
+
+
+def job(components: int, accelerators: int, seed: int, chain: bool = False) -> Question:
+    """Components of different size that speed up by different powers; each in one phase; nothing relates them, or all are a chain."""
+    random = Random(f"{components} {accelerators} {seed}")
+    options, phases = {}, {}
+    for name in (f"component {number}" for number in range(components)):
+        work, power, phases[name] = random.randint(20, 300), random.choice((0.4, 0.6, 0.8, 0.95)), random.choice(PHASES)
+        times = (-(-int(work * SECOND / count**power) // BATCHES) * BATCHES for count in range(1, accelerators + 1))
+        options[name] = tuple(Option(0, count, Parallel(), (its,)) for count, its in enumerate(times, 1))
+    tasks = tuple(sorted((Task(name, phases[name]) for name in options), key=lambda task: PHASES.index(task.phase)))
+    edges = tuple(Edge(place, place + 1) for place in range(components - 1)) if chain else ()
+    return Question((Kind("H100", accelerators),), tasks, options, edges, phases=PHASES, batches=BATCHES)
+
+
+@pytest.mark.parametrize("name", ["stages", "stream"])
+def test_the_best_of_everything_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few there are."""
+    monkeypatch.setattr(searching, "MOST", 0)
+    model, stages = cost_model(name), name == "stages"
+    for seed in range(200):
+        asked = question(seed, stages)
+        best = min((its for its, _ in priced(asked, stages)), default=None)
+        for count in (1, 3):
+            searched = search(asked, model, count=count)
+            assert searched.bound == (best and best[0]) and (searched.best and searched.best.price) == best, seed
+            assert searched.proved or count > 1, seed
+            for each in searched.found:
+                assert list(faults(asked, model, each.design)) == [], seed
+                assert each.price == price(asked, model, each.design), seed
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.001, 0.01])
+def test_whatever_is_cut_short_claims_nothing_that_it_does_not_know(limit: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "MOST", 0)
+    for seed in range(100):
+        for name in ("stages", "stream"):
+            asked, model = question(seed, name == "stages"), cost_model(name)
+            best = min((its for its, _ in priced(asked, name == "stages")), default=None)
+            searched = search(asked, model, limit)
+            if searched.proved:
+                assert (searched.best and searched.best.price) == best, seed
+            if best is not None:
+                assert searched.bound is not None and searched.bound <= best[0], seed
+                assert searched.best is None or searched.best.price >= best, seed
+
+
+@pytest.mark.parametrize(
+    ("name", "components", "accelerators"), [("stream", 9, 8), ("stream", 10, 8), ("stages", 9, 4), ("stages", 10, 8), ("steady", 12, 8)]
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_components_that_nothing_relates_are_proved(name: str, components: int, accelerators: int, seed: int) -> None:
+    """Ten have 115,975 arrangements, twelve 4,213,597."""
+    asked, model = job(components, accelerators, seed), cost_model(name)
+    began = time.process_time()
+    searched = search(asked, model, count=4)
+    assert time.process_time() - began < 30.0
+    assert searched.best is not None and searched.bound == searched.best.price[0]
+    assert not list(faults(asked, model, searched.best.design))
