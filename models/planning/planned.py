@@ -80,6 +80,7 @@ class Planned:
     parts : the questions of all choices of degrees that others follow, of which this had the best answer; none where nothing follows.
     over_nodes : of tensor parallel groups over nodes, which `bound` and `proved` leave out; None where none of these can be better.
     lean : the best design as it was compared with others, without this; None where nothing is filled.
+    ties_open : may there be one with as much of what is as small as possible, proved, and less of what comes second?
     """
 
     question: Question
@@ -97,6 +98,7 @@ class Planned:
     lean: Design | None = None
     parts: tuple[Question, ...] = ()
     over_nodes: OverNodes | None = None
+    ties_open: bool = False
 
     @property
     def in_part(self) -> bool:

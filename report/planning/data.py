@@ -30,6 +30,7 @@ def to_data(account: Account) -> Data:
         "batches": question.batches,
         "minimise": question.aim,
         "proved": planned.proved,
+        **({"ties_open": True} if planned.ties_open else {}),
         "bound": planned.bound / SECOND if question.aim == SECONDS else planned.bound,
         "arrangements": {"all": planned.structures[0], "searched": planned.structures[1]},
         **_priced(question, planned.best),

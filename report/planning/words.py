@@ -7,6 +7,7 @@ from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
 from ...models.planning.planned import Planned, Priced
 from ...models.planning.question import Option, Question, Task
+from ...models.planning.workload import SECONDS
 from ...solver.durations import figure
 from ...solver.wording import listed, plural
 
@@ -35,7 +36,12 @@ def in_nodes(planned: Planned) -> str:
 def proved(planned: Planned) -> str:
     """What is proved of a plan: `proved the best`. The file's own ranks may have groups over nodes themselves."""
     its_own = planned.is_own and planned.over_nodes is not None
-    return f"proved {'as good as any' if its_own else 'the best'}{in_nodes(planned)}"
+    best, rest = "the best", ""
+    if planned.ties_open and planned.question.aim == SECONDS:
+        best, rest = "the quickest", ", though one as quick on fewer accelerators may exist"
+    elif planned.ties_open:
+        best, rest = "the fewest", ", though a quicker plan on as many may exist"
+    return f"proved {'as good as any' if its_own else best}{in_nodes(planned)}{rest}"
 
 
 def percent(part: int, whole: int) -> str:

@@ -74,8 +74,9 @@ def _answer(rounds: Rounds) -> Answer:
     known = [] if rounds.closed or rounds.searched.bound is None else [rounds.least]
     # Nothing is better than the file's own ranks that are no plan only since nobody knows how to write them, or whether they are legal.
     stands = own is not None and (own.unclear or not own.forbidden)
-    may_be = [rounds.price(own.priced)[0]] if own is not None and own.priced is not None and stands else []
-    bound = min([best.price[0], *known, *rounds.unsure, *may_be])
+    may_be = [rounds.price(own.priced)] if own is not None and own.priced is not None and stands else []
+    unknown = (*rounds.unsure, *may_be)
+    bound = min([best.price[0], *known, *(price[0] for price in unknown)])
     beside, unsure = others(rounds, best)
     full, filled = _filled(rounds, best, question)
     if filled:  # one that became as large as what it lies within makes this plan one of another structure
@@ -85,7 +86,7 @@ def _answer(rounds: Rounds) -> Answer:
     planned = Planned(
         question, rounds.model.name, full.priced, bound + held, proved, beside, tuple(unplaceable), rounds.structures,
         not_placed=tuple(each for each in beside if each in unsure), is_own=best.is_own, filled=filled,
-        lean=best.priced.design if filled else None,
+        lean=best.priced.design if filled else None, ties_open=proved and (not rounds.closed or any(price < best.price for price in unknown)),
     )  # fmt: skip
     told = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := rounds.stopped) is not None else [])))
     return replace(full.answer, planned=planned, findings=tuple(told))

@@ -97,8 +97,10 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
             others.setdefault(other.design.structure(), other)
     kept = tuple(others.values())[:ALTERNATIVES]
     unsure = {id(priced) for each, _ in known for priced in each.not_placed}
+    proved = bound == planned.price[0]
+    ties_open = proved and any(each.ties_open or not each.proved for each, _ in known if each.bound <= bound)
     merged = replace(
-        planned, bound=bound, proved=bound == planned.price[0], others=kept, parts=questions,
+        planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, parts=questions,
         unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
     )  # fmt: skip
     return replace(best, planned=merged)

@@ -70,7 +70,7 @@ class Rounds:
     """How many there are before any design is ruled out, and of how many the counts were searched."""
     least: int = 0
     """No design that is not placed or ruled out yet costs less, as any search proved: later ones may be cut."""
-    unsure: list[int] = field(default_factory=list)
+    unsure: list[Price] = field(default_factory=list)
     """What designs cost at least of which it is not known whether they can be placed, or how well."""
 
     def __post_init__(self) -> None:
@@ -161,7 +161,7 @@ class Rounds:
         if self.traffic.costs:
             self.done.append(this_alone(design))
             if crossing and (answer.plan.status != OPTIMAL or self.problem.job.overlaps):  # over what is given it is not all weighed
-                self.unsure.append(found.price[0])
+                self.unsure.append(found.price)
             most, takes = self.workload.budget.nanoseconds, priced.nanoseconds + crossing
             if most is not None and takes > most:
                 self.unplaceable.append(Unplaceable(priced, (over_budget(takes, crossing, most),)))
@@ -176,7 +176,7 @@ class Rounds:
             return  # it costs as much as the best, and was no more than another answer
         self.bar(found, answer)
         if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
-            self.unsure.append(found.price[0])
+            self.unsure.append(found.price)
 
     def bar(self, found: Found, answer: Answer) -> None:
         """Rules out a design of which no placement is known, and with it what no placement has for the same reason."""

@@ -17,6 +17,7 @@ from placewright.models.planning.measured import SECOND, TABLE, Measured
 from placewright.models.planning.planned import Planned
 from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
 from placewright.models.problem import Problem
+from placewright.report.planning.words import proved
 from placewright.solver.planning import options as every_option
 from placewright.solver.planning.asked import asked
 from placewright.solver.planning.check import faults
@@ -159,6 +160,19 @@ def test_what_may_have_a_placement_is_no_proof() -> None:
     _, found = planned(PAIR, CHAIN, refusing(1, UNDECIDED))
     assert not found.proved
     assert found.bound == first.nanoseconds < found.best.nanoseconds
+
+
+def test_what_may_have_a_placement_and_costs_as_much_first_leaves_open_what_comes_second() -> None:
+    """Beside each other on 2 they take 240 seconds; nobody knows whether they can be together on these, which takes 180."""
+    workload = Workload((), aim=ACCELERATORS, budget=Budget(nanoseconds=300 * SECOND))
+    sure = planned(PAIR, workload)[1]
+    _, found = planned(PAIR, workload, refusing(1, UNDECIDED))
+    assert sure.proved and not sure.ties_open
+    assert (found.best.design.accelerators, found.proved, found.bound) == (sure.best.design.accelerators, True, sure.bound)
+    assert (sure.best.nanoseconds, found.best.nanoseconds) == (180 * SECOND, 240 * SECOND)
+    assert found.ties_open
+    assert proved(found) == "proved the fewest, though a quicker plan on as many may exist"
+    assert proved(sure) == "proved the best"
 
 
 def test_a_proof_rules_out_all_that_it_shows() -> None:
