@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..report.terminal import escape
-from .launching.outcome import failed, sizes, workers_and_given
+from .launching.outcome import failed, not_checked, sizes, workers_and_given
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
@@ -50,7 +50,10 @@ def _print(seen: list[Seen], whole: bool) -> None:
     from ..report.table import table
 
     if whole and seen[0].state == RUNNING:
-        click.echo(workers_and_given(seen[0].record.workers, seen[0].record.given) + "\n")
+        click.echo(workers_and_given(seen[0].record.workers, seen[0].record.given))
+        if unseen := not_checked(seen[0].record):
+            click.echo(unseen)
+        click.echo()
         if seen[0].record.recoveries:
             click.echo("\n".join(map(escape, seen[0].record.recoveries)) + "\n")
     rows = [["launch", "state", "since", "restarts", "workers", "on", "Ray", "file"]]

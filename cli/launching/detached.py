@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..showing.steps import shown_steps
-from .outcome import OK, failed, runs, workers_and_given
+from .outcome import OK, failed, not_checked, runs, workers_and_given
 from .wanted import Wanted
 
 
@@ -40,6 +40,8 @@ def launch_detached(wanted: Wanted, name: str) -> int:
     except LaunchFailed as problem:
         return failed(problem)
     click.echo(workers_and_given(record.workers, record.given))
+    if unseen := not_checked(record):
+        click.echo(unseen)
     until = f"`{wanted.method}` has returned on every worker, or " if wanted.method else ""
     click.echo("\n" + runs(record, f"{until}`placewright stop {record.name}`"), color=True)
     return OK

@@ -35,6 +35,13 @@ def workers_and_given(workers: Sequence[Worker], given: Iterable[object]) -> str
     return workers_table(workers) + (f"\n\n{lines}" if lines else "")
 
 
+def not_checked(record: Record) -> str:
+    """A block on what the plan asks of its nodes that nobody could see, after an empty line; "" where all was seen."""
+    from ...report.text import render_unchecked
+
+    return f"\n{render_unchecked(each.unchecked() for each in record.unchecked)}" if record.unchecked else ""
+
+
 def sizes(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:
     """("14 workers of 4 components", "2 simulated nodes")."""
     from ...report.text import plural

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ...models.findings.finding import Finding, error
+from ...models.findings.finding import Finding, Unchecked, error
 from ...models.placements.plan_file import write_whole
 from ..failure import LaunchFailed
 from ..launched import Launch
@@ -55,6 +55,18 @@ class Trouble(_Plain):
         return error(self.code, self.subject, self.message, help=self.help, witnesses=self.witnesses, amount=self.amount)
 
 
+class Unseen(_Plain):
+    """What the plan asks of its nodes that the launch neither brings about nor can see, as it is written down."""
+
+    rule: str
+    subject: str
+    why: str
+
+    def unchecked(self) -> Unchecked:
+        """The same, in the words of all that was not checked."""
+        return Unchecked(self.rule, self.subject, self.why)
+
+
 class Worker(_Plain):
     """A worker as the audit found it; `actor` is its name in the Ray cluster."""
 
@@ -76,7 +88,7 @@ class Record(_Plain):
 
     `given` says where others stand for the accelerators that its plan named, because it shares nodes. `restarts` is how often it
     was started again after a loss, of `allowed` times; `recoveries` say what each came to, and each growth. While it recovers,
-    `findings` are what was lost, and `workers` those that ran before.
+    `findings` are what was lost, and `workers` those that ran before. `unchecked` is what the plan asks of its nodes and nobody could see.
     """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
@@ -94,6 +106,7 @@ class Record(_Plain):
     allowed: int = 0
     recoveries: tuple[str, ...] = ()
     findings: tuple[Trouble, ...] = ()
+    unchecked: tuple[Unseen, ...] = ()
 
     def recovering(self, failure: LaunchFailed) -> Record:
         """The record from now on, while what was lost is replaced."""
@@ -147,4 +160,5 @@ def record_of(name: str, file: str, running: Launch, simulated: bool) -> Record:
         name=name, state=RUNNING, since=time.time(), pid=os.getpid(), file=file, simulated=simulated, address=running.address,
         digest=running.plan.digest, workers=workers_of(running), given=tuple(map(str, running.given)),
         restarts=running.restarts.used, allowed=running.restarts.allowed, recoveries=tuple(map(str, running.recoveries)),
+        unchecked=tuple(Unseen(rule=each.rule, subject=each.subject, why=each.why) for each in running.unchecked),
     )  # fmt: skip

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
 import subprocess
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 from placewright.cli.main import run
+from placewright.models.findings.finding import Unchecked
 from placewright.runtime.detached.asking import LOST, launch_named, launches, stop
 from placewright.runtime.detached.attaching import attach
 from placewright.runtime.detached.claim import LOCK, LOG, Claim, is_held, refuse_taken
 from placewright.runtime.detached.detach import detach
 from placewright.runtime.detached.messages import Request
-from placewright.runtime.detached.record import FAILED, FILE, RECOVERING, RUNNING, Record, State, Trouble
+from placewright.runtime.detached.record import FAILED, FILE, RECOVERING, RUNNING, Record, State, Trouble, Unseen, record_of
 from placewright.runtime.failure import LaunchFailed, failed
+
+from ..fake import FakePort
+from ..faults.everywhere import brought_up
 
 
 def record(name: str, state: State = RUNNING, *findings: Trouble) -> Record:
@@ -30,6 +36,12 @@ def recovering(name: str) -> Record:
     """A launch that is starting again."""
     lost = failed("PW713", "b", "node `b` is lost, and with it ranks `actor` 4-7", "launch with restarts", 1)
     return record(name).model_copy(update={"allowed": 2, "recoveries": ("running again after 4.0 s",)}).recovering(lost)
+
+
+def of_unseen_robots(name: str) -> Record:
+    """A launch that asks for hardware of which Ray knows nothing."""
+    unseen = Unseen(rule="franka", subject="env", why="Ray does not know whether its nodes have this hardware")
+    return record(name).model_copy(update={"unchecked": (unseen,)})
 
 
 def hold(name: str, ready: object, stubborn: bool, again: bool = False) -> None:
@@ -233,3 +245,24 @@ def test_of_many_that_want_a_name_at_once_one_gets_it() -> None:
         thread.join()
     assert len(won) == 1
     won[0].give_up()
+
+
+def test_what_nobody_could_see_is_told_of_a_launch_that_another_process_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    claim = Claim("robots")
+    claim.take()
+    claim.write(of_unseen_robots("robots"))
+    assert run(["status", "robots"]) == 0
+    assert "not checked:\n  franka env: Ray does not know whether its nodes have this hardware\n" in capsys.readouterr().out
+    assert run(["status", "robots", "--format", "json"]) == 0
+    (its,) = json.loads(capsys.readouterr().out)["launches"]
+    assert [each["rule"] for each in its["unchecked"]] == ["franka"]
+    claim.give_up()
+
+
+def test_what_nobody_could_see_is_written_down_of_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ExitStack() as stack:
+        running = brought_up(stack, FakePort(4, 4))
+        unseen = Unchecked("franka", "env", "Ray does not know whether its nodes have this hardware")
+        monkeypatch.setattr(type(running), "unchecked", (unseen,))
+        seen = record_of("trial", "job.yaml", running, simulated=True)
+    assert [each.unchecked() for each in seen.unchecked] == [unseen]
