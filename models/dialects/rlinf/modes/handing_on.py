@@ -8,6 +8,8 @@ Source: RLinf, rlinf/utils/resharding/reshard_config.py (ReshardConfig.__post_in
 
 from __future__ import annotations
 
+from math import gcd
+
 from ....configuration.settings import Amount
 from .degrees import INFERENCE, inferred, trained
 from .parts import Parts
@@ -30,7 +32,7 @@ def handing_on(parts: Parts) -> None:
     if found := unlike(parts):
         name, why, tp = found
         most = trained(parts.settings, INFERENCE[name]).tp
-        better = max(size for size in range(1, tp.value) if (most.value if most else 1) % size == 0)
+        better = gcd(most.value if most else 1, tp.value)
         parts.notes.error(
             CODE, name, f"{why}, to which it hands its weights; {LATE}", tp.span or parts.place(name), "",
             f"set `{tp.name}: {better}`", tp.becomes(better),
