@@ -56,7 +56,9 @@ def answering(
 
         def planned(counting: OnCounting, refused: Refused, rounds: int = ROUNDS) -> Solve:
             def plans(asked: Problem) -> Answer:
-                its, places = asked.job.workload or workload, overlaid(laid_out(place, partial(_refused, refuses, problem)))
+                # Where nobody reads a file again, none but ways that are right whatever it says are taken.
+                laid = laid_out(place) if refuses is nobody else laid_out(place, partial(_refused, refuses, problem))
+                its, places = asked.job.workload or workload, overlaid(laid)
                 return plan(asked, its, places, limit, seed, settle, answer_interrupted, counting, refused, rounds)
 
             return nesting(plans, refused)
