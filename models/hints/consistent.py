@@ -160,9 +160,8 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
         asked = str(least) if least == most else f"{least}-{most}"
         lower, upper = least // step * step, -(-least // step) * step
         fit = f"{lower} or {upper}" if lower else str(upper)
-        message = (
-            f"`{name}` asks for {asked} accelerators, which hold no multiple of {step} ({choices[0]}, {component.per_process} a process)"
-        )
+        its = "accelerator, which holds" if most == 1 else "accelerators, which hold"
+        message = f"`{name}` asks for {asked} {its} no multiple of {step} ({choices[0]}, {component.per_process} a process)"
         yield error(
             "PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=f"ask for {fit}", amount=least % step
         )

@@ -75,7 +75,7 @@ def over_nodes(account: Account) -> str:
     if its.best is None:
         return f"with tp groups over nodes: at least {least}; no plan of them is known that is better"
     value = total(its.best) if by_time else its.best.design.held(planned.question)
-    more = "" if value <= its.bound else f"; none of them has less than {least}"
+    more = "" if value <= its.bound else f"; none of them {'takes less' if by_time else 'has fewer'} than {least}"
     hint = f"`keep: {{tp: {{level: node, required: false}}}}` of {listed(list(its.components))} lets the plan be so"
     return f"with tp groups over nodes: {_priced(account, its.best)}{more}\n  {escape(hint)}"
 

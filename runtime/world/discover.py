@@ -10,6 +10,7 @@ from typing import Mapping, Sequence
 from ...models.findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ...models.machines.cluster import Cluster
 from ...models.text.source import Source
+from ...solver.wording import plural
 from ..port.connection import Connection
 from ..port.on_ray import RayPort
 from ..port.port import Port
@@ -126,7 +127,8 @@ def _with_matrix(machine: Machine, source: Source | None) -> Machine:
 
 def _near(machine: Machine, matrix: Matrix, source: Source) -> Machine:
     if len(matrix.numa) != len(machine.devices):
-        message = f"`{source.name}` has {len(matrix.numa)} GPUs, the machine has {len(machine.devices)} accelerators"
+        has, there = len(matrix.numa), len(machine.devices)
+        message = f"`{source.name}` has {has} {plural('GPU', has)}, the machine has {there} {plural('accelerator', there)}"
         raise _unreadable(source.name, message, "give the text of the same machine; instances of divided GPUs have no row there")
     devices = tuple(replace(device, numa=numa) for device, numa in zip(machine.devices, matrix.numa))
     return replace(machine, devices=devices, linked=matrix.linked)

@@ -74,7 +74,7 @@ def _chosen_by(workload: Workload) -> Iterator[str]:
     batches = f", handed on in {workload.handed_on} batches" if workload.handed_on > 1 else ""
     aim = "the shortest iteration" if workload.aim == SECONDS else "the fewest accelerators"
     budget = workload.budget
-    most = [f"at most {budget.accelerators} accelerators"] if budget.accelerators is not None else []
+    most = [f"at most {budget.accelerators} {plural('accelerator', budget.accelerators)}"] if budget.accelerators is not None else []
     most += [f"at most {exactly_in_seconds(budget.nanoseconds)} seconds"] if budget.nanoseconds is not None else []
     limits = f", with {listed(most)}" if most else ""
     yield f"{aim} by the cost model {workload.model}{batches}{limits}"

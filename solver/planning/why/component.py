@@ -12,10 +12,12 @@ from ....models.planning.question import Option, Question
 from ....models.planning.workload import Timed
 from ....models.problem import AMOUNT, Problem
 from ....models.quantity import write_memory
+from ...rules.amounts.all_placed import amount_of, asked_for
 from ...rules.amounts.model_divides import ModelDivides, of_hints
 from ...wording import listed
 from ..asking.room import Room, cut, room
 from ..options import options
+from .said import model_name
 
 
 def without_options(problem: Problem, question: Question) -> Iterator[Finding]:
@@ -31,7 +33,7 @@ def without_options(problem: Problem, question: Question) -> Iterator[Finding]:
 def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
     """Of a component that can be run in no way: the first thing without which it could be."""
     timed, whole = component.timed, replace(component, least=1, most=UNBOUNDED)
-    amounts = _amounts(component)
+    amounts = amount_of(component)
     if timed and timed.samples and _counts(problem, component, replace(timed, samples=0), space):
         can = _counts(problem, whole, timed, space)
         told = f"{timed.samples} samples divide evenly among its replicas on no count of {amounts}"
@@ -44,14 +46,14 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
     can = _counts(problem, whole, timed, space)
     if can:
         nearest = min(can, key=lambda count: (max(component.least - count, count - component.most, 0), count))
-        told = f"it asks for {amounts} accelerators, and can have {_some(can)}: whole replicas of its degrees, on nodes that it may use"
+        told = f"it asks for {asked_for(component, 'accelerator')}, and can have {_some(can)}: whole replicas of its degrees, on nodes that it may use"
         return _impossible(component, AMOUNT, told, f"write `accelerators: {nearest}`", can[-1:])
     if timed and _counts(problem, component, None, space):
         return _impossible(component, "timed", *_measured_elsewhere(problem, component, timed, space))
     if component.accelerator_model and not any(kind.model == component.accelerator_model for kind in space.kinds):
         have = dict.fromkeys(node.accelerator_model for node in problem.cluster.nodes if node.accelerator_model)
         if component.accelerator_model not in have:
-            told = f"no node has {component.accelerator_model}, the only model that it may use; there are {listed(list(have)) or 'none'}"
+            told = f"no node has {component.accelerator_model}, the only model that it may use; there are {listed([model_name(model) for model in have]) or 'none'}"
             return _impossible(
                 component, "accelerator_model", told, "name another, or leave `accelerator` out", [component.accelerator_model]
             )
@@ -71,7 +73,7 @@ def _measured_elsewhere(problem: Problem, component: Component, timed: Timed, sp
     may = dict.fromkeys(each.model for kind, each in enumerate(space.kinds) if space.allowed(problem, component, kind))
     measured = dict.fromkeys(each.model for each in timed.measured)
     if "" not in measured and not any(model in may for model in measured):
-        told = f"its times were measured on {listed(list(measured))}, and it may use {listed(list(may))}"
+        told = f"its times were measured on {listed(list(measured))}, and it may use {listed([model_name(model) for model in may])}"
         return told, "measure it there, or leave the `accelerator` of a time out"
     choices = problem.job.choices.get(component.name, (component.parallel,))
     degrees = dict.fromkeys(each.parallel for each in timed.measured)
@@ -87,8 +89,9 @@ def _not_in_table(component: Component, timed: Timed) -> str:
     measured = sorted({each.accelerators for each in timed.measured})
     inside = [count for count in measured if component.least <= count <= component.most]
     if not inside:
-        return f"its times are a table, and none of its counts is one of {_amounts(component)}"
-    told = f"its times are a table, and it can have none of its counts within {_amounts(component)}, {_some(inside)}"
+        one_of = "one of " if component.least < component.most < UNBOUNDED else ""
+        return f"its times are a table, and none of its counts is {one_of}{amount_of(component)}"
+    told = f"its times are a table, and it can have none of the counts in it that it asks for, {_some(inside)}"
     return f"{told}: whole replicas of its degrees, on nodes that it may use"
 
 
@@ -122,12 +125,6 @@ def _torn(problem: Problem, component: Component) -> Finding | None:
 
 def _counts(problem: Problem, component: Component, timed: Timed | None, space: Room) -> list[int]:
     return sorted({option.amount for option in options(problem, component, timed, space, 1)})
-
-
-def _amounts(component: Component) -> str:
-    if component.most >= UNBOUNDED:
-        return f"{component.least} or more"
-    return str(component.least) if component.least == component.most else f"{component.least}-{component.most}"
 
 
 def _some(counts: list[int]) -> str:

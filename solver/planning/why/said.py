@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....models.component import APART, COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY
 from ....models.findings.span import Span
+from ....models.machines.accelerators import GENERIC
 from ....models.planning.question import Question
 from ....models.problem import Problem
 
@@ -29,3 +30,8 @@ def place_of_pair(problem: Problem, field: str, pair: tuple[str, str]) -> Span |
     """Where a relation of these two stands that a field of a question is made of."""
     every = (each for kind in _SAID[field] for each in problem.related(kind))
     return next((each.span for each in every if each.span and set(pair) <= set(each.components)), None)
+
+
+def model_name(model: str) -> str:
+    """A model of accelerators as it stands in a sentence, where the cluster may name none."""
+    return "accelerators of no known model" if model in ("", GENERIC) else model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Callable, Iterator
 
 from ....models.component import UNBOUNDED
@@ -12,6 +13,7 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.question import Kind, Option, Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
+from ...rules.amounts.all_placed import asked_for
 from ..asked import asked
 from ..search import Searched
 from .said import most_memory, place_of_pair
@@ -32,7 +34,7 @@ class Demand:
 
 def several(problem: Problem, workload: Workload, question: Question, searched: Callable[[Question], Searched]) -> Finding | None:
     """Demands without which there is a design, and with any one of them there is none; None where not even that was found."""
-    left = list(_demands(problem, workload, question))
+    left = list(islice(_demands(problem, workload, question), MOST + 1))
     if len(left) > MOST or not _has_some(question, left, searched):
         return None
     for each in list(left):
@@ -85,8 +87,7 @@ def _counts(problem: Problem, workload: Workload, question: Question) -> Iterato
             continue
         others = tuple(replace(one, least=1, most=UNBOUNDED) if one is each else one for one in problem.components)
         wider = asked(replace(problem, job=replace(problem.job, components=others)), workload, question.barred).options[each.name]
-        asks = str(each.least) if each.least == each.most else f"{each.least}-{each.most}"
-        told, help = f"`{each.name}` has {asks} accelerators", f"leave more counts of `{each.name}` open"
+        told, help = f"`{each.name}` has {asked_for(each, 'accelerator')}", f"leave more counts of `{each.name}` open"
         yield Demand(told, help, each.spans.get("amount"), _with_options(each.name, wider))
 
 

@@ -15,6 +15,7 @@ from ....models.planning.question import Question
 from ....models.problem import Problem
 from ...wording import listed
 from .component import without_options
+from .said import model_name
 
 
 def of_one_kind(problem: Problem, question: Question) -> Problem | None:
@@ -50,7 +51,7 @@ def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
     for component in problem.components if len(question.kinds) > 1 else ():
         if component.name in question.options and component.runs is not None and problem.kind(component) == ACCELERATOR:
             its = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
-            models = dict.fromkeys(node.accelerator_model or "accelerators of no known model" for node in its)
+            models = dict.fromkeys(model_name(node.accelerator_model) for node in its)
             if len({(node.accelerator_model, node.accelerator_memory) for node in its}) > 1:
                 where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
                 message = f"undecided: {where}, and no plan has that"

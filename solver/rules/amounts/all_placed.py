@@ -47,7 +47,7 @@ class AllPlaced:
         if not component.least <= placed <= component.most:
             unit = "process" if nodes else "accelerator"
             short = component.least - placed if placed < component.least else component.most - placed
-            message = f"{component.name} asks for {amount_of(component)} {plural(unit, component.least)}, {placed} are placed"
+            message = f"{component.name} asks for {asked_for(component, unit)}, {placed} are placed"
             advice = f"place {component.least if short > 0 else component.most}, or ask for {placed}"
             yield error(self.code, component.name, message, span, help=advice, witnesses=(placed,), amount=short)
 
@@ -55,7 +55,7 @@ class AllPlaced:
         kind = problem.kind(component)
         have = "" if kind == NODE else f" (the cluster has {problem.cluster.total(kind)})"
         unit = "process" if kind == NODE else "accelerator"
-        text = f"{component.name} asks for {amount_of(component)} {plural(unit, component.least)}{have}"
+        text = f"{component.name} asks for {asked_for(component, unit)}{have}"
         return Clause(text, (Demand(component.name, AMOUNT, component.span(AMOUNT)),))
 
 
@@ -63,6 +63,11 @@ def _solid(repeats: Sequence[Repeat]) -> Iterator[range]:
     """Ranges of ranks without holes that together are all ranks."""
     for repeat in repeats:
         yield from [repeat.ranks] if repeat.nodes > 1 else [run.ranks for run in repeat.runs]
+
+
+def asked_for(component: Component, unit: str) -> str:
+    """`1 accelerator`, `1-8 accelerators`, or `at least 1 accelerator`."""
+    return f"{amount_of(component)} {plural(unit, component.least if component.most >= UNBOUNDED else component.most)}"
 
 
 def amount_of(component: Component) -> str:

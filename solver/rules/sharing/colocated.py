@@ -10,7 +10,7 @@ from ....models.findings.finding import Finding, error
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import Mend, moved_onto
-from ...wording import demanded
+from ...wording import demanded, plural
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -38,7 +38,8 @@ class Colocated:
         count = sum(mask.bit_count() for mask in differ.values())
         if count:
             node = next(node for (node, _), mask in differ.items() if mask)
-            message = f"{one} and {other} are colocated but differ in {count} accelerators (first on node {node}){demanded(relation)}"
+            message = f"{one} and {other} are colocated but differ in {count} {plural('accelerator', count)}"
+            message += f" (first on node {node}){demanded(relation)}"
             help_text = "give both the same ranks" + ("" if relation.reason else f", or drop `colocate_with: {other}`")
             span = relation.span or problem[one].span("placement")
             yield error(self.code, one, message, span, help=help_text, witnesses=(node,), amount=count)

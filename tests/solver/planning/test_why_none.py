@@ -52,8 +52,8 @@ CASES = {
     ),
     "a table of other replicas": Case(
         ROLLOUT.replace("{8: 55}", "{3: 55}") + ", scaling: table, parallel: {tp: 2}", ACTOR, "",
-        "impossible: `rollout` can be run in no way: its times are a table, and it can have none of its counts within 1-16, 3: whole replicas "
-        "of its degrees, on nodes that it may use", ("{3: 55}", "{4: 55}"),
+        "impossible: `rollout` can be run in no way: its times are a table, and it can have none of the counts in it that it asks for, "
+        "3: whole replicas of its degrees, on nodes that it may use", ("{3: 55}", "{4: 55}"),
     ),
     "a count": Case(
         ROLLOUT, ACTOR.replace("2-16", "18-40"), "",
@@ -221,6 +221,29 @@ def test_demands_that_rule_everything_out_together_are_named_with_their_lines(tm
     assert found.span is not None and found.origin is not None and (found.span.line, found.origin.line) == (5, 4)
     (tmp_path / "plan.yaml").write_text(TWO.replace("accelerators: 4, ", "").replace(", disjoint_from: a", ""))  # as the help says
     assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
+
+
+@pytest.mark.parametrize(
+    ("component", "reason"),
+    [
+        ("{accelerators: 1, seconds: {8: 100}, scaling: table}", "its times are a table, and none of its counts is 1"),
+        ("{seconds: {8: 100}, accelerators: 9-12}", "it asks for 9-12 accelerators, and can have 1, 2, 3, 4, 5, ... 8"),
+        (
+            "{accelerators: 8, seconds: [{accelerators: 8, seconds: 100, accelerator: H100}]}",
+            "its times were measured on H100, and it may use accelerators of no known model",
+        ),
+    ],
+)
+def test_one_and_what_has_no_name_are_told_in_words(component: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(f"cluster: 1x8\ncomponents:\n  a: {component}\n")
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert found.message.startswith(f"impossible: `a` can be run in no way: {reason}")
+
+
+def test_one_accelerator_is_one(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(TWO.replace("accelerators: 4", "accelerators: 1"))
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert "`c` has 1 accelerator, and" in found.message
 
 
 def test_more_than_two_are_listed_once_each(tmp_path: Path) -> None:

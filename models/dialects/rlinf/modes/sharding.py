@@ -29,4 +29,4 @@ def sharding(parts: Parts) -> None:
     else:
         message = f"`{SHARDING}` is `{kind}`, which RLinf does not know; {LATE}"
     place = settings.at(SHARDING)
-    parts.notes.error(CODE, "actor", message, place or parts.owner, "", f"write {listed}", settings.becomes(SHARDING, WHOLE[0]))
+    parts.notes.error(CODE, "actor", message, place or parts.owner, "", f"write one of {listed}", settings.becomes(SHARDING, WHOLE[0]))

@@ -19,7 +19,9 @@ def prompted(work: Work, prompts: Amount, group: Amount, parts: Amount) -> int:
     samples = prompts.value * group.value
     work.derive("actor", "samples per step", samples, f"{prompts.value} prompts x {group.value} of a group", prompts, group)
     batch = samples // parts.value
-    return work.derive("actor", "samples per update", batch, f"{samples} samples // {parts.value} minibatches", parts)
+    return work.derive(
+        "actor", "samples per update", batch, f"{samples} samples // {parts.value} minibatch{'es' * (parts.value != 1)}", parts
+    )
 
 
 def on_processes(work: Work, batch: int, micro: Amount, *amounts: Amount) -> None:
@@ -34,7 +36,7 @@ def on_processes(work: Work, batch: int, micro: Amount, *amounts: Amount) -> Non
 
 def on_replicas(work: Work, batch: int, micro: Amount, replicas: int) -> None:
     """With megatron the processes of a replica train on the same samples."""
-    each = work.derive("actor", "samples per replica", batch // replicas, f"{batch} samples // {replicas} replicas")
+    each = work.derive("actor", "samples per replica", batch // replicas, f"{batch} samples // {replicas} replica{'s' * (replicas != 1)}")
     _micro_batches(work, each, micro)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from .....models.component import UNBOUNDED, Component, Parallel
+from .....models.component import Component, Parallel
 from .....models.placements.assignment import Assignment
 from .....models.problem import Problem
+from ....rules.amounts.all_placed import asked_for
 from ....rules.amounts.even_shares import EvenShares
 
 
@@ -16,8 +17,7 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
             for finding in EvenShares().check(problem, share, own):
                 return finding.message
     if not component.least <= amount <= component.most:
-        most = "or more" if component.most >= UNBOUNDED else f"to {component.most}"
-        return f"`{component.name}` is to have {component.least} {most} accelerators, not {amount}"
+        return f"`{component.name}` is to have {asked_for(component, 'accelerator')}, not {amount}"
     taken = problem.job.accepted.get(component.name)
     if taken is not None and (amount, parallel) not in taken:
         return f"the framework does not run `{component.name}` on {amount} with {parallel}: pools, batches or replicas do not divide so"
