@@ -81,7 +81,7 @@ class Improving:
         works = {name: self._work(name, most) for name in names}
         loads, sets = [0] * count, [list[str]() for _ in range(count)]
         for name in sorted(names, key=lambda each: (-works[each], self._place[each])):
-            place = loads.index(min(loads))
+            place = min(range(count), key=lambda each: (loads[each], len(sets[each])))  # some work takes no time
             loads[place] += works[name]
             sets[place].append(name)
         return tuple(map(tuple, sets))

@@ -33,7 +33,7 @@ class Pruning:
     """Passes over arrangements of a model that is `full`, and looks at the structures of the others, as long as there is time.
 
     It looks for what costs little more than what is known of all designs. Where there is nothing, that is known of all designs; then it
-    looks for what costs a little more, until that is no less than the best.
+    looks for what costs a little more, until that is no less than the best. As long as nothing is found, it goes twice as far each time.
     """
 
     def __init__(
@@ -62,17 +62,24 @@ class Pruning:
             standing.unseen = floor = max(floor, (cuts.least(), 0))
             if parts := cuts.best():
                 self._improving.improve(self._improving.like(parts), floor, self._progress.spent + IMPROVED * self._progress.limit)
-        level = floor[0]
+        level, rise = floor[0], 0
         while not self._ended and (self._best is None or floor < self._best):
-            level += max(1, level // STEP)
-            self._level = (level, 0) if self._best is None else min(self._best, (level, 0))
+            rise = max(1, level // STEP, 2 * rise if self._best is None else 0)
+            level += rise
+            self._level = self._up_to(level)
             self._look_below()
+            if self._level is None:
+                break
             if not self._ended:
                 standing.unseen = floor = self._level
-            if self._best is None and level > self._most:
-                break
         if not self._ended:
             standing.unseen, standing.passed = None, self._best
+
+    def _up_to(self, level: int) -> Price | None:
+        """What is looked for next, of what costs at most so much; None for all there is, where hardly anything could cost more."""
+        if self._best is not None:
+            return min(self._best, (level, 0))
+        return (level, 0) if level <= self._much else None
 
     def _look_below(self) -> None:
         """Everything that may cost less than what is looked for."""
@@ -81,6 +88,7 @@ class Pruning:
             if key not in self._opened and self._look_at(arrangement):
                 self._opened.add(key)
             self._is_over()
+        self._is_over()  # that there was no more time may have ended it
 
     @property
     def _best(self) -> Price | None:
@@ -91,8 +99,8 @@ class Pruning:
         return self._level if self._best is None or self._level is None else min(self._best, self._level)
 
     @property
-    def _most(self) -> int:
-        """No design costs more."""
+    def _much(self) -> int:
+        """No design costs more; what crosses the topology comes on top of it."""
         if self._question.aim != SECONDS:
             return sum(kind.accelerators for kind in self._question.kinds)
         return sum(max((sum(option.nanoseconds) for option in its), default=0) for its in self._question.options.values())

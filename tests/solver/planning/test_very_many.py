@@ -51,6 +51,29 @@ def test_the_best_of_everything_is_found(name: str, monkeypatch: pytest.MonkeyPa
                 assert each.price == price(asked, model, each.design), seed
 
 
+def test_components_without_work_have_a_place_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few of the others there are: they take no time, and so no set that is the least busy is busier for them."""
+    monkeypatch.setattr(searching, "MOST", 0)
+    for idle in range(1, 4):
+        options = {f"idle {number}": (Option(0, 1, Parallel(), ()), Option(0, 2, Parallel(), ())) for number in range(idle)}
+        options["busy"] = (Option(0, 1, Parallel(), (20,)), Option(0, 2, Parallel(), (12,)))
+        asked = Question((Kind("H100", 4),), (Task("busy", PHASES[0]),), options, phases=PHASES)
+        for name in ("stages", "stream"):
+            searched = search(asked, cost_model(name))
+            assert searched.proved and searched.best is not None and searched.best.price == (12, 2)
+
+
+def test_where_nothing_is_found_all_is_soon_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in a hundred steps: RLinf's tool keeps none of the structures in which two of three roles are together."""
+    monkeypatch.setattr(searching, "MOST", 0)
+    options = {name: tuple(Option(0, count, Parallel(), (1_000_000 // count,)) for count in range(1, 9)) for name in "abcdef"}
+    asked = Question(
+        (Kind("H100", 8),), tuple(map(Task, "abcdef")), options, together=frozenset({("a", "b")}), apart=frozenset({("a", "c")})
+    )
+    searched = search(asked, cost_model("rlinf"))
+    assert searched.proved and searched.best is None and searched.spent < 1.0
+
+
 @pytest.mark.parametrize("limit", [0.0, 0.001, 0.01])
 def test_whatever_is_cut_short_claims_nothing_that_it_does_not_know(limit: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "MOST", 0)
