@@ -17,6 +17,8 @@ ENDLESS = 1 << 62
 def good_cut(question: Question, model: CostModel, users: Sets, times: Sequence[int]) -> Segments | None:
     """For each task its part: the best of those that cut one of two orders of all tasks; None where rounds leave no such order.
 
+    Parts that could be one are one, and they come in the order of `segmentations`: what is looked at there has no other name here.
+
     Parameters
     ----------
     users : the components on the accelerators of each set.
@@ -28,7 +30,26 @@ def good_cut(question: Question, model: CostModel, users: Sets, times: Sequence[
     together = units(question, apart)
     apart |= {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
     found = [cut for ranks in _ranks(question, users, times) if (cut := _of_order(question, together, apart, ranks, times)) is not None]
-    return min(found)[1] if found else None
+    return _as_listed(question, apart, min(found)[1]) if found else None
+
+
+def _as_listed(question: Question, apart: set[tuple[int, int]], segments: Segments) -> Segments:
+    """The same with no two parts that could be one, and of those that need not wait the one with the first task first."""
+    parts = [[task for task, its in enumerate(segments) if its == part] for part in range(max(segments, default=-1) + 1)]
+    while joined := next(_joined(question, apart, parts), None):
+        parts = joined
+    ordered = _ordered(question, [sum(1 << task for task in its) for its in parts], range(len(segments)))
+    assert ordered is not None
+    return tuple(next(number for number, its in enumerate(ordered) if task in its) for task in range(len(segments)))
+
+
+def _joined(question: Question, apart: set[tuple[int, int]], parts: Sequence[list[int]]) -> Iterator[list[list[int]]]:
+    """The parts with two of them as one, where these can run at the same time and none of all waits for itself then."""
+    for one, other in combinations(parts, 2):
+        if not any((a, b) in apart or (b, a) in apart for a in one for b in other):
+            its = [*(each for each in parts if each is not one and each is not other), sorted([*one, *other])]
+            if _ordered(question, [sum(1 << task for task in each) for each in its], range(len(question.tasks))) is not None:
+                yield its
 
 
 def _ranks(question: Question, users: Sets, times: Sequence[int]) -> Iterator[list[int]]:
