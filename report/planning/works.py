@@ -90,7 +90,7 @@ def _whole(account: Account) -> list[str]:
     if left:
         said.append(f"nobody says how much the {left} of {_without_seconds(others)}, work")
     if (used := design.held(question)) < there:
-        said.append(f"{there - used} of {there} are not used")
+        said.append(f"{there - used} of {there} {'is' if there - used == 1 else 'are'} not used")
     return [escape("; ".join(said))] if said else []
 
 

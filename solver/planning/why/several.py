@@ -33,7 +33,14 @@ class Demand:
 
 
 def several(problem: Problem, workload: Workload, question: Question, searched: Callable[[Question], Searched]) -> Finding | None:
-    """Demands without which there is a design, and with any one of them there is none; None where not even that was found."""
+    """Demands without which there is a design, and with any one of them there is none; None where not even that was found.
+
+    What else is asked was loosened one by one before, but for counts: where one of these is enough, it is the reason by itself.
+    """
+    counts = islice(_counts(problem, workload, question), MOST)
+    if alone := [each for each in counts if _has_some(question, [each], searched)]:
+        told = f"impossible: {alone[0].told}, with which nothing keeps to all else that is asked"
+        return error("PW601", "", told, alone[0].span, help=", or ".join(each.help for each in alone))
     left = list(islice(_demands(problem, workload, question), MOST + 1))
     if len(left) > MOST or not _has_some(question, left, searched):
         return None

@@ -246,6 +246,23 @@ def test_one_accelerator_is_one(tmp_path: Path) -> None:
     assert "`c` has 1 accelerator, and" in found.message
 
 
+def test_a_count_that_rules_everything_out_by_itself_is_the_reason(tmp_path: Path) -> None:
+    """More time and sharing would do together, too."""
+    text = """\
+cluster: 1x8xH100
+components:
+  a: {accelerators: 8, seconds: {4: 100, 8: 100}}
+  b: {accelerators: 1-8, seconds: {4: 30, 8: 100}, scaling: table, disjoint_from: a}
+plan: {workflow: a -> b, budget: {seconds: 150, accelerators: 8}}
+"""
+    (tmp_path / "plan.yaml").write_text(text)
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert found.message == "impossible: `a` has 8 accelerators, with which nothing keeps to all else that is asked"
+    assert found.help == "leave more counts of `a` open" and found.span is not None and found.span.line == 3
+    (tmp_path / "plan.yaml").write_text(text.replace("accelerators: 8, seconds: {4", "seconds: {4"))
+    assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
+
+
 def test_more_than_two_are_listed_once_each(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(THREE)
     (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
