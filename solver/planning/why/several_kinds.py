@@ -52,12 +52,18 @@ def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
         if component.name in question.options and component.runs is not None and problem.kind(component) == ACCELERATOR:
             its = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
             models = dict.fromkeys(model_name(node.accelerator_model) for node in its)
-            if len({(node.accelerator_model, node.accelerator_memory) for node in its}) > 1:
+            if len({_kind_of(node, question) for node in its}) > 1:
                 where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
                 message = f"undecided: {where}, and no plan has that"
                 help_text = "give it ranks of one kind, or no ranks"
                 return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
     return None
+
+
+def _kind_of(node: Node, question: Question) -> int | None:
+    """The kind of a node's accelerators, which may be of several models; None where no component may be planned on them."""
+    its = node.accelerator_model, node.accelerator_memory
+    return next((number for number, kind in enumerate(question.kinds) if kind.covers(*its)), None)
 
 
 def undecided(helps: Sequence[str]) -> Answer:

@@ -80,6 +80,15 @@ def test_own_ranks_on_several_models_have_a_price(tmp_path: Path) -> None:
     assert account.planned.best.nanoseconds <= 120 * 10**9
 
 
+@pytest.mark.parametrize("more", ["", "+1x4x910B", "+1x4x910B+1x2xH200"])
+def test_given_ranks_may_be_on_models_that_nothing_tells_apart(more: str, tmp_path: Path) -> None:
+    """Whatever other nodes there are."""
+    parts = "actor: {placement: 0-7, seconds: {8: 50}, phase: train}\nrollout: {accelerators: 1-8, seconds: {8: 50}, phase: generate, within: actor}"
+    answer = solved(tmp_path, parts, BOTH + more)
+    assert answer.planned is not None and answer.planned.proved
+    assert answer.planned.best.nanoseconds == 100 * 10**9
+
+
 SPREAD = [
     "actor: {accelerators: 3, accelerator: H100, seconds: {3: 50}}\nrollout: {accelerators: 3, accelerator: A100, seconds: {3: 50}}\naux: {accelerators: 2}",
     "actor: {accelerators: 6, seconds: {8: 50}, phase: train}\nrollout: {accelerators: 1-8, accelerator: H100, seconds: {3: 50}, phase: generate}",
