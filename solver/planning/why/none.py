@@ -33,7 +33,8 @@ ENOUGH = 64
 def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried) -> Answer:
     """The answer to a question for which a search proved that it has no design. By `tried` it is known which changes help."""
     alike = of_one_kind(problem, question)
-    wider = asked(alike, replace(workload, heeds_estimates=False)) if alike is not None else question
+    loose = workload if alike is None else replace(workload, heeds_estimates=False)
+    wider = asked(alike, loose) if alike is not None else question
     reasons = in_no_way(problem, question, alike, wider)
     if not reasons and (both := contradicted(problem)):
         reasons = [both]
@@ -41,7 +42,8 @@ def why_none(problem: Problem, workload: Workload, question: Question, model: Co
         changes = list(_changes(problem, workload, question, model, seed, tried)) or list(_of_model(workload, question, model, seed))
         if alike is not None and not _has_none(search(wider, model, EACH, seed)):
             return undecided([each.help for each in changes if each.help])
-        more = None if changes else several(problem, workload, question, lambda eased: search(eased, model, EACH, seed))
+        # What is no reason where components may be on several kinds at once is no reason.
+        more = None if changes else several(alike or problem, loose, wider, lambda eased: search(eased, model, EACH, seed))
         reasons = [more or _told(changes)]
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
 

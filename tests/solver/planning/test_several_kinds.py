@@ -106,6 +106,18 @@ def test_what_may_be_on_several_kinds_is_never_called_impossible(parts: str, tmp
     assert problem is not None and not list(at_sight(problem))
 
 
+def test_a_count_that_no_kind_has_alone_is_no_reason(tmp_path: Path) -> None:
+    """Five of `c` could be on both kinds at once; two of `b` are not the five of `a`, wherever they are."""
+    parts = (
+        "a: {seconds: {3: 49}, accelerators: 5}\n"
+        "b: {seconds: [{accelerators: 4, seconds: 67, accelerator: A100}], accelerators: 2, parallel: {tp: [2, 4]}, colocate_with: a}\n"
+        "c: {seconds: {3: 35, 5: 21}, scaling: table, accelerators: 5}"
+    )
+    answer = pw.solve(written(tmp_path, parts, plan="{workflow: a -> b -> c}"), sandbox=False)
+    (finding,) = answer.findings
+    assert answer.verdict == IMPOSSIBLE and "`a`" in finding.message and "`c`" not in finding.message + finding.help
+
+
 def test_what_is_impossible_on_any_kinds_is_impossible(tmp_path: Path) -> None:
     parts = (
         "actor: {accelerators: 6, seconds: {8: 50}, memory: 90GiB, phase: train}\n"
