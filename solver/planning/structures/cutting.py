@@ -33,13 +33,14 @@ def good_cut(question: Question, model: CostModel, users: Sets, times: Sequence[
     return _as_listed(question, apart, min(found)[1]) if found else None
 
 
-def _as_listed(question: Question, apart: set[tuple[int, int]], segments: Segments) -> Segments:
-    """The same with no two parts that could be one, and of those that need not wait the one with the first task first."""
+def _as_listed(question: Question, apart: set[tuple[int, int]], segments: Segments) -> Segments | None:
+    """The same with no two parts that could be one, and of those that need not wait the one with the first task first; None where some wait for each other."""
     parts = [[task for task, its in enumerate(segments) if its == part] for part in range(max(segments, default=-1) + 1)]
     while joined := next(_joined(question, apart, parts), None):
         parts = joined
     ordered = _ordered(question, [sum(1 << task for task in its) for its in parts], range(len(segments)))
-    assert ordered is not None
+    if ordered is None:
+        return None
     return tuple(next(number for number, its in enumerate(ordered) if task in its) for task in range(len(segments)))
 
 
