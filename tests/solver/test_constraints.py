@@ -36,6 +36,7 @@ CONSTRAINTS: dict[str, dict[str, tuple[str, ...]]] = {
     "a subset": {"PW212": ("given outside given", "within two given")},
     "one after the other": {"PW213": ("in order", "in order, beside given in pieces")},
     "contiguous ranks": {"PW205": ("given in pieces, contiguous", "range in one rack")},
+    "whole processes of another where both are": {"PW217": ("in step, within", "in step, around", "in step, beside given")},
     "stride": {"PW206": ("strided", "strided range over racks")},
     "processes in the order of nodes": {"PW210": ("pinned, nodes in order", "on nodes, pinned in order")},
     "node groups": {"PW301": ("node group", "given in the wrong group")},
