@@ -33,6 +33,7 @@ class Searched:
     proved : is what was found proved to be the best, and in this order?
     structures : how many structures can have a design at all, and of how many the counts were searched.
     spent : deterministic seconds.
+    first_proved : is the first of it proved to be the best, whatever the order of the others? Without any: is there no design at all?
     stopped : why the search ended before it was decided; None if it came to its end or to its limit.
     """
 
@@ -42,6 +43,7 @@ class Searched:
     structures: tuple[int, int] = (0, 0)
     spent: float = 0.0
     stopped: Stopped | None = None
+    first_proved: bool = False
 
     @property
     def best(self) -> Found | None:

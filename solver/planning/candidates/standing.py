@@ -66,11 +66,12 @@ class Standing:
                 self.found(each, each.best[1])
         found = tuple(self.best[: self.count])
         bar = found[-1].price if len(found) == self.count else None
-        unproved = [each.floor[0] for each in self.open if not each.proved and (bar is None or each.floor < bar)]
-        others = (each for each in (self.unseen, self.passed) if each is not None)
-        unproved += [each[0] for each in others if bar is None or max(each, self.least) < bar]
+        floors = [each.floor for each in self.open if not each.proved]
+        floors += [max(each, self.least) for each in (self.unseen, self.passed) if each is not None]
+        unproved = [floor[0] for floor in floors if bar is None or floor < bar]
+        first_proved = all(found and floor >= found[0].price for floor in floors)
         why = stopped if unproved else None
         counted = (sum(each.possible for each in self.open), sum(each.searched for each in self.open))
         bound = min([*unproved, *(each.price[0] for each in found[:1])], default=None)
         bound = None if bound is None else max(bound, self.least[0])
-        return Searched(found, bound, not unproved, counted, spent, why)
+        return Searched(found, bound, not unproved, counted, spent, why, first_proved)

@@ -96,7 +96,7 @@ class Rounds:
         """Can there be anything better than the best, and may it still be looked for?"""
         first = self.searched.best
         if first is None or (self.best is not None and (first.price >= self.best.price or not self.traffic.costs)):
-            self.closed = self.searched.proved
+            self.closed = self.searched.first_proved
             return False
         if self.ended or (was_heard() and self.best is not None):
             return False

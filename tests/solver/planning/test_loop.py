@@ -19,6 +19,7 @@ from placewright.models.planning.workload import ACCELERATORS, After, Budget, Ti
 from placewright.models.problem import Problem
 from placewright.report.planning.words import proved
 from placewright.solver.planning import options as every_option
+from placewright.solver.planning import search as searching
 from placewright.solver.planning.asked import asked
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
@@ -173,6 +174,15 @@ def test_what_may_have_a_placement_and_costs_as_much_first_leaves_open_what_come
     assert found.ties_open
     assert proved(found) == "proved the fewest, though a quicker plan on as many may exist"
     assert proved(sure) == "proved the best"
+
+
+def test_the_best_of_very_many_leaves_nothing_open_where_it_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which are the next best is not known then; that none is better is."""
+    monkeypatch.setattr(searching, "MOST", 0)
+    for workload in (Workload(()), Workload((), aim=ACCELERATORS, budget=Budget(nanoseconds=300 * SECOND))):
+        found = planned(PAIR, workload)[1]
+        assert found.proved and not found.ties_open
+    assert proved(found) == "proved the best"
 
 
 def test_a_proof_rules_out_all_that_it_shows() -> None:
