@@ -73,32 +73,30 @@ def must_hold(asked: Question, name: str, searched: Searched) -> None:
     assert price(asked, model, searched.best.design) == searched.best.price
 
 
-def seconds(asked: Question, name: str) -> float:
-    """Seconds of the processor."""
-    began = time.process_time()
-    must_hold(asked, name, search(asked, cost_model(name)))
-    return time.process_time() - began
+def spent(asked: Question, name: str) -> float:
+    """The deterministic seconds in which the best is proved: the same on any machine, about those of a fast one."""
+    searched = search(asked, cost_model(name))
+    must_hold(asked, name, searched)
+    return searched.spent
 
 
-@pytest.mark.parametrize(("accelerators", "most"), [(8, 0.1), (64, 0.3), (256, 1.0), (1024, 3.0)])
+@pytest.mark.parametrize("accelerators", [8, 64, 256, 1024])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_three_components_are_proved_at_once(accelerators: int, most: float, seed: int) -> None:
-    """`most` has room for a machine that is ten times slower."""
-    assert seconds(branched(3, accelerators, seed), "stream") < most
+def test_three_components_are_proved_at_once(accelerators: int, seed: int) -> None:
+    assert spent(branched(3, accelerators, seed), "stream") < 0.02
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_five_models_on_1024_accelerators_are_proved_within_3_seconds(seed: int) -> None:
-    assert seconds(hybrid(5, 1024, seed), "stages") < 3.0
-    assert seconds(branched(5, 1024, seed), "stream") < 3.0
+def test_five_models_on_1024_accelerators_are_proved_soon(seed: int) -> None:
+    assert spent(hybrid(5, 1024, seed), "stages") < 0.5
+    assert spent(branched(5, 1024, seed), "stream") < 0.5
 
 
-@pytest.mark.parametrize(("models", "most"), [(7, 5.0), (8, 30.0)])
+@pytest.mark.parametrize("models", [7, 8])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_components_that_nothing_relates_are_proved_soon(models: int, most: float, seed: int) -> None:
+def test_components_that_nothing_relates_are_proved_soon(models: int, seed: int) -> None:
     """Every count is open, and who waits for whom: with thousands of arrangements, of which few are ever cut."""
-    asked = replace(branched(models, 8, seed), edges=())
-    assert seconds(asked, "stream") < most
+    assert spent(replace(branched(models, 8, seed), edges=()), "stream") < 1.0
 
 
 def test_models_that_scale_badly_are_told_apart() -> None:
