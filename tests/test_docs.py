@@ -37,7 +37,7 @@ def test_the_output_is_real(page: Path, number: int, request: pytest.FixtureRequ
     else:
         assert name == "placewright"
         arguments = [sys.executable, "-c", PLACEWRIGHT, *rest]
-        done = subprocess.run(arguments, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=110)
+        done = subprocess.run(arguments, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280)
         real = "\n".join(line.rstrip() for line in (done.stdout + done.stderr).strip("\n").splitlines()) + "\n"
     same = same_every_time(real, False) == same_every_time(output, False)
     if request.config.getoption("--update") and not same:

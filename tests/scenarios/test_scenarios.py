@@ -30,7 +30,7 @@ def test_scenario(
 
     def play(arguments: list[str]) -> Outcome:
         if arguments[0] == "launch":  # in a process of its own: this one may be connected to a Ray cluster of other tests
-            done = subprocess.run([sys.executable, "-c", PLACEWRIGHT, *arguments], capture_output=True, text=True, timeout=100)
+            done = subprocess.run([sys.executable, "-c", PLACEWRIGHT, *arguments], capture_output=True, text=True, timeout=280)
             return Outcome(done.returncode, done.stdout, done.stderr)
         code = run(arguments)
         captured = capsys.readouterr()
