@@ -13,8 +13,6 @@ FEW = 16
 """Accelerators up to which no solver is started, however long dividing takes."""
 PARTS = 2_000
 """Parts of a structure that are looked at before a solver is asked."""
-SPENT = 0.001
-"""Deterministic seconds that one part counts for."""
 PORTION = 100
 """Parts of a structure that are looked at before it is asked again which structure can be best."""
 HURRIED = 8
@@ -35,7 +33,7 @@ class Dividing:
         heapify(waiting)
         while waiting:
             *_, one = heappop(waiting)
-            left = int(self._progress.left / SPENT)
+            left = int(self._progress.left / self._progress.part)
             if one.proved or not standing.can_be_better(one):
                 one.proved = True
             elif left > 0 and (one.parts < PARTS or not self._asks):
@@ -50,6 +48,6 @@ class Dividing:
         """So many parts of one structure."""
         self._progress.heed()
         best = one.best
-        self._progress.spent += SPENT * one.look(self._standing.below(one), parts)
+        self._progress.spent += self._progress.part * one.look(self._standing.below(one), parts)
         if one.best is not None and one.best is not best:
             self._standing.found(one, one.best[1])

@@ -11,7 +11,6 @@ from ..structures.cutting import good_cut
 from ..structures.every import Arrangement, Sets, arrangement
 from ..structures.structure import Structure
 from .candidate import Candidate
-from .dividing import SPENT
 from .neighbours import neighbours
 from .progress import Progress
 from .sight import Sight
@@ -150,7 +149,7 @@ class Improving:
             if one is not None:
                 self._standing.open.append(one)
                 for parts in (1, PARTS):
-                    self._progress.spent += SPENT * one.look(None, parts)
+                    self._progress.spent += self._progress.part * one.look(None, parts)
                 self._progress.spent += LISTED * sum(map(len, one.sizing.choices))
                 if one.best is not None:
                     self._standing.found(one, one.best[1])

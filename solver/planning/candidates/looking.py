@@ -8,7 +8,7 @@ from typing import Iterator, Sequence
 from ..costs.cost_model import CostModel
 from ..searched import Price
 from ..structures.every import Arrangement
-from .dividing import PORTION, SPENT, Dividing
+from .dividing import PORTION, Dividing
 from .progress import Progress
 from .sight import Sight
 from .standing import Standing
@@ -71,6 +71,6 @@ class Looking:
                 continue
             standing.unseen = floor  # there is time left: all arrangements are known
             self._progress.heed()
-            self._progress.spent += SPENT * one.look(standing.bar, PORTION)
+            self._progress.spent += self._progress.part * one.look(standing.bar, PORTION)
             if one.possible:
                 heappush(open_, (one.floor, one.number, one))

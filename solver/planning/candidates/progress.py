@@ -10,6 +10,14 @@ from ....models.planning.workload import SECONDS
 from ..counting import NOW_AND_THEN, Counting, OnCounting
 from .standing import Standing
 
+PART, OPTION, MOST = 0.0001, 0.000001, 0.001
+"""Deterministic seconds that a part counts for, and more for each option of a component; and never more than that."""
+
+
+def part_of(question: Question) -> float:
+    """Deterministic seconds that a part of a structure counts for, whose counts are divided: the more options, the longer it takes."""
+    return min(MOST, PART + OPTION * sum(map(len, question.options.values())))
+
 
 class Progress:
     """The time of a search.
@@ -17,11 +25,13 @@ class Progress:
     Attributes
     ----------
     limit, spent : deterministic seconds.
+    part : deterministic seconds that a part of a structure counts for.
     """
 
     def __init__(self, question: Question, limit: float, interrupt: Callable[[], None], counting: OnCounting) -> None:
         """`interrupt` raises KeyboardInterrupt where there was a Ctrl-C."""
         self.limit, self.spent = limit, 0.0
+        self.part = part_of(question)
         self._question, self._interrupt, self._counting = question, interrupt, counting
         self._began = self._told = monotonic()
         self._standing: Standing | None = None

@@ -13,7 +13,7 @@ from ..relaxed.keeping import Keeping
 from ..relaxed.least import least
 from ..searched import Price
 from ..structures.every import Arrangement, Sets
-from .dividing import PORTION, SPENT, Dividing
+from .dividing import PORTION, Dividing
 from .improving import Improving
 from .progress import Progress
 from .sight import Sight
@@ -131,7 +131,7 @@ class Pruning:
         for one in self._sight.uncut([arrangement]):
             if self._is_low(one.floor):
                 self._progress.heed()
-                self._progress.spent += SPENT * one.look(self._bar, PORTION)
+                self._progress.spent += self._progress.part * one.look(self._bar, PORTION)
             if one.possible and self._is_low(one.floor):
                 self._improving.of(arrangement)
                 if self._is_low(one.floor):

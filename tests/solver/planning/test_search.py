@@ -10,9 +10,13 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from placewright.models.dialects.load import read
 from placewright.models.parallel import Parallel
+from placewright.models.planning.measured import SECOND
 from placewright.models.planning.question import Edge, Kind, Option, Question, Task
 from placewright.models.planning.workload import PHASES
+from placewright.models.text.source import Source
+from placewright.solver.planning.asked import asked as as_question
 from placewright.solver.planning.candidates import dividing, looking, sight
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
@@ -72,6 +76,17 @@ def must_hold(asked: Question, name: str, searched: Searched) -> None:
     assert price(asked, model, searched.best.design) == searched.best.price
 
 
+IN_A_CIRCLE = """\
+cluster: 2x8xH100
+components:
+  env: {phase: generate, processes: 4-16, accelerators_per_process: 1, seconds: {4: 60, 8: 33}, memory: 10GiB}
+  rollout: {phase: generate, seconds: {8: 60}, memory: 60GiB, offloaded: 60GiB}
+  actor: {phase: train, seconds: {8: 70}, memory: 50GiB, offloaded: 2GiB}
+  critic: {phase: infer, seconds: {8: 20}, memory: 40GiB, offloaded: 2GiB, within: actor}
+plan: {workflow: [env -> rollout, rollout -> env, rollout -> actor, actor => critic], batches: 8}
+"""
+
+
 def spent(asked: Question, name: str) -> float:
     """The deterministic seconds in which the best is proved: the same on any machine, about those of a fast one."""
     searched = search(asked, cost_model(name))
@@ -96,6 +111,16 @@ def test_five_models_on_1024_accelerators_are_proved_soon(seed: int) -> None:
 def test_components_that_nothing_relates_are_proved_soon(models: int, seed: int) -> None:
     """Every count is open, and who waits for whom: with thousands of arrangements, of which few are ever cut."""
     assert spent(replace(branched(models, 8, seed), edges=()), "stream") < 1.0
+
+
+def test_small_questions_are_divided_for_as_long_as_there_is_time() -> None:
+    """A part of them is soon looked at, and counts for little: two in a circle, one inside another, on 16 accelerators."""
+    asked_for = read(Source("job.yaml", IN_A_CIRCLE), None, "native", "start").to_solve.problem
+    assert asked_for is not None and asked_for.job.workload is not None
+    its = as_question(asked_for, asked_for.job.workload)
+    searched = search(its, cost_model("stream"), limit=10.0)
+    must_hold(its, "stream", searched)
+    assert searched.best is not None and round(searched.best.price[0] / SECOND, 1) == 112.3
 
 
 def test_models_that_scale_badly_are_told_apart() -> None:

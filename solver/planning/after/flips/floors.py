@@ -8,7 +8,7 @@ from typing import Mapping
 
 from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
-from ...candidates.dividing import SPENT as PART
+from ...candidates.progress import part_of
 from ...candidates.sight import LOOK
 from ...costs.cost_model import CostModel
 from ...sizes.branching import Branching
@@ -30,10 +30,10 @@ def floors(question: Question, model: CostModel) -> tuple[Mapping[Structure, int
     every = list(islice(structures(plain, model), MOST + 1))
     if not FEW < len(every) <= MOST:
         return {}, 0.0
-    ways, spent = Choices(plain, model.divisor(plain)), 0.0
+    ways, spent, part = Choices(plain, model.divisor(plain)), 0.0, part_of(plain)
     found: dict[Structure, int | None] = {}
     for structure in every:
         branching = Branching(Sizing(plain, model, structure, ways, 0))
-        spent += LOOK + PART * branching.parts
+        spent += LOOK + part * branching.parts
         found[structure] = branching.floor[0] if branching.floor is not None else None
     return found, spent
