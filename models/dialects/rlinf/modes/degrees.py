@@ -70,6 +70,13 @@ def inferred(settings: Settings, role: str) -> Degrees:
     return Degrees(tp, pp, its.cp)
 
 
+def inferred_otherwise(settings: Settings, role: str) -> tuple[Parallel, Parallel] | None:
+    """(degrees of inference by itself, those of what trains); None where they are the same, or not known, or not Megatron's."""
+    own, its = inferred(settings, role).parallel, trained(settings, role).parallel
+    otherwise = own and its and own != its and settings.word(f"{role}.training_backend", RULE) == "megatron"
+    return (own, its) if own and its and otherwise else None
+
+
 def sections_of_inference(parts: Parts) -> list[str]:
     """The sections that the tp of the placed inference components is read from, besides those of the actor."""
     found = []

@@ -12,7 +12,7 @@ from ....component import Parallel
 from ....planning.way import Shape, Way
 from ..planning.profiled import KEY
 from . import handing_on
-from .degrees import INFERENCE, Degrees, inferred, sections_of_inference, trained
+from .degrees import INFERENCE, Degrees, inferred_otherwise, sections_of_inference
 from .inference import CODE, lacking, unset
 from .parts import Parts
 from .pipeline import refused
@@ -75,9 +75,8 @@ def _shapes(parts: Parts, names: Iterable[str], together: bool) -> dict[str, Sha
     """Of components that compute with Megatron in other degrees by themselves than those of what trains, which does their work if `together`."""
     found: dict[str, Shape] = {}
     for name in names:
-        role = INFERENCE[name]
-        own, its = inferred(parts.settings, role).parallel, trained(parts.settings, role).parallel
-        if own and its and own != its and parts.settings.word(f"{role}.training_backend", PLANS) == "megatron":
+        if degrees := inferred_otherwise(parts.settings, INFERENCE[name]):
+            own, its = degrees
             found[name] = Shape(parallel=its if together else own)
     return found
 

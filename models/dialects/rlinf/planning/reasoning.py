@@ -14,7 +14,7 @@ from ....placements.assignment import Assignment
 from ....planning.measured import TABLE, Measured
 from ....planning.workload import Timed
 from ..capabilities import INFERENCE as ROLES
-from ..modes.degrees import generating, inferred, trained
+from ..modes.degrees import generating, inferred, inferred_otherwise, trained
 from .profile import Profile
 from .tables import Batch, Table, generated
 from .tables import trained as trained_on
@@ -49,10 +49,8 @@ def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Compone
             continue
         table = trained_on(cost.nanoseconds, measured, replica, total, batch)
         role = ROLES.get(name)
-        own, its = (inferred(settings, role).parallel, trained(settings, role).parallel) if role else (None, None)
-        if (
-            own and its and own != its and settings.word(f"{role}.training_backend", CODE) == "megatron"
-        ):  # those of what trains hold where that does its work
+        if role and (degrees := inferred_otherwise(settings, role)):
+            own, its = degrees  # those of what trains hold where that does its work
             others = trained_on(cost.nanoseconds, measured, its.replica, total, batch)
             found[name] = Timed((*_measured(table, own), *_measured(others, its)), TABLE)
         else:
