@@ -6,14 +6,14 @@ import re
 
 from .commands import Case, Command, Compute, Count, For, Function, Group, If, List, While
 from .cursor import Unreadable
-from .parser import Parser
 from .parts import Word
+from .reserved import Reserved
 
 _FUNCTION = re.compile(r"([^\s;&|<>()$`\"'\\={}\[\]]+)[ \t]*\([ \t]*\)")
 _NAMED = re.compile(r"function[ \t]+([^\s;&|<>()$`\"'\\]+)[ \t]*(?:\([ \t]*\))?")
 
 
-def compound(parser: Parser) -> Command | None:
+def compound(parser: Reserved) -> Command | None:
     """The command that holds others and begins here; None if none does."""
     start, text = parser.position, parser.text
     if parser.reserved("if"):
@@ -50,7 +50,7 @@ def compound(parser: Parser) -> Command | None:
     return None
 
 
-def _if(parser: Parser, start: int) -> If:
+def _if(parser: Reserved, start: int) -> If:
     branches: list[tuple[List, List]] = []
     otherwise: List | None = None
     while True:
@@ -65,7 +65,7 @@ def _if(parser: Parser, start: int) -> If:
         return If(tuple(branches), otherwise, (start, parser.position))
 
 
-def _for(parser: Parser, start: int) -> For | Count:
+def _for(parser: Reserved, start: int) -> For | Count:
     parser.blanks()
     if parser.at("((") and (end := parser.arithmetic_end(parser.position + 2)) is not None:
         parser.position += 2
@@ -87,7 +87,7 @@ def _for(parser: Parser, start: int) -> For | Count:
     return For(name, None if words is None else tuple(words), body, (start, parser.position))
 
 
-def _body(parser: Parser, start: int) -> List:
+def _body(parser: Reserved, start: int) -> List:
     parser.blanks()
     parser.take(";")
     parser.newlines()
@@ -101,7 +101,7 @@ def _body(parser: Parser, start: int) -> List:
     return body
 
 
-def _case(parser: Parser, start: int) -> Case:
+def _case(parser: Reserved, start: int) -> Case:
     parser.blanks()
     word = parser.word()
     parser.expect("in", (start, start + 4))
@@ -125,12 +125,12 @@ def _case(parser: Parser, start: int) -> Case:
         arms.append((tuple(patterns), body, end))
 
 
-def _expression(parser: Parser, end: int) -> Word:
+def _expression(parser: Reserved, end: int) -> Word:
     start = parser.position
     return Word(parser.until(end), (start, end))
 
 
-def _split(parser: Parser, end: int) -> list[Word]:
+def _split(parser: Reserved, end: int) -> list[Word]:
     """The three expressions of `for ((a; b; c))`."""
     found = []
     for _ in range(2):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .cursor import MAX_WORDS, Cursor, Unreadable
+from .closed import Closed
+from .cursor import MAX_WORDS, Unreadable
 from .parts import Arithmetic, Literal, Parameter, Part, Substitution, Tilde, Word
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -13,11 +14,9 @@ _ENDS = " \t\n;&|<>()"
 _OPERATORS = (":-", ":=", ":?", ":+", "##", "%%", "//", "/#", "/%", "^^", ",,", "-", "=", "?", "+", "#", "%", "/", "^", ",", ":", "@")
 _PATTERNS = ("#", "##", "%", "%%", "/", "//", "/#", "/%", "^", "^^", ",", ",,")
 _TILDE = re.compile(r"~[+-]?(?=[/:\s;&|<>()}]|\Z)")  # `~name` is left: Hydra writes `~key`, and few scripts name a user
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
-_CODE = re.compile(r"x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})")
 
 
-class Words(Cursor):
+class Words(Closed):
     """Reads words from where it is."""
 
     def word(self, ends: str = _ENDS, assigned: bool = False) -> Word:
@@ -49,7 +48,7 @@ class Words(Cursor):
                 self.position += 2
                 parts.append(Literal(self.text[start + 1], (start, self.position), quoted=True, exact=False))
         elif letter == "'":
-            end = self._find("'", start + 1, "a single quote is not closed")
+            end = self.find("'", start + 1, "a single quote is not closed")
             parts.append(Literal(self.text[start + 1 : end], (start + 1, end), quoted=True))
             self.position = end + 1
         elif letter == '"' or self.at('$"'):
@@ -57,7 +56,7 @@ class Words(Cursor):
             inner = self.double_quoted('"', start)
             parts += inner or [Literal("", (start, self.position), quoted=True)]
         elif self.at("$'"):
-            parts.append(self._ansi())
+            parts.append(self.ansi())
         elif letter in "$`":
             self.expansion(parts, False)
         else:
@@ -121,7 +120,7 @@ class Words(Cursor):
             self.position += 2
             parts.append(self._braced(start, quoted))
         elif self.at("$["):
-            self.position = self._find("]", start, "`$[` is not closed") + 1
+            self.position = self.find("]", start, "`$[` is not closed") + 1
             parts.append(Substitution((start, self.position), quoted))
         elif found := NAME.match(self.text, start + 1):
             self.position = found.end()
@@ -221,24 +220,6 @@ class Words(Cursor):
                 self.position = stop
         return tuple(parts)
 
-    def arithmetic_end(self, start: int) -> int | None:
-        """Where the `))` is that closes an arithmetic expression; None where it is a command in two parentheses."""
-        depth, position = 0, start
-        while position < len(self.text):
-            letter = self.text[position]
-            if letter == "(":
-                depth += 1
-            elif letter == ")":
-                if not depth:
-                    return position if self.text.startswith("))", position) else None
-                depth -= 1
-            elif letter == "\\":
-                position += 1
-            elif letter == "'":
-                return None
-            position += 1
-        return None
-
     def _substitution(self, parts: list[Part], start: int, opening: int, quoted: bool) -> None:
         """A command in parentheses: its end is looked for, with quotes and comments minded."""
         depth, position, text = 1, start + opening, self.text
@@ -249,7 +230,7 @@ class Words(Cursor):
             if letter == "\\":
                 position += 1
             elif letter == "'":
-                position = self._find("'", position + 1, "a single quote is not closed")
+                position = self.find("'", position + 1, "a single quote is not closed")
             elif letter == '"':
                 inner = Words(text, position + 1, self.depth)
                 inner.deeper()
@@ -263,32 +244,3 @@ class Words(Cursor):
             position += 1
         self.position = position
         parts.append(Substitution((start, position), quoted))
-
-    def _ansi(self) -> Literal:
-        """`$'...'`, with the escapes of C."""
-        start, text, position = self.position, "", self.position + 2
-        while True:
-            letter = self.text[position : position + 1]
-            if not letter:
-                raise Unreadable("`$'` is not closed", start)
-            position += 1
-            if letter == "'":
-                break
-            if letter == "\\":
-                following = self.text[position : position + 1]
-                if code := _CODE.match(self.text, position):
-                    number = int(code[4], 8) if code[4] else int(code[1] or code[2] or code[3], 16)
-                    text, position = text + (chr(number) if number < 0x110000 else ""), code.end()
-                    continue
-                text += _ESCAPES.get(following, following if following in "\\'\"?" else "\\" + following)
-                position += 1
-            else:
-                text += letter
-        self.position = position
-        return Literal(text, (start, position), quoted=True, exact=False)
-
-    def _find(self, letter: str, start: int, problem: str) -> int:
-        end = self.text.find(letter, start)
-        if end < 0:
-            raise Unreadable(problem, start - 1)
-        return end
