@@ -6,38 +6,28 @@ import os
 import uuid
 import warnings
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import Any, Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any, Callable, Collection, Mapping, Sequence
 
-from ...models.machines.node_group import CLUSTER_LABEL, NodeGroup
 from ...models.placements.plan import Plan
-from ..failure import LaunchFailed, failed
+from ..failure import failed
 from ..port.connection import Connection, must_be_unconnected
+from ..port.node import RayNode
 from ..port.on_ray import NAMESPACE, RayPort
 from ..port.port import Port
 from ..port.ray_compat import connected_address, need_ray
-from ..refusal import refused
 from ..reserving.reservation import WAIT_LIMIT, Reservation
 from ..reserving.wanted import wanted_of
-from ..shield import shielded
 from ..simulated.simulate import SimulatedCluster
 from ..simulated.simulated_cluster import simulated_machines
-from ..watching.audit import agreed
-from ..watching.audit_row import AuditRow
-from ..watching.monitor import Monitor
-from ..workers.gang import Gang
 from ..workers.group import WorkerGroup
 from ..workers.travelling import send_code
-from ..workers.trust import untrusted
-from ..world.interpreters import check_interpreters
 from ..world.inventory import inventory
-from ..world.matching import Match, used_nodes
-from .described import described
+from ..world.matching import Match
+from .described import understood
+from .held import Held, Started
 from .known import NOTHING, Known, Said, opened
 from .machines import found, nodes_asked, with_groups
-from .node_info import NodeInfo, node_info
-from .outstanding import Outstanding
 
 ADDRESS = "RAY_ADDRESS"
 """Ray's own variable: the HOST:PORT of the cluster of programs that name none."""
@@ -45,17 +35,7 @@ RELEASES = 2
 """How often the nodes are given back, should the first time fail."""
 
 
-@dataclass(frozen=True)
-class Started:
-    """A group that stands: its workers, where each really is, how it ends, and the calls that its calls are told of."""
-
-    workers: WorkerGroup
-    audit: tuple[AuditRow, ...]
-    end: Callable[[], None]
-    calls: Outstanding = field(default_factory=Outstanding)
-
-
-class Cluster(metaclass=Known):
+class Cluster(Held, metaclass=Known):
     """Nodes of a Ray cluster, held whole from here on until `close` or the end of the `with` block.
 
     Groups that are launched on it may share accelerators, as RLinf's may; other jobs of the Ray cluster see them as taken.
@@ -117,88 +97,13 @@ class Cluster(metaclass=Known):
             self.close()
             raise
 
-    @cached_property
-    def calls(self) -> Outstanding:
-        """The calls of its groups that nobody has waited for."""
-        return Outstanding()
-
-    @property
-    def num_nodes(self) -> int:
-        """How many nodes it has."""
-        return len(self.nodes)
-
-    @property
-    def num_accelerators(self) -> int:
-        """How many accelerators its nodes have."""
-        return self.machines.total()
-
-    @property
-    def accelerator_ranks(self) -> list[list[int]]:
-        """The ranks of the accelerators of each node, counted over all nodes."""
-        found, first = list[list[int]](), 0
-        for node in self.machines.nodes:
-            found.append(list(range(first, first + len(node.accelerators))))
-            first += len(node.accelerators)
-        return found
-
-    @cached_property
-    def description(self) -> str:
-        """The cluster as its workers are told of it; see described.py."""
-        return described(self.machines, self.nodes, self.trusted_env, self.environment)
-
-    def get_node_info(self, node_rank: int) -> NodeInfo:
-        """What there is on a node. Raises ValueError (PW718) for a rank that is none."""
-        self._must_be(node_rank)
-        return node_info(self.machines.nodes[node_rank], self.nodes[node_rank])
-
-    def get_node_ip(self, node_rank: int) -> str:
-        """The address of a node. Raises ValueError (PW718) for a rank that is none."""
-        self._must_be(node_rank)
-        return self.nodes[node_rank].address
-
-    def _must_be(self, node_rank: int) -> None:
-        if not 0 <= node_rank < self.num_nodes:
-            message = f"there is no node {node_rank}: the cluster has {self.num_nodes}"
-            raise refused("PW718", "", message, f"name one of 0 to {self.num_nodes - 1}", node_rank)
-
-    def get_node_group(self, label: str | None = None) -> NodeGroup | None:
-        """The node group with a label, by default that of all nodes; None if there is none."""
-        return self.machines.groups.get(CLUSTER_LABEL if label is None else str(label))
-
-    def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> Started:
-        """Starts the workers of a plan with one component, all or none, and audits them.
-
-        `make` gives the group for a port. Raises LaunchFailed as `launch` does.
-        """
-        distrusted = tuple(untrusted(plan, self.trusted_env))
-        if distrusted:
-            raise LaunchFailed(*distrusted)
-        check_interpreters(self.port, plan, self._matches)
-        group = make(self.port)
-        gang = Gang(self.port, self.reservation, {rank: rank for rank in self._matches}, [group])
-        self._stack.callback(gang.kill)
-        nodes = {rank: self._matches[rank].ray.node_id for rank in used_nodes(plan)}
-        monitor = Monitor(self.port, self.reservation.hold, nodes, [group])
-
-        def look() -> None:
-            monitor.check()
-            self.calls.check()
-
-        group.alarm = look
-        audited = partial(agreed, plan, self._matches)
-        rows = audited(gang.start([os.getcwd()], timeout, settled=audited))
-        return Started(group, rows, gang.kill, self.calls)
-
-    def close(self) -> None:
-        """Ends every group that was launched on it and gives the nodes back. May be called twice."""
-        with shielded():
-            self._stack.close()
+    @staticmethod
+    def _of_worker(description: str) -> Cluster:
+        """The cluster on which this process was launched."""
+        return ClusterOfWorker(description=description)
 
     def __enter__(self) -> Cluster:
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _connected(self, address: str | None, simulate: str | None) -> Port:
         if simulate is not None:
@@ -222,12 +127,34 @@ class Cluster(metaclass=Known):
         send_code()
         return RayPort()
 
-    def must_fit(self, plan: Plan) -> None:
-        """Raises LaunchFailed (PW702) if a node that the plan uses is not here, or has fewer accelerators."""
-        for rank in used_nodes(plan):
-            here = len(self.machines.nodes[rank].accelerators) if rank < self.num_nodes else None
-            wanted = len(plan.cluster.nodes[rank].accelerators)
-            if here is None or wanted > here:
-                has = "is not there" if here is None else f"has {here}"
-                message = f"the plan is for a node {rank} with {wanted} accelerators, and that of this cluster {has}"
-                raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
+
+class ClusterOfWorker(Cluster):
+    """The nodes that the driver's Cluster holds, seen from one of its workers.
+
+    Groups that are launched on it share what the driver holds. They end with the worker that launched them, if not before.
+
+    Raises LaunchFailed (PW702) if one of its nodes is not there any more.
+    """
+
+    def __init__(self, description: str, port: Port | None = None) -> None:
+        self.port = RayPort() if port is None else port
+        self._stack = ExitStack()
+        self.machines, ids, self.trusted_env, self.environment = understood(description)
+        there = self.port.nodes()
+        self.nodes = [_node(there, rank, id) for rank, id in enumerate(ids)]
+        self._matches = {node.rank: Match(node, ray) for node, ray in zip(self.machines.nodes, self.nodes)}
+        self.reservation = Reservation(self.port, "of the driver", [wanted_of(each) for each in self._matches.values()])
+
+    def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> Started:
+        """See Cluster."""
+        if self.reservation.hold is None:
+            self.reservation.hold = self.port.around()
+            send_code()
+        return super().start(plan, make, timeout)
+
+
+def _node(there: Sequence[RayNode], rank: int, id: str) -> RayNode:
+    for node in there:
+        if node.node_id.startswith(id):
+            return node
+    raise failed("PW702", "", f"node {rank} of the cluster is not there any more", "launch everything again", rank)

@@ -19,9 +19,10 @@ from ..workers.inside.elsewhere import refusal
 from ..workers.inside.host import REPORT
 from ..workers.member import Member, members_of
 from .attaching import found
-from .cluster import Cluster, Started
+from .cluster import Cluster
 from .described import VARIABLE
 from .environment import of_the_driver, rlinf_environment
+from .held import Started
 from .results import WorkerGroupFuncResult
 from .where import Where, plan_of
 

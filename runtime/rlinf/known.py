@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any, Callable
 
 from .described import VARIABLE
-
-if TYPE_CHECKING:
-    from .cluster import Cluster
 
 RLINFS = frozenset({"num_nodes", "cluster_cfg", "distributed_log_dir"})
 """The arguments that RLinf's own Cluster has."""
 
 Said = tuple[tuple[Any, ...], dict[str, Any]]
 NOTHING: Said = (), {}
-opened: list[Cluster] = []
+opened: list[Any] = []
 """Those that this process has made and not closed, the last one last."""
 
 
@@ -25,21 +22,21 @@ class Known(type):
     Source of the rule: RLinf, rlinf/scheduler/cluster/cluster.py, where there is one object in a process whatever is said.
     """
 
+    _of_worker: Callable[[str], Any]
+    """The object in a worker, from what the driver's is described as; see described.py."""
+
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         """The object that is known, or another."""
         said = (arguments, named)
-        there = known() if RLINFS.issuperset(named) else None
+        there = cls._known() if RLINFS.issuperset(named) else None
         if there is not None and said in (there.said, NOTHING):
             return there
         made = super().__call__(*arguments, **named)
         made.said = said
         return made
 
-
-def known() -> Cluster | None:
-    """The cluster that this process knows: one that it has made, or the one on which it was launched as a worker."""
-    if not opened and VARIABLE in os.environ:
-        from .of_worker import ClusterOfWorker
-
-        opened.append(ClusterOfWorker(description=os.environ[VARIABLE]))
-    return opened[-1] if opened else None
+    def _known(cls) -> Any:
+        """The object that this process knows: one that it has made, or that on which it was launched as a worker; None if there is none."""
+        if not opened and VARIABLE in os.environ:
+            opened.append(cls._of_worker(os.environ[VARIABLE]))
+        return opened[-1] if opened else None

@@ -11,10 +11,8 @@ from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.node import RayNode
 from placewright.runtime.rlinf import cluster as cluster_module
 from placewright.runtime.rlinf import known as known_module
-from placewright.runtime.rlinf import of_worker as of_worker_module
-from placewright.runtime.rlinf.cluster import Cluster
+from placewright.runtime.rlinf.cluster import Cluster, ClusterOfWorker
 from placewright.runtime.rlinf.described import described, understood
-from placewright.runtime.rlinf.of_worker import ClusterOfWorker
 
 from ..fake import FakePort
 from .machines import Actor, cluster
@@ -86,7 +84,7 @@ def test_a_worker_sees_the_nodes_of_its_cluster_and_their_groups() -> None:
 def test_in_a_worker_it_is_made_once_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     port, machines = cluster(4, 2)
     monkeypatch.setenv("PLACEWRIGHT_CLUSTER", machines.description)
-    monkeypatch.setattr(of_worker_module, "RayPort", lambda: port)
+    monkeypatch.setattr(cluster_module, "RayPort", lambda: port)
     known_module.opened.clear()
     inside = Cluster()
     assert isinstance(inside, ClusterOfWorker)

@@ -11,15 +11,16 @@ import pytest
 SENDS = """\
 import sys
 from ray import cloudpickle
-from placewright.runtime.workers.inside.base import Worker
 from placewright.runtime.workers.travelling import send_code
+
+send_code()  # what is imported later travels too
+from placewright.runtime.workers.inside.base import Worker
 from placewright.runtime.workers.inside.host import embodied
 
 class Actor(Worker):
     def where(self):
         return self.rank, self.visible_accelerators, self.get_master_addr_port()
 
-send_code()
 with open(sys.argv[1], "wb") as file:
     file.write(cloudpickle.dumps((Actor, embodied(Actor))))
 """
