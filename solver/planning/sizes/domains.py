@@ -9,6 +9,7 @@ from typing import Iterable, Mapping, Sequence
 from ....models.planning.workload import SECONDS
 from ..limited import Row
 from .choice import Choice
+from .shared_memory import SharedMemory
 from .sizing import Between, Sizing
 
 Price = tuple[int, int]
@@ -177,7 +178,12 @@ class Narrowing:
         for row, weights in self.weighed:
             if all(left):
                 self._within(left, row.sets, row.most, weights)
-        return all(left)
+        return all(left) and self.memory.narrow(left)
+
+    @cached_property
+    def memory(self) -> SharedMemory:
+        """What fits in memory together."""
+        return SharedMemory(self.sizing)
 
     @cached_property
     def weighed(self) -> list[tuple[Row, dict[int, list[int]]]]:
