@@ -79,6 +79,8 @@ class Planned:
     filled : components of the best design that have no times, and more than was compared since nobody else needs it.
     parts : the questions of all choices of degrees that others follow, of which this had the best answer; none where nothing follows.
     over_nodes : of tensor parallel groups over nodes, which `bound` and `proved` leave out; None where none of these can be better.
+    over_kinds : what no plan with a component on several kinds of accelerators at once costs less than, in ns or accelerators, which `bound`
+        and `proved` leave out; None where none of these can be better.
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     ties_open : may there be one with as much of what is as small as possible, proved, and less of what comes second?
     """
@@ -99,6 +101,7 @@ class Planned:
     parts: tuple[Question, ...] = ()
     over_nodes: OverNodes | None = None
     ties_open: bool = False
+    over_kinds: int | None = None
 
     @property
     def in_part(self) -> bool:

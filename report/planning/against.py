@@ -80,6 +80,15 @@ def over_nodes(account: Account) -> str:
     return f"with tp groups over nodes: {_priced(account, its.best)}{more}\n  {escape(hint)}"
 
 
+def over_kinds(account: Account) -> str:
+    """What plans take at least in which a component is on several kinds of accelerators at once, where these may be better."""
+    planned, least = account.planned, account.planned.over_kinds
+    if least is None:
+        return ""
+    said = f"{seconds(least)} seconds" if planned.question.aim == SECONDS else f"{least} {plural('accelerator', least)}"
+    return f"with a component on several kinds of accelerators at once: at least {said}; such plans are not searched"
+
+
 def own_placement(account: Account) -> str:
     """The file's own placement beside the plan, and whether to keep it."""
     own, planned = account.own, account.planned

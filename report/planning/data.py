@@ -73,6 +73,8 @@ def to_data(account: Account) -> Data:
             "components": list(over.components),
             "plan": _priced(question, over.best) if over.best else None,
         }
+    if (least := planned.over_kinds) is not None:
+        found["over_kinds"] = {"bound": least / SECOND if question.aim == SECONDS else least}
     if planned.filled:
         needs = planned.compared.options
         found["filled"] = {

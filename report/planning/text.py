@@ -6,7 +6,7 @@ from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
 from ...solver.wording import plural
 from ..table import table
-from .against import alternatives, over_nodes, own_placement, sensitivities
+from .against import alternatives, over_kinds, over_nodes, own_placement, sensitivities
 from .assumptions import assumptions
 from .memory import memory
 from .words import amount, in_nodes, proved, resources, seconds, task_name, total
@@ -16,7 +16,14 @@ from .works import works
 def render(account: Account) -> list[str]:
     """The blocks of the account, one after the other; the first says what an iteration takes and what is proved of it."""
     blocks = [_headline(account) + "\n" + _components(account), works(account), memory(account)]
-    blocks += [alternatives(account), over_nodes(account), own_placement(account), sensitivities(account), assumptions(account)]
+    blocks += [
+        alternatives(account),
+        over_nodes(account),
+        over_kinds(account),
+        own_placement(account),
+        sensitivities(account),
+        assumptions(account),
+    ]
     return [block for block in blocks if block]
 
 

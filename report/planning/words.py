@@ -30,12 +30,14 @@ def total(priced: Priced) -> int:
 
 def in_nodes(planned: Planned) -> str:
     """How far a bound goes: ` with each tp group on one node` where other plans may be better; else as far as plans go."""
-    return "" if planned.over_nodes is None else " with each tp group on one node"
+    said = ["each tp group on one node"] if planned.over_nodes is not None else []
+    said += ["each component on one kind of accelerators"] if planned.over_kinds is not None else []
+    return f" with {listed(said)}" if said else ""
 
 
 def proved(planned: Planned) -> str:
     """What is proved of a plan: `proved the best`. The file's own ranks may have groups over nodes themselves."""
-    its_own = planned.is_own and planned.over_nodes is not None
+    its_own = planned.is_own and bool(in_nodes(planned))
     best, rest = "the best", ""
     if planned.ties_open and planned.question.aim == SECONDS:
         best, rest = "the quickest", ", though one as quick on fewer accelerators may exist"

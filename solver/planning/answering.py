@@ -49,6 +49,7 @@ def answering(
         from .plan import TRIED, plan
         from .preferring import preferring
         from .tied import tied
+        from .variants.over_kinds import over_kinds
         from .variants.over_nodes import but_for_groups, over_nodes
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
@@ -65,6 +66,7 @@ def answering(
 
         quietly = planned(silent, but_for_groups(refused), TRIED)
         each = over_nodes(planned(counting, refused), quietly, limit, seed, settle, answer_interrupted)
+        each = over_kinds(each, planned(silent, refused, TRIED), limit, seed, settle, answer_interrupted)
         found = preferring(problem, dividing(tied(each)), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))

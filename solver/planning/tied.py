@@ -99,8 +99,10 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
     unsure = {id(priced) for each, _ in known for priced in each.not_placed}
     proved = bound == planned.price[0]
     ties_open = proved and any(each.ties_open or not each.proved for each, _ in known if each.bound <= bound)
+    wider = [each.over_kinds for each, _ in known if each.over_kinds is not None and each.over_kinds < bound]
     merged = replace(
         planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, parts=questions,
+        over_kinds=min(wider, default=None),
         unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
     )  # fmt: skip
     return replace(best, planned=merged)

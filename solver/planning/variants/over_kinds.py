@@ -1,0 +1,71 @@
+"""A plan has each component on one kind of accelerators where something tells kinds apart: what several kinds at once could save."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable
+
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.planning.planned import Planned
+from ....models.planning.workload import SECONDS, Workload
+from ....models.problem import Problem
+from ...sandbox.interrupts import was_heard
+from ..asked import asked
+from ..costs import cost_model
+from ..search import search
+from ..sizes.settling import Settle
+from ..why.several_kinds import of_one_kind, undecided
+
+Solve = Callable[[Problem], Answer]
+
+
+def over_kinds(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool) -> Solve:
+    """How a problem is planned, with what is known of components on several kinds at once, given how one is planned where none is.
+
+    Nothing is said where none of these plans can be better. Else it is told beside the plan what they take at least: they are not
+    searched. What is impossible with each component on one kind is so altogether only where it is as if all kinds were one, which
+    `quietly` plans. The other options are those of the search for counts (see search.py).
+    """
+
+    def answer(problem: Problem) -> Answer:
+        found, workload = plan(problem), problem.job.workload
+        if workload is None or was_heard():
+            return found
+        if found.planned is not None:
+            least = least_over_kinds(problem, workload, found.planned, limit, seed, settle, answer_interrupted)
+            return found if least is None or was_heard() else replace(found, planned=replace(found.planned, over_kinds=least))
+        question = asked(problem, workload) if found.verdict == IMPOSSIBLE else None
+        alike = of_one_kind(problem, question) if question is not None and question.of_one_kind else None
+        if alike is None or quietly(_loose(alike, workload)).verdict == IMPOSSIBLE:
+            return found
+        return undecided(())
+
+    return answer
+
+
+def least_over_kinds(
+    problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int, settle: Settle | None = None,
+    answer_interrupted: bool = False,
+) -> int | None:  # fmt: skip
+    """What no plan costs less than, with components on several kinds too: ns, or accelerators of all; None where none can be better.
+
+    None too where no time is known of any component on several kinds, since all times name models, each of one kind.
+    """
+    kinds = [kind.model for kind in planned.question.kinds]
+    times = (problem[name].timed for name in planned.question.of_one_kind)
+    if not any(its is None or any(not time.model or kinds.count(time.model) > 1 for time in its.measured) for its in times):
+        return None
+    alike = of_one_kind(problem, planned.question)
+    if alike is None:
+        return None
+    question = asked(alike, replace(workload, heeds_estimates=False))
+    bound = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted).bound
+    if bound is None:
+        return None
+    least = bound + (0 if question.aim == SECONDS else question.held)
+    return least if least < planned.bound else None
+
+
+def _loose(problem: Problem, workload: Workload) -> Problem:
+    """The problem without estimates, which are no demand."""
+    return replace(problem, job=replace(problem.job, workload=replace(workload, heeds_estimates=False)))
