@@ -7,6 +7,7 @@ from typing import Iterator, Sequence
 from ...models.component import SUBSET, TOGETHER
 from ...models.demand import Clause, Demand
 from ...models.problem import AMOUNT, Problem
+from ..replanning.cell_apart import Solve
 from ..rules.amounts.all_placed import AllPlaced
 from .clauses import clauses, merged
 from .conflict import COUNTING, SEARCH, Conflict
@@ -27,14 +28,14 @@ _SHARING = (*TOGETHER, SUBSET)
 """Relations that let components share accelerators: without them more is needed, not less."""
 
 
-def find_conflict(alternatives: Sequence[Problem]) -> Conflict:
+def find_conflict(alternatives: Sequence[Problem], solve: Solve) -> Conflict:
     """Why a question is impossible by every choice of parallel degrees.
 
     The question must be impossible. Each test asks a fresh question without the demands that are left out; a test that is left
     open counts as possible, and then `minimal` is False.
     """
     census = Census(alternatives[0])
-    oracle = Oracle(census)
+    oracle = Oracle(census, solve)
     every = _by_blame(alternatives)
     found, company = _core(every, alternatives, oracle)
     questions = _only(alternatives, [*found, *company])

@@ -7,6 +7,7 @@ from typing import Sequence
 
 from ...models.findings.finding import Finding, error
 from ...models.problem import AMOUNT, Problem
+from ..replanning.cell_apart import Solve
 from ..wording import listed
 from .clauses import with_line
 from .conflict import Conflict
@@ -19,16 +20,16 @@ NO_CHANGE = "no small change was found that helps: loosen several demands, or ad
 """The help where none was found."""
 
 
-def impossible(alternatives: Sequence[Problem]) -> Finding:
+def impossible(alternatives: Sequence[Problem], solve: Solve) -> Finding:
     """The Finding for a problem that was proved impossible, by every choice of parallel degrees, of which these are all.
 
     Its message is a sum that a person can check, where there is one; its notes are the fewest demands that cannot hold together,
     its help are changes, the smallest first, each of which was solved.
     """
     without = [replace(problem, caps=()) for problem in alternatives]
-    if alternatives[0].caps and Oracle(Census(without[0])).judge(without) is Verdict.POSSIBLE:
+    if alternatives[0].caps and Oracle(Census(without[0]), solve).judge(without) is Verdict.POSSIBLE:
         return _limited(alternatives[0])
-    return finding_of(find_conflict(alternatives), len(alternatives))
+    return finding_of(find_conflict(alternatives, solve), len(alternatives))
 
 
 def _limited(problem: Problem) -> Finding:

@@ -14,6 +14,7 @@ from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..check import check
 from ..layout.layout import Layout
+from ..replanning.cell_apart import Solve
 from ..searching.expanding.expand import ExpansionFailed, expand
 from ..searching.greedy import greedy
 from ..searching.refused.not_searched import not_searched
@@ -50,8 +51,8 @@ class Oracle:
     `searched` says whether a search had the last word on any of them, `undecided` whether one was left open.
     """
 
-    def __init__(self, census: Census) -> None:
-        self.census = census
+    def __init__(self, census: Census, solve: Solve) -> None:
+        self.census, self._solve = census, solve
         self._others: list[Census] = []
         self.searched = self.undecided = False
         self._searches = self._written = 0
@@ -108,7 +109,7 @@ class Oracle:
         values = greedy(layout)
         if values is not None:
             try:
-                assignment = expand(layout, values)
+                assignment = expand(layout, values, self._solve)
             except ExpansionFailed:  # a guess that does not fit; the search knows better
                 pass
             else:
@@ -132,7 +133,7 @@ class Oracle:
             variables = compile(problem, minimise=False)
             layout, outcome = variables.layout, run(variables, LIMIT, SEED, presolve)
         if outcome.values is not None:
-            return Verdict.POSSIBLE if _holds(problem, expand(layout, outcome.values)) else Verdict.OPEN
+            return Verdict.POSSIBLE if _holds(problem, expand(layout, outcome.values, self._solve)) else Verdict.OPEN
         if outcome.status is Status.INFEASIBLE and refutable(layout):
             self.searched = True
             return Verdict.REFUTED

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
+from ...models.answer import Answer
 from ...models.component import Component, Parallel
 from ...models.job import Job
 from ...models.locality import TP, Keep
@@ -19,16 +20,17 @@ from ..layout.masks import bits
 from ..layout.pool import Pool
 from .pieces import Piece, pieces
 
+Solve = Callable[[Problem], Answer]
+"""The search of a question, which asks it again of smaller ones; see searching/search.py."""
+
 
 def cell_apart(
-    pool: Pool, cell: Cell, free: Mapping[int, int], asked: Mapping[Bundle, int], held: Mapping[Bundle, Sequence[Piece]]
+    pool: Pool, cell: Cell, free: Mapping[int, int], asked: Mapping[Bundle, int], held: Mapping[Bundle, Sequence[Piece]], solve: Solve
 ) -> dict[Bundle, list[Piece]]:  # fmt: skip
     """The most pieces that can stay beside so many units of each bundle, in what is free.
 
     Every bundle is a component of its own there. Nodes are told apart by the memory of their accelerators, which nobody asks for.
     """
-    from ..searching.search import solve
-
     nodes = tuple(_node(position, node, free.get(node.rank, 0), pool) for position, node in enumerate(cell.nodes))
     rank = {node.rank: position for position, node in enumerate(cell.nodes)}
     components = tuple(_component(bundle, count) for bundle, count in asked.items())

@@ -13,7 +13,7 @@ from ..layout.values import Count, Values
 from ..objectives.moved.kept_groups import Holdings, overlap
 from ..objectives.moved.moves import holdings
 from ..searching.expanding.count_out import ExpansionFailed, Held, count_out
-from .cell_apart import cell_apart
+from .cell_apart import Solve, cell_apart
 from .in_ranks import blocks
 from .pieces import Piece, Pieces, survivors
 
@@ -23,16 +23,17 @@ Counts = dict[Bundle, list[tuple[Cell, int]]]
 """How many units of a bundle are in which cells."""
 
 
-def keep(layout: Layout, pool: Pool, values: Values, free: Mapping[int, int]) -> Kept:
+def keep(layout: Layout, pool: Pool, values: Values, free: Mapping[int, int], solve: Solve) -> Kept:
     """The groups that stay, cell by cell, so that all other units find room beside them.
 
-    `free` is what the contiguous bundles of the pool leave. The numbers are the most that these values allow.
+    `free` is what the contiguous bundles of the pool leave. The numbers are the most that these values allow. `solve` is asked where
+    the nodes of a cell must be told apart.
     """
     found: Kept = {}
     old = {bundle: survivors(layout.problem, bundle.components) for bundle in pool.bundles}
     for its, cell, held in holdings(layout):
         if its is pool:
-            for bundle, stay in _OneCell(layout, pool, cell, values, free, _left(held, free), old).best().items():
+            for bundle, stay in _OneCell(layout, pool, cell, values, free, _left(held, free), old).best(solve).items():
                 found.setdefault(bundle, []).extend(stay)
     return found
 
@@ -66,12 +67,14 @@ class _OneCell:
             if bundle in self.asked
         }
 
-    def best(self) -> Kept:
+    def best(self, solve: Solve) -> Kept:
         """The most that can stay."""
         every = {bundle: its[: self.asked[bundle]] for bundle, its in self.held.items()}
         if self._fits(every):
             return every
-        return self._tried() if len(self.cell.nodes) == 1 else cell_apart(self.pool, self.cell, self.free, self.asked, self.held)
+        if len(self.cell.nodes) == 1:
+            return self._tried()
+        return cell_apart(self.pool, self.cell, self.free, self.asked, self.held, solve)
 
     def _fits(self, stay: Kept) -> bool:
         """Do all other units find room beside these?"""

@@ -33,7 +33,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
     seed : the same problem and seed give the same plan, in any process.
     on_progress : told of every better answer and bound while the search runs (see progress.py).
     """
-    search = Search(problem, seed, on_progress)
+    search = Search(problem, seed, on_progress, solve)
     if faults := errors(check_given(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
@@ -50,7 +50,7 @@ def solve(problem: Problem, limit: float = LIMIT, seed: int = SEED, on_progress:
     if best is None or best.assignment is None:
         if all(each.refuted for each in stands) and len(stands) == len(alternatives):
             on_progress(Progress(None, 0, search.seconds, refuted=True))
-            return Answer(IMPOSSIBLE, findings=(impossible(alternatives),), how=stands[0].how)
+            return Answer(IMPOSSIBLE, findings=(impossible(alternatives, solve),), how=stands[0].how)
         return Answer(UNDECIDED, findings=(_undecided(limit),), how="search")
     plan = best.plan(bound)
     on_progress(Progress(plan, bound, search.seconds))

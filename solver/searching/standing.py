@@ -14,6 +14,7 @@ from ...models.problem import Problem
 from ..check import check
 from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
+from ..replanning.cell_apart import Solve
 from .expanding.dealing import evened
 from .expanding.expand import ExpansionFailed, expand
 from .progress import OnProgress, Progress
@@ -27,10 +28,13 @@ class WrongAnswer(Exception):
 
 
 class Search:
-    """What all choices of parallel degrees of one question share: when it began, its seed, the best plan yet, and who is told."""
+    """What all choices of parallel degrees of one question share: when it began, its seed, the best plan yet, and who is told.
 
-    def __init__(self, whole: Problem, seed: int, tell: OnProgress) -> None:
-        self.whole, self.seed = whole, seed
+    `solve` answers the smaller questions that come up on the way.
+    """
+
+    def __init__(self, whole: Problem, seed: int, tell: OnProgress, solve: Solve) -> None:
+        self.whole, self.seed, self.solve = whole, seed, solve
         self.others: int | None = None
         """What is proved of the choices that are not being searched."""
         self._tell = tell
@@ -85,7 +89,7 @@ class Standing:
 
     def _judge(self, layout: Layout, values: Values, how: str) -> tuple[int, ...] | None:
         try:
-            assignment = expand(layout, values)
+            assignment = expand(layout, values, self.search.solve)
         except ExpansionFailed:
             return None
         if errors(check(self.problem, assignment)):

@@ -27,6 +27,7 @@ from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
 from placewright.solver.searching.expanding import expand as expand_module
 from placewright.solver.searching.expanding import project as project_module
+from placewright.solver.searching.search import solve
 
 from .enumerated import arranged, arrangements, blocks_of, group_of
 
@@ -209,7 +210,7 @@ def _round_trip(problem: Problem, values: Values) -> None:
     variables = compile_module.compile(problem, minimise=True)
     by_name = {_name(key): value for key, value in values.items()}
     mine = {key: by_name[_name(key)] for key in _keys(variables)}
-    answer = expand_module.expand(variables.layout, mine)
+    answer = expand_module.expand(variables.layout, mine, solve)
     faults = [finding for finding in check(problem, answer) if finding.severity is Severity.ERROR]
     assert not faults, (mine, faults)
     again = project_module.project(variables.layout, answer)

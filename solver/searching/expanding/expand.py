@@ -13,6 +13,7 @@ from ...layout.layout import Bundle, Cell, Count, Layout, Values
 from ...layout.ranks.rank_order import in_rank_order
 from ...layout.ranks.seating import seated
 from ...layout.within.shared import held_on
+from ...replanning.cell_apart import Solve
 from ...replanning.in_ranks import in_ranks, were_ranked
 from ...replanning.keep import keep, rest
 from .count_out import ExpansionFailed, Held, count_out
@@ -22,8 +23,11 @@ from .pinning import in_pinned_order
 __all__ = ["ExpansionFailed", "expand"]
 
 
-def expand(layout: Layout, values: Values) -> Assignment:
-    """The Assignment that the values say. Lower node ranks and lower indices are taken first."""
+def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
+    """The Assignment that the values say. Lower node ranks and lower indices are taken first.
+
+    Where something stays as it was, and nodes must be told apart to say what, `solve` is asked for the most that can.
+    """
     held: dict[Bundle, Held] = {bundle: {} for bundle in layout.bundles}
     counts: dict[Bundle, list[tuple[Cell, int]]] = {}
     for key, value in values.items():
@@ -41,7 +45,7 @@ def expand(layout: Layout, values: Values) -> Assignment:
             continue
         asked = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}
         if layout.problem.previous is not None and pool.host is None:
-            kept = keep(layout, pool, values, free)
+            kept = keep(layout, pool, values, free, solve)
             for bundle, node, mask in ((bundle, *piece) for bundle, its in kept.items() for piece in its):
                 held[bundle][node] = held[bundle].get(node, 0) | mask
                 free[node] &= ~mask

@@ -30,7 +30,7 @@ from .random_racks import racks
 def by_patterns(problem: Problem) -> Standing | None:
     """How the problem stands after it was searched by uses of domains alone; None where it cannot be."""
     layout = Layout(problem)
-    standing = Standing(problem, layout, Search(problem, 1, silent))
+    standing = Standing(problem, layout, Search(problem, 1, silent, solve))
     if not_searched(problem) or any(reasons(layout, standing.tiers)):
         return None
     search(standing, layout, 10.0)
