@@ -35,7 +35,7 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
         return ()
     from ..planning.after.own.own_ranks import own_of
     from ..planning.after.shares import shares
-    from ..planning.asked import asked
+    from ..planning.asking.asked import asked
     from ..planning.costs import cost_model
 
     question, model = asked(problem, workload), cost_model(workload.model)

@@ -15,7 +15,7 @@ from ...models.problem import Problem
 from ..sandbox.interrupts import was_heard
 from .after.own.own import Own
 from .after.own.own_ranks import own_of
-from .asked import asked
+from .asking.asked import asked
 from .asking.related import overlaps
 from .check import faults
 from .costs.cost_model import iteration

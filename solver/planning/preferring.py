@@ -10,7 +10,7 @@ from ...models.answer import IMPOSSIBLE, Answer
 from ...models.planning.planned import Planned, Priced
 from ...models.problem import Problem
 from ..sandbox.interrupts import unless_heard
-from .asked import asked
+from .asking.asked import asked
 from .check import price
 from .costs import cost_model
 from .costs.cost_model import iteration, segment_times

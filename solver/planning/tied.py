@@ -13,7 +13,7 @@ from ...models.planning.question import Question
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ..sandbox.interrupts import was_heard
-from .asked import asked
+from .asking.asked import asked
 from .loop.beside import ALTERNATIVES
 
 Solve = Callable[[Problem], Answer]

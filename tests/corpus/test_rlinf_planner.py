@@ -25,7 +25,7 @@ from placewright.models.planning.workload import Workload
 from placewright.models.problem import Problem
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import search
 

@@ -10,7 +10,7 @@ from ....models.planning.measured import LINEAR, Measured
 from ....models.planning.question import NO_KIND, Question, Task
 from ....models.planning.workload import Timed
 from ....models.problem import Problem
-from ..interpolation import points
+from ..asking.interpolation import points
 
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
 FAR = 4
@@ -69,7 +69,7 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
 
 
 def _follows(timed: Timed, its: Sequence[Measured], amount: int) -> tuple[str, tuple[int, ...], str]:
-    """(kind, counts, scaling) of the time on so many, as solver/planning/interpolation.py takes it from these measurements."""
+    """(kind, counts, scaling) of the time on so many, as solver/planning/asking/interpolation.py takes it from these measurements."""
     exact = [point for point in its if point.accelerators == amount]
     if exact:
         assumed = exact[-1].assumed

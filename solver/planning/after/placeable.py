@@ -11,7 +11,7 @@ from ....models.planning.design import Design
 from ....models.planning.limits import Barred
 from ....models.planning.question import Question
 from ....models.problem import Problem
-from ..asked import asked
+from ..asking.asked import asked
 from ..loop.at_stake import at_stake
 from ..loop.barring import ruled_out
 from ..loop.fitting import fitting

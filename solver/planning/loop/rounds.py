@@ -16,7 +16,7 @@ from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ...sandbox.stopped import Stopped, interrupted
-from ..asked import asked
+from ..asking.asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
 from ..counting import Counting, OnCounting

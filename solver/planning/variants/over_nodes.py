@@ -15,7 +15,7 @@ from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ...rules.groups.group_in_node import GroupInNode, groups_over_nodes
 from ...sandbox.interrupts import was_heard
-from ..asked import asked
+from ..asking.asked import asked
 from ..asking.room import cut
 from ..costs import cost_model
 from ..loop.rounds import Refused

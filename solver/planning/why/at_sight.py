@@ -10,7 +10,7 @@ from ....models.planning.question import Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...durations import exactly_in_seconds, in_seconds
-from ..asked import asked
+from ..asking.asked import asked
 from ..asking.related import overlaps
 from ..costs import cost_model
 from .bounds import fewest, quickest

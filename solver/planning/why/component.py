@@ -15,8 +15,8 @@ from ....models.quantity import write_memory
 from ...rules.amounts.all_placed import amount_of, asked_for
 from ...rules.amounts.model_divides import ModelDivides, of_hints
 from ...wording import listed
+from ..asking.options import options
 from ..asking.room import Room, cut, room
-from ..options import options
 from .said import model_name
 
 

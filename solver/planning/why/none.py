@@ -14,7 +14,7 @@ from ....models.quantity import write_memory
 from ...durations import exactly_in_seconds, in_seconds
 from ...refuting.contradicted import contradicted
 from ...wording import plural
-from ..asked import asked
+from ..asking.asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..search import Searched, search

@@ -14,7 +14,7 @@ from ....models.planning.question import Kind, Option, Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...rules.amounts.all_placed import asked_for
-from ..asked import asked
+from ..asking.asked import asked
 from ..search import Searched
 from .said import most_memory, place_of_pair
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.planning.workload import Workload
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 
 FILES = {
     "with one that is with given ranks": (

@@ -13,7 +13,7 @@ from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
 from placewright.solver.planning.after.accounting import account
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.plan import plan

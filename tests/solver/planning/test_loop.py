@@ -18,9 +18,9 @@ from placewright.models.planning.planned import Planned
 from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.report.planning.words import proved
-from placewright.solver.planning import options as every_option
 from placewright.solver.planning import search as searching
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking import options as every_option
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.loop.barring import ruled_out

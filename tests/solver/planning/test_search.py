@@ -16,7 +16,7 @@ from placewright.models.planning.measured import SECOND
 from placewright.models.planning.question import Edge, Kind, Option, Question, Task
 from placewright.models.planning.workload import PHASES
 from placewright.models.text.source import Source
-from placewright.solver.planning.asked import asked as as_question
+from placewright.solver.planning.asking.asked import asked as as_question
 from placewright.solver.planning.candidates import dividing, looking, sight
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model

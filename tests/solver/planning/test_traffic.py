@@ -12,8 +12,8 @@ from placewright.models.planning.measured import SECOND
 from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem
 from placewright.models.quantity import read_rate
-from placewright.solver.planning import options as every_option
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking import options as every_option
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.loop.traffic import Traffic
 from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan

@@ -8,7 +8,7 @@ from .....models.planning.planned import OverNodes, Planned, Priced
 from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS, Workload
 from .....models.problem import Problem
-from ...asked import asked
+from ...asking.asked import asked
 from ...check import price
 from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times

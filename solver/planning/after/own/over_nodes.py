@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from .....models.planning.question import Question
 from .....models.problem import Problem
-from ...asked import asked
+from ...asking.asked import asked
 from ...variants.over_nodes import has_groups
 
 

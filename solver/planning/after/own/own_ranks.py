@@ -14,11 +14,11 @@ from .....models.planning.design import Block, Design
 from .....models.planning.planned import Planned, Priced
 from .....models.planning.question import NO_KIND, Option, Question
 from .....models.problem import Problem
-from ...asked import asked
+from ...asking.asked import asked
+from ...asking.interpolation import time_of
 from ...check import forbidden
 from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
-from ...interpolation import time_of
 from ...loop.fitting import as_written
 from ...loop.traffic import Traffic
 from ...memory.without import without_estimates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .....models.component import Component, Parallel
 from .....models.problem import Problem
 from ....wording import listed
-from ...interpolation import time_of
+from ...asking.interpolation import time_of
 from .refused import refused
 
 

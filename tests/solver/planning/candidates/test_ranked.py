@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import pytest
 from placewright.models.planning.question import Question
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.candidates.ranked import Ranked
 from placewright.solver.planning.candidates.uncut import Uncut
 from placewright.solver.planning.costs import cost_model

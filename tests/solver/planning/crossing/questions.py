@@ -14,7 +14,7 @@ from placewright.models.planning.design import Design
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.loop.traffic import Traffic
 
 from ...cases import cluster, problem

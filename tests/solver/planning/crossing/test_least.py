@@ -9,7 +9,7 @@ import pytest
 from placewright.models.planning.crossing import Flow
 from placewright.models.planning.design import Design
 from placewright.models.planning.question import Question
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.crossing import least
 from placewright.solver.planning.crossing.between import Side, between
 from placewright.solver.planning.crossing.least import LeastCrossing

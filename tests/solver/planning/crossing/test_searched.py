@@ -11,9 +11,9 @@ from placewright.models.link import Link
 from placewright.models.planning.question import Question
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, After, Budget, Workload
 from placewright.models.problem import Problem
-from placewright.solver.planning import options as every_option
 from placewright.solver.planning import search as searching
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking import options as every_option
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.candidates import dividing
 from placewright.solver.planning.candidates.improving import Improving
 from placewright.solver.planning.checking.limited import limited

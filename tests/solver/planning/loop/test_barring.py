@@ -14,7 +14,7 @@ from placewright.models.planning.design import Design
 from placewright.models.planning.question import Question
 from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.loop.barring import ruled_out
 from placewright.solver.planning.placing.placing import placing
 from placewright.solver.searching.search import solve

@@ -12,8 +12,8 @@ from placewright.models.planning.design import Design
 from placewright.models.planning.measured import SECOND, TABLE, Measured
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
-from placewright.solver.planning import options as every_option
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking import options as every_option
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
 

@@ -10,7 +10,7 @@ from placewright.models.memory.bill import DECLARED, ESTIMATED, KEPT, RESIDENT, 
 from placewright.models.planning.design import Design
 from placewright.models.planning.question import Question
 from placewright.models.problem import Problem
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.check import memory
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.memory.beside import beside

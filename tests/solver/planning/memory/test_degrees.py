@@ -8,8 +8,8 @@ import placewright as pw
 import pytest
 from placewright.models.model_cards.of_file import read_model_config
 from placewright.models.model_cards.resolve import with_models
+from placewright.solver.planning.asking.options import options
 from placewright.solver.planning.asking.room import room
-from placewright.solver.planning.options import options
 
 JOB = """
 cluster: 1x8xH100

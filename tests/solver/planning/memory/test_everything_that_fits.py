@@ -18,7 +18,7 @@ from placewright.models.planning.measured import POWER, SECOND, Measured
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.check import price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.memory.bill import bill

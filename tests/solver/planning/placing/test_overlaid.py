@@ -16,7 +16,7 @@ from placewright.models.problem import Problem
 from placewright.report.planning.works import works
 from placewright.solver.planning.after.accounting import account
 from placewright.solver.planning.answering import answering
-from placewright.solver.planning.asked import asked as question
+from placewright.solver.planning.asking.asked import asked as question
 from placewright.solver.planning.asking.room import areas, room
 from placewright.solver.planning.placing.overlaid import overlaid
 from placewright.solver.searching.search import solve

@@ -13,7 +13,7 @@ from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.sizes.settling import settle
 from placewright.solver.rules.groups.group_in_node import groups_over_nodes
 from placewright.solver.searching.search import solve

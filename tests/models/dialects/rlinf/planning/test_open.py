@@ -11,8 +11,8 @@ from placewright.models.planning.way import Multiple
 from placewright.models.planning.workload import After, Timed
 from placewright.models.problem import Problem
 from placewright.models.reading import Reading
+from placewright.solver.planning.asking.options import options
 from placewright.solver.planning.asking.room import room
-from placewright.solver.planning.options import options
 
 Read = Callable[..., Reading]
 FILE = """

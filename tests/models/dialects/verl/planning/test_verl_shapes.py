@@ -12,7 +12,7 @@ from placewright.models.findings.finding import error
 from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.solver.planning.after.own.own_ranks import own_of
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.placing.laying import laid_out
 from placewright.solver.planning.placing.placing import placing

@@ -12,7 +12,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.models.text.source import Source
 from placewright.solver.planning.after.own.own_ranks import own_of
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
 
 FILE = """\

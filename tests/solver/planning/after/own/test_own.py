@@ -15,10 +15,10 @@ from placewright.models.planning.design import Design
 from placewright.models.planning.planned import Planned
 from placewright.models.planning.question import Option
 from placewright.models.problem import Problem
-from placewright.solver.planning import asked as question_room
 from placewright.solver.planning.after.own.own import Own
 from placewright.solver.planning.after.own.own_ranks import own, own_of
-from placewright.solver.planning.asked import asked
+from placewright.solver.planning.asking import asked as question_room
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
 
 FILE = """

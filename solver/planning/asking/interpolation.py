@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Sequence
 
-from ...models.component import Parallel
-from ...models.planning.measured import LINEAR, SECOND, TABLE, Measured
-from ...models.planning.workload import Timed
+from ....models.component import Parallel
+from ....models.planning.measured import LINEAR, SECOND, TABLE, Measured
+from ....models.planning.workload import Timed
 
 GRAIN = 1000
 """Times that were not measured are whole microseconds, so that the last digit of a logarithm decides nothing."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ...models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
-from ...models.planning.limits import Barred
-from ...models.planning.question import Question, Task
-from ...models.planning.way import Way
-from ...models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
-from ...models.problem import Problem
-from .asking.ample import Ample
-from .asking.crossing import crossing
-from .asking.ordered import ordered
-from .asking.related import Pairs, hold, related
-from .asking.room import areas, held_back, room
+from ....models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
+from ....models.planning.limits import Barred
+from ....models.planning.question import Question, Task
+from ....models.planning.way import Way
+from ....models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
+from ....models.problem import Problem
+from .ample import Ample
+from .crossing import crossing
 from .options import options, undominated
+from .ordered import ordered
+from .related import Pairs, hold, related
+from .room import areas, held_back, room
 
 
 def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), over_nodes: bool = False) -> Question:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterator, Mapping, Sequence
 
-from ...models.component import UNBOUNDED, Component, Parallel
-from ...models.machines.node_group import ACCELERATOR
-from ...models.planning.barring import meets
-from ...models.planning.limits import Barred
-from ...models.planning.question import NO_KIND, Option
-from ...models.planning.way import Shape
-from ...models.planning.workload import Timed
-from ...models.problem import Problem
-from .asking.ample import Ample
-from .asking.room import Room
+from ....models.component import UNBOUNDED, Component, Parallel
+from ....models.machines.node_group import ACCELERATOR
+from ....models.planning.barring import meets
+from ....models.planning.limits import Barred
+from ....models.planning.question import NO_KIND, Option
+from ....models.planning.way import Shape
+from ....models.planning.workload import Timed
+from ....models.problem import Problem
+from ..memory.need import Need, least, need, unheeded
+from .ample import Ample
 from .interpolation import time_of
-from .memory.need import Need, least, need, unheeded
+from .room import Room
 
 Figures = tuple[int, ...]
 

@@ -1,0 +1,1 @@
+"""Designs and their placements, round after round."""
