@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ..limited import Row, rows
 from ..sizes.choice import Choice
 from ..sizes.choices import Key
+from ..sizes.limited import Row, rows
 from ..sizes.sizing import Greatest, Sizing
 
 

@@ -6,11 +6,11 @@ from typing import Iterable, Sequence
 
 from ....models.planning.question import Option, Question
 from ..crossing.least import LeastCrossing
-from ..limited import is_limited
 from ..structures.structure import Structure
 from .choice import Amount, Choice
 from .dominance import cheapest, undominated
 from .joining import Joining
+from .limited import is_limited
 
 Key = tuple[tuple[str, ...], tuple[int, ...], int]
 

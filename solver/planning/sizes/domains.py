@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Iterable, Mapping, Sequence
 
 from ....models.planning.workload import SECONDS
-from ..limited import Row
 from .choice import Choice
+from .limited import Row
 from .shared_memory import SharedMemory
 from .sizing import Between, Sizing
 

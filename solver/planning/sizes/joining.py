@@ -7,9 +7,9 @@ from typing import Sequence
 
 from ....models.planning.question import Option, Question
 from ..crossing.least import LeastCrossing
-from ..limited import figures, is_limited
 from .choice import Amount, Choice
 from .dominance import Figures, undominated
+from .limited import figures, is_limited
 
 ENDLESS = 1 << 62
 

@@ -11,10 +11,10 @@ from ....models.planning.question import NO_KIND, Option, Question
 from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
 from ..crossing.least import exactly
-from ..limited import Row, rows
 from ..structures.structure import OUTSIDE, Structure
 from .choice import Amount, Choice
 from .choices import Choices, Key, parts_of, tasks_of
+from .limited import Row, rows
 
 Load = tuple[int, int]
 """A set, and the place of a part of the iteration among those in which it works."""

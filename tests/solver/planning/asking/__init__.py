@@ -1,1 +1,1 @@
-"""Designs and their placements, round after round."""
+"""The question of planning, made of a file."""

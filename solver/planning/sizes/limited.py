@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from math import lcm
 from typing import Callable, Iterator, Sequence
 
-from ...models.planning.barring import meets
-from ...models.planning.limits import Area, Barred
-from ...models.planning.question import Option, Question
-from ...models.planning.way import Multiple
-from .structures.structure import OUTSIDE, Structure
+from ....models.planning.barring import meets
+from ....models.planning.limits import Area, Barred
+from ....models.planning.question import Option, Question
+from ....models.planning.way import Multiple
+from ..structures.structure import OUTSIDE, Structure
 
 Weigh = Callable[[int, Sequence[Option]], int]
 
