@@ -86,9 +86,9 @@ def solve(
     if reading is None or reading.problem is None:
         return code
     from ..solver.planning.answering import answering
+    from ..solver.planning.choosing.refusing import refusing
     from ..solver.planning.loop.traffic import costs_of_traffic
     from ..solver.planning.placing.decided import chosen, decided
-    from ..solver.planning.refusing import refusing
     from ..solver.sandbox.interrupts import held, was_heard
     from ..solver.sandbox.solve import solve as search
     from ..solver.sandbox.stopped import stopped_further

@@ -13,7 +13,7 @@ from placewright.cli.main import run
 from placewright.models.answer import Answer
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.demand import Demand
-from placewright.solver.planning.refusing import nobody, refusing
+from placewright.solver.planning.choosing.refusing import nobody, refusing
 from placewright.solver.pricing.price import without
 
 FILE = """# start_distill_pipeline.py

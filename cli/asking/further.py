@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...models.answer import Answer
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
-    from ...solver.planning.refusing import Refuses
+    from ...solver.planning.choosing.refusing import Refuses
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 Solve = Callable[["Problem"], "Answer"]

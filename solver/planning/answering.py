@@ -11,8 +11,8 @@ from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ...models.problem import Problem
 from ..in_turn import dealt_out
 from ..sandbox.interrupts import held
+from .choosing.refusing import Refuses, nobody
 from .counting import OnCounting, silent
-from .refusing import Refuses, nobody
 
 if TYPE_CHECKING:
     from ...models.findings.finding import Finding
@@ -42,13 +42,13 @@ def answering(
             if workload is None or not workload.bandwidth:
                 return dividing(place)(problem)
             return dividing(partial(_with_traffic, workload=workload, place=place))(problem)
+        from .choosing.nesting import nesting
+        from .choosing.preferring import preferring
+        from .choosing.tied import tied
         from .loop.rounds import ROUNDS
-        from .nesting import nesting
         from .placing.laying import laid_out
         from .placing.overlaid import overlaid
         from .plan import TRIED, plan
-        from .preferring import preferring
-        from .tied import tied
         from .variants.over_kinds import over_kinds
         from .variants.over_nodes import but_for_groups, over_nodes
 

@@ -8,11 +8,11 @@ from ....models.placements.assignment import Assignment
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Question, Task
 from ....models.problem import Problem
+from ..choosing.tied import as_asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..memory.beside import bills
 from ..placing.laying import Solve, laid_out
-from ..tied import as_asked
 from .account import Account, Other
 from .assumed import assumed
 from .basis import bases

@@ -10,7 +10,7 @@ from ....models.planning.planned import Planned
 from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
-from ..asked import asked
+from ..asking.asked import asked
 from ..costs import cost_model
 from ..search import search
 from ..sizes.settling import Settle

@@ -12,7 +12,7 @@ from placewright.solver.planning.answering import answering
 from placewright.solver.planning.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
-from ...test_tied import DEGREES, NAMES, Times, job
+from ...choosing.test_tied import DEGREES, NAMES, Times, job
 
 
 def takes(times: Times, component: str, percent: int) -> dict[object, int]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Sequence
 
-from ...models.answer import IMPOSSIBLE, Answer
-from ...models.findings.finding import Finding
-from ...models.placements.plan import Plan
-from ...models.planning.design import Design
-from ...models.planning.planned import Planned
-from ...models.planning.workload import SECONDS, Workload
-from ...models.problem import Problem
-from ..sandbox.interrupts import was_heard
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.findings.finding import Finding
+from ....models.placements.plan import Plan
+from ....models.planning.design import Design
+from ....models.planning.planned import Planned
+from ....models.planning.workload import SECONDS, Workload
+from ....models.problem import Problem
+from ...sandbox.interrupts import was_heard
 
 Solve = Callable[[Problem], Answer]
 Refused = Callable[[Plan, Design], Sequence[Finding]]

@@ -6,15 +6,15 @@ from dataclasses import replace
 from itertools import product
 from typing import Callable, Iterator, Mapping
 
-from ...models.answer import IMPOSSIBLE, Answer
-from ...models.parallel import Parallel
-from ...models.planning.planned import Planned, Priced
-from ...models.planning.question import Question
-from ...models.planning.workload import SECONDS, Workload
-from ...models.problem import Problem
-from ..sandbox.interrupts import was_heard
-from .asking.asked import asked
-from .loop.beside import ALTERNATIVES
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.parallel import Parallel
+from ....models.planning.planned import Planned, Priced
+from ....models.planning.question import Question
+from ....models.planning.workload import SECONDS, Workload
+from ....models.problem import Problem
+from ...sandbox.interrupts import was_heard
+from ..asking.asked import asked
+from ..loop.beside import ALTERNATIVES
 
 Solve = Callable[[Problem], Answer]
 

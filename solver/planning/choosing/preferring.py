@@ -6,19 +6,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Callable
 
-from ...models.answer import IMPOSSIBLE, Answer
-from ...models.planning.planned import Planned, Priced
-from ...models.problem import Problem
-from ..sandbox.interrupts import unless_heard
-from .asking.asked import asked
-from .check import price
-from .costs import cost_model
-from .costs.cost_model import iteration, segment_times
-from .dividing import as_planned
-from .memory.bill import bill
-from .memory.told import decides, none_fits
-from .memory.without import without_estimates
-from .search import search
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.planning.planned import Planned, Priced
+from ....models.problem import Problem
+from ...sandbox.interrupts import unless_heard
+from ..asking.asked import asked
+from ..check import price
+from ..costs import cost_model
+from ..costs.cost_model import iteration, segment_times
+from ..dividing import as_planned
+from ..memory.bill import bill
+from ..memory.told import decides, none_fits
+from ..memory.without import without_estimates
+from ..search import search
 
 Plan = Callable[[Problem], Answer]
 

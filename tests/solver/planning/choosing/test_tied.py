@@ -14,7 +14,7 @@ from placewright.solver.planning.answering import answering
 from placewright.solver.planning.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
-from ..cases import cluster, problem
+from ...cases import cluster, problem
 
 DEGREES = (Parallel(tp=1), Parallel(tp=2), Parallel(tp=4))
 NAMES = ("actor", "ref", "rollout")

@@ -1,0 +1,1 @@
+"""Which of several plans is the answer."""
