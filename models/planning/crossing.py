@@ -38,8 +38,10 @@ class Crossing:
     Attributes
     ----------
     traffic : MiB that a component exchanges for every domain beyond its first.
+    fixed : nanoseconds of what crosses in every design alike: inside and between components whose place is given.
     """
 
     levels: tuple[Crossed, ...]
     traffic: Mapping[str, int]
     flows: tuple[Flow, ...]
+    fixed: int = 0

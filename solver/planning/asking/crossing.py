@@ -17,9 +17,10 @@ from .room import Room
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: Room) -> Crossing | None:
-    """What can cross of that which planning decides; None where nothing is counted that could.
+    """What can cross; None where nothing can.
 
-    Nothing is counted of components whose ranks are given, nor of those that may be on the very same accelerators as one of them.
+    What components exchange whose ranks are given crosses in every design. That of others which may be on the very same accelerators as
+    one of them is counted only where they must.
     """
     if not (workload.bandwidth and space.kinds):
         return None
@@ -34,7 +35,8 @@ def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], a
         for link in problem.job.links
         if {link.source, link.target} <= placed and not open_.isdisjoint((link.source, link.target)) and (link.weights or link.stream)
     )
-    return Crossing(levels, exchanged, flows) if levels and (exchanged or flows) else None
+    fixed = traffic.fixed
+    return Crossing(levels, exchanged, flows, fixed) if levels and (exchanged or flows or fixed) else None
 
 
 def _open(problem: Problem, parts: Sequence[Component], apart: Pairs) -> Iterator[str]:

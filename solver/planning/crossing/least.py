@@ -62,15 +62,17 @@ class LeastCrossing:
         free = bool(question.ways)  # in which a component may have another shape than by itself
         self._grain = {name: 1 if free else gcd(*its) for name, its in groups.items() if its}
         self._least = {name: 1 if free else min(its) for name, its in groups.items() if its}
+        self._bears = next((name for name, its in question.options.items() if its and all(each.kind != NO_KIND for each in its)), "")
         self._alone: dict[tuple[str, int, int], int] = {}
         self._pairs: dict[tuple[tuple[tuple[str, ...], ...], tuple[int, ...]], list[Pair]] = {}
         self._known: dict[object, dict[tuple[Range, Range], int]] = {}
 
     def alone(self, name: str, option: Option) -> int:
-        """What crosses inside a component, in as few domains as its accelerators need."""
+        """What crosses inside a component, in as few domains as its accelerators need; of the first one also what crosses in any design."""
         key = name, option.kind, option.amount
         if key not in self._alone:
-            traffic, found = self._crossing.traffic.get(name, 0), 0
+            traffic = self._crossing.traffic.get(name, 0)
+            found = self._crossing.fixed if name == self._bears else 0
             for cost, rooms in self._levels if traffic and option.kind != NO_KIND else ():
                 fewest = rooms[option.kind].fewest(option.amount, self._grain[name])
                 found += cost * traffic * (fewest - 1) if fewest else 0

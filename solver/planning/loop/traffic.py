@@ -52,10 +52,19 @@ class Traffic:
         caps = tuple(Cap(tuple((back.get(name, name), cost) for name, cost in cap.terms), cap.most) for cap in problem.caps)
         return replace(asked, cluster=_with_domains(problem.cluster), caps=caps)
 
+    @property
+    def fixed(self) -> int:
+        """How long what crosses takes of components whose place is given, and of those that must be on the same accelerators."""
+        runs = {}
+        for members in self.problem.colocated_sets:
+            given = next((each.runs for each in members if each.runs is not None), None)
+            runs.update({each.name: each.runs or given for each in members} if given else {})
+        return self.nanoseconds(Assignment(runs)) if runs else 0
+
     def at_most(self, problem: Problem, nanoseconds: int) -> Problem:
-        """The problem in which what crosses takes no longer than so many nanoseconds."""
+        """The problem in which what crosses takes no longer than so many nanoseconds, that of given ranks among them."""
         costs = tuple((term.name, cost) for term in OBJECTIVES if isinstance(term, BytesAcross) and (cost := self.costs.get(term.level, 0)))
-        return self.asked(replace(problem, caps=(*problem.caps, Cap(costs, nanoseconds))) if costs else problem)
+        return self.asked(replace(problem, caps=(*problem.caps, Cap(costs, nanoseconds - self.fixed))) if costs else problem)
 
     @property
     def of_terms(self) -> Mapping[str, int]:
@@ -70,11 +79,11 @@ class Traffic:
         return replace(plan, cluster=self.cluster, terms=terms)
 
     def nanoseconds(self, placed: Assignment) -> int:
-        """How long what crosses takes in a placement, whoever laid it out: what the problem leaves open counts."""
+        """How long what crosses takes in a placement, whoever laid it out: that of given ranks counts as that of all others."""
         if not self.costs:
             return 0
         asked = self.asked(self.problem)
-        parts = tuple(each for each in asked.components if placed.of(each.name))
+        parts = tuple(replace(each, runs=None) for each in asked.components if placed.of(each.name))
         there = replace(asked, job=replace(asked.job, components=parts))
         terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and self.costs.get(term.level))
         return sum(self.costs[term.level] * term.value(there, placed) for term in terms)

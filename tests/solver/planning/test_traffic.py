@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 
+import placewright as pw
 import pytest
+from placewright.cli.main import run
+from placewright.models.answer import IMPOSSIBLE
 from placewright.models.link import Link
+from placewright.models.placements.plan import OPTIMAL
 from placewright.models.planning.measured import SECOND
 from placewright.models.planning.workload import After, Workload
 from placewright.models.problem import Problem
@@ -102,3 +107,42 @@ def test_a_bandwidth_is_what_is_written(written: str, seconds: Fraction | int) -
     found = problem(cluster({"count": 2}, {"count": 2}), timed("actor", 4, 4, tp=2, traffic=3 * 1024))
     (cost,) = Traffic(found, Workload(bandwidth={"node": read_rate(written)})).costs.values()
     assert 0 <= 3 * 1024 * cost - seconds * SECOND < 3 * 1024
+
+
+TWO_NODES = "cluster: {nodes: [{repeat: 2, accelerators: {count: 4, model: H100}}]}\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "seconds"),
+    [
+        (
+            "a: {placement: '1,3,6,7', seconds: {4: 30}}\n  b: {accelerators: 1-8, seconds: {4: 46}, scaling: table, traffic: 6GiB, colocate_with: a}",
+            79,
+        ),
+        ("a: {placement: 3-4, seconds: {2: 30}, traffic: 6GiB}\n  b: {accelerators: 1-8, seconds: {3: 46}, scaling: table}", 79),
+        ("a: {placement: 2-5, traffic: 6GiB}\n  b: {accelerators: 1-8, seconds: {2: 46}, scaling: table}", 49),
+    ],
+    ids=["of what is on given ranks", "of given ranks with times", "of given ranks without times"],
+)
+def test_what_crosses_of_given_ranks_counts_as_it_does_once_all_is_written(parts: str, seconds: int, tmp_path: Path) -> None:
+    """3 seconds of an iteration, before and after the plan was written into the file."""
+    file = tmp_path / "job.yaml"
+    file.write_text(f"{TWO_NODES}components:\n  {parts}\nplan: {{workflow: a => b, bandwidth: {{node: 2GiB}}}}\n", encoding="utf-8")
+    if "a: {placement: 2-5" in parts:
+        file.write_text(file.read_text(encoding="utf-8").replace("workflow: a => b, ", ""), encoding="utf-8")
+    planned = pw.solve(str(file), sandbox=False).planned
+    assert planned is not None and planned.proved
+    assert round(planned.price[0] / SECOND, 3) == seconds
+    assert run(["solve", str(file), "--write", "--progress", "none"]) == 0
+    account = pw.account(str(file))
+    assert account is not None and account.given
+    assert account.planned.best.nanoseconds + account.planned.best.traffic == planned.price[0]
+
+
+def test_a_budget_of_seconds_counts_what_crosses_of_given_ranks(tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    parts = "a: {placement: 3-4, seconds: {2: 30}, traffic: 6GiB}\n  b: {accelerators: 1-6, seconds: {6: 10}}"
+    for most, verdict in ((42.9, IMPOSSIBLE), (43.1, OPTIMAL)):
+        text = f"{TWO_NODES}components:\n  {parts}\nplan: {{workflow: a => b, bandwidth: {{node: 2GiB}}, budget: {{seconds: {most}}}}}\n"
+        file.write_text(text, encoding="utf-8")
+        assert pw.solve(str(file), sandbox=False).verdict == verdict
