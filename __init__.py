@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .front import cluster, convert, explain, explanation, launch, load, read_plan, solve, verify, write_plan
+    from .front import cluster, convert, explain, explanation, load, read_plan, verify, write_plan
     from .further import account, alternatives, discover, replan, whatif
     from .models.answer import Answer
     from .models.converted import Converted
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .models.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .runtime.detached.attaching import attach
     from .runtime.failure import LaunchFailed
+    from .solving import launch, solve
 
 _HOMES = {
     "Answer": ".models.answer",
@@ -50,11 +51,11 @@ _HOMES = {
     "discover": ".further",
     "explain": ".front",
     "explanation": ".front",
-    "launch": ".front",
+    "launch": ".solving",
     "load": ".front",
     "read_plan": ".front",
     "replan": ".further",
-    "solve": ".front",
+    "solve": ".solving",
     "verify": ".front",
     "whatif": ".further",
     "write_plan": ".front",

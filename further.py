@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
-from .front import Machines, Readable, question_of, searching
+from .front import Machines, Readable, read_plan
+from .solving import question_of, searching
 
 if TYPE_CHECKING:
     from .models.answer import Answer
@@ -74,7 +75,6 @@ def replan(
 
     Other options are those of `solve` and `load`. Raises UnusableInput as `solve` does.
     """
-    from .front import read_plan
     from .solver.planning.placing.decided import chosen, decided
     from .solver.replanning.replan import moves
     from .solver.replanning.trade import with_trade

@@ -149,7 +149,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
         return _refused(file, report.errors, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if report.plan is not None and not report.pending:
         return report.plan, reading.problem
-    from ..front import searching
+    from ..solving import searching
 
     answer = searching(LIMIT, SEED, reading=reading)(reading.problem)
     if answer.plan is None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from placewright.cli.showing.planned import account_of
-from placewright.front import question_of, searching
 from placewright.solver.planning.after import accounting
 from placewright.solver.sandbox.interrupts import held
+from placewright.solving import question_of, searching
 
 FILE = "cluster: 1x8xH100\ncomponents:\n  rollout: {seconds: {8: 20}}\n  actor: {seconds: {8: 10}}\nplan: {workflow: rollout => actor}\n"
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Callable
 
 import pytest
-from placewright.front import solve as solved
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import read_shorthand
@@ -16,6 +15,7 @@ from placewright.models.problem import Problem
 from placewright.models.text.source import Source
 from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
+from placewright.solving import solve as solved
 
 from .test_loop import CHAIN, drawn
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import yaml
-from placewright.front import solve
 from placewright.models.component import DISJOINT
 from placewright.models.dialects import roll
 from placewright.models.dialects.load import read
@@ -19,6 +18,7 @@ from placewright.models.problem import Problem
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
 from placewright.solver.verify import verify
+from placewright.solving import solve
 
 Config = dict[str, Any]
 

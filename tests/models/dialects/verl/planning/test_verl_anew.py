@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Callable
 
 import pytest
-from placewright.front import solve
 from placewright.further import whatif
 from placewright.models.component import DISJOINT
 from placewright.models.dialects.load import read
@@ -21,6 +20,7 @@ from placewright.models.text.source import Source
 from placewright.solver.planning.after.own.own_ranks import own_of
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.verify import verify
+from placewright.solving import solve
 
 Of = Callable[..., Reading]
 HYBRID = """\

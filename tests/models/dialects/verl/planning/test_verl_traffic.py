@@ -6,7 +6,6 @@ from itertools import product
 from typing import Iterator
 
 import pytest
-from placewright.front import solve
 from placewright.models.dialects.load import read
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
@@ -14,6 +13,7 @@ from placewright.models.text.source import Source
 from placewright.solver.planning.after.own.own_ranks import own_of
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
+from placewright.solving import solve
 
 FILE = """\
 data: {{train_batch_size: 96}}
