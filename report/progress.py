@@ -7,7 +7,7 @@ from typing import Mapping, Sequence
 
 from ..models.placements.plan import Plan, Term
 from ..models.planning.measured import SECOND
-from ..solver.durations import figure
+from ..solver.durations import figure, with_unit
 from ..solver.planning.counting import Counting
 
 
@@ -28,7 +28,7 @@ def standing(plan: Plan | None, refuted: bool = False, costs: Mapping[str, int] 
         if value > bound:
             scale = _scale(its, costs or {})
             if scale:
-                return f"traffic: {_seconds(value / scale)} seconds, at least {_seconds(max(0, bound) / scale)}, gap {plan.gap:.1%}"
+                return f"traffic: {with_unit(_seconds(value / scale))}, at least {_seconds(max(0, bound) / scale)}, gap {plan.gap:.1%}"
             names = its[0].name if len(its) == 1 else f"{its[0].name} and {len(its) - 1} more"
             return f"{names}: {value // unit:,}, at least {max(0, -(-bound // unit)):,}, gap {plan.gap:.1%}"
         bound -= value

@@ -9,7 +9,9 @@ from typing import Iterable
 from ..models.answer import Answer
 from ..models.findings.finding import Unchecked
 from ..models.planning.measured import SECOND
+from ..solver.durations import with_unit
 from ..solver.pricing.priced import SAME, Priced, Pricing, terms_of
+from ..solver.wording import plural
 from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .planning.words import seconds, total
 from .table import table
@@ -81,7 +83,8 @@ def _taken(answer: Answer) -> dict[str, str]:
     if answer.planned is None:
         return {}
     best = answer.planned.best
-    return {"seconds": f"{seconds(total(best))} seconds", "accelerators": f"{best.design.held(answer.planned.question)} accelerators"}
+    held = best.design.held(answer.planned.question)
+    return {"seconds": with_unit(seconds(total(best))), "accelerators": f"{held} {plural('accelerator', held)}"}
 
 
 def _differences(before: Answer, after: Priced) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..models.findings.codes import CODES
 from ..models.machines.topology import NODE_LEVEL
 from ..models.whyhere import ALL, FULL, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
-from ..solver.wording import level_name
+from ..solver.wording import level_name, plural
 from .terminal import escape
 
 MAX_DOMAINS = 6
@@ -20,7 +20,7 @@ def of_component(why: WhyComponent) -> str:
     may, total = why.may
     others = [where for where in why.possible if where not in dict(why.held)]
     lines.append(
-        f"  it may use {may} of {total} nodes"
+        f"  it may use {may} of {total} {plural('node', total)}"
         + (f", also {_at(why.level, _some(others))}" if others else f", in no other {level_name(why.level)}")
     )
     lines += [f"  {_nodes(count)} kept off by {code}: {CODES[code]}" for code, count in why.barred]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, Decimal
 
 from ..models.planning.measured import SECOND
+from .wording import plural
 
 MILLISECOND = SECOND // 1000
 DIGITS = 4
@@ -23,6 +24,11 @@ def in_seconds(nanoseconds: int) -> str:
 def exactly_in_seconds(nanoseconds: int) -> str:
     """Seconds to the last nanosecond, as where it is said what is allowed."""
     return format((Decimal(nanoseconds) / SECOND).normalize(), "f")
+
+
+def with_unit(seconds: str) -> str:
+    """A number of seconds with its unit: `1 second`, `20.18 seconds`."""
+    return f"{seconds} {plural('second', 1 if seconds == '1' else 2)}"
 
 
 def in_time(nanoseconds: int) -> str:

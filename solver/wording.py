@@ -19,6 +19,11 @@ def plural(noun: str, count: int) -> str:
     return noun + ("es" if noun.endswith("s") else "s")
 
 
+def are(count: int | str) -> str:
+    """The verb as it stands beside a number."""
+    return "is" if str(count) == "1" else "are"
+
+
 def listed(names: list[str] | tuple[str, ...]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 import click
 
 from ...models.findings.finding import UnusableInput, error
+from ...solver.wording import plural
 
 if TYPE_CHECKING:
     from ...models.answer import Answer
@@ -111,7 +112,9 @@ def _accelerator(problem: Problem, word: str) -> tuple[int, int]:
     rank = ranks.get(name, int(name) if name.isdecimal() and len(name) < 10 and int(name) < len(ranks) else -1)
     count = len(problem.cluster.nodes[rank].accelerators) if rank >= 0 else 0
     if not number.isdecimal() or len(number) > 9 or int(number) >= count:
-        have = f"`{name}` has {count} accelerators" if rank >= 0 else "name a component, or an accelerator as `NODE:INDEX`"
+        have = (
+            f"`{name}` has {count} {plural('accelerator', count)}" if rank >= 0 else "name a component, or an accelerator as `NODE:INDEX`"
+        )
         first = problem.components[0].name if problem.components else ""
         advice = f"`--why {first}`, or `--why {next(iter(ranks), '')}:0`"
         raise UnusableInput([error("PW609", "", f"there is no `{word[:80]}` to explain: {have}", help=advice)])

@@ -6,6 +6,7 @@ from typing import Sequence
 
 from ...models.planning.planned import Priced
 from ...models.planning.workload import SECONDS
+from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account, Other
 from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
 from ...solver.planning.after.own.own import Own
@@ -62,7 +63,7 @@ def _priced(account: Account, priced: Priced) -> str:
     words = design_in_words(planned.question, planned, priced.design, planned.best.design)
     count = priced.design.held(planned.question)
     used = f"{count} {plural('accelerator', count)}, " if planned.question.aim != SECONDS else ""
-    return f"{used}{seconds(total(priced))} seconds ({over(total(priced), total(planned.best))}): {escape(words)}"
+    return f"{used}{with_unit(seconds(total(priced)))} ({over(total(priced), total(planned.best))}): {escape(words)}"
 
 
 def over_nodes(account: Account) -> str:
@@ -71,7 +72,7 @@ def over_nodes(account: Account) -> str:
     if its is None:
         return ""
     by_time = planned.question.aim == SECONDS
-    least = f"{seconds(its.bound)} seconds" if by_time else f"{its.bound} {plural('accelerator', its.bound)}"
+    least = f"{with_unit(seconds(its.bound))}" if by_time else f"{its.bound} {plural('accelerator', its.bound)}"
     if its.best is None:
         return f"with tp groups over nodes: at least {least}; no plan of them is known that is better"
     value = total(its.best) if by_time else its.best.design.held(planned.question)
@@ -100,7 +101,7 @@ def own_placement(account: Account) -> str:
         return f"yours: it has no price under this cost model: {escape(own.why_not)}"
     words = escape(design_in_words(planned.question, planned, own.priced.design, planned.best.design))
     yours, best = total(own.priced), total(planned.best)
-    said = f"yours: {seconds(yours)} seconds"
+    said = f"yours: {with_unit(seconds(yours))}"
     used, its = own.priced.design.held(planned.question), planned.best.design.held(planned.question)
     if planned.question.aim != SECONDS:
         return f"{said} on {used} {plural('accelerator', used)}, the plan's are {its}: {words}" + _notes(own)
@@ -116,7 +117,7 @@ def own_placement(account: Account) -> str:
         less = "as good as the plan" if yours == best else f"{over(yours, best)} than the plan"
         verdict = f"{distance if yours > best else less}: keep it"
     else:
-        verdict = f"{distance}{held}: the plan saves {seconds(yours - best)} seconds of each iteration"
+        verdict = f"{distance}{held}: the plan saves {with_unit(seconds(yours - best))} of each iteration"
     return f"{said}, {verdict}\n  {words}" + _notes(own)
 
 
@@ -135,7 +136,7 @@ def _without_ranks(account: Account) -> str:
         return f"without {escape(whose)}: nothing better" + ("" if freed.planned.proved else " was found")
     used = "" if by_time else f"{other} {plural('accelerator', other)} instead of {value}, "
     words = design_in_words(freed.planned.question, freed.planned, there.design)
-    return f"without {escape(whose)}: {used}{seconds(total(there))} seconds ({over(total(there), total(here))}): {escape(words)}"
+    return f"without {escape(whose)}: {used}{with_unit(seconds(total(there)))} ({over(total(there), total(here))}): {escape(words)}"
 
 
 def _notes(own: Own) -> str:
@@ -196,6 +197,6 @@ def _flip(account: Account, flip: Flip) -> str:
     words = design_in_words(planned.question, planned, flip.to.design, planned.best.design) + ("" if flip.placed else ", not placed")
     if planned.question.aim != SECONDS:
         count, held = flip.to.design.held(planned.question), planned.compared.held(planned.question)
-        used = f"{count} {plural('accelerator', count)} instead of {held}, which take {seconds(flip.takes)} seconds"
+        used = f"{count} {plural('accelerator', count)} instead of {held}, which take {with_unit(seconds(flip.takes))}"
         return f"{at} {used}: {words}"
-    return f"{at} {seconds(total(flip.to))} seconds instead of {seconds(flip.takes)}: {words}"
+    return f"{at} {with_unit(seconds(total(flip.to)))} instead of {seconds(flip.takes)}: {words}"

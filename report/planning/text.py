@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...models.planning.workload import SECONDS
+from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account
 from ...solver.wording import plural
 from ..table import table
@@ -32,7 +33,7 @@ def _headline(account: Account) -> str:
     planned, question, best = account.planned, account.planned.question, account.planned.best
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
     used, given = best.design.held(question), f" ({question.held} of them by given ranks)" if question.held else ""
-    figures = [f"{seconds(total(best))} seconds an iteration{traffic}", f"{used} {plural('accelerator', used)}{given}"]
+    figures = [f"{with_unit(seconds(total(best)))} an iteration{traffic}", f"{used} {plural('accelerator', used)}{given}"]
     value = total(best) if question.aim == SECONDS else used
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"

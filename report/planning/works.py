@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...models.planning.design import Block
 from ...models.planning.question import NO_KIND, Question
+from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.usage import Usage, busy, by_place
 from ...solver.wording import listed
@@ -133,5 +134,5 @@ def _idle(account: Account) -> list[str]:
             idle = sum(usage.idle for usage in its)
             others = [*its[0].untimed, *(_over(account, design.blocks[its[0].block]) if its[0].block is not None else [])]
             unless = f", unless {listed(others)} {'works' if len(others) == 1 else 'work'}" if others else ""
-            found.append(escape(f"{_place(account, its[0])} idle {seconds(idle)} seconds{unless}: {'; '.join(why)}"))
+            found.append(escape(f"{_place(account, its[0])} idle {with_unit(seconds(idle))}{unless}: {'; '.join(why)}"))
     return found

@@ -77,7 +77,7 @@ def _of(problem: Problem, component: Component, need: Need, document: Document) 
         what = REPLICAS if (component.role or name) == ROLLOUT else DATA_PARALLEL_SIZE
         yield Derivation(name, what, amount // replica, _divided(amount, "accelerators", replica, "a replica"), (*written, *parallel))
     if component.cpus:
-        yield Derivation(name, CPUS, need.cpus, f"{processes} processes x {component.cpus}")
+        yield Derivation(name, CPUS, need.cpus, f"{processes} {plural('process', processes)} x {component.cpus}")
     yield from _shares([share for share in problem.shares if share.component == name], processes)
 
 

@@ -10,7 +10,7 @@ from ...models.derivation import Derivation
 from ...models.planning.measured import SECOND, TABLE, Measured
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
-from ..durations import exactly_in_seconds, figure
+from ..durations import exactly_in_seconds, figure, with_unit
 from ..wording import listed, plural
 from .demands import Demanded
 
@@ -67,7 +67,7 @@ def _times(component: Component) -> Iterator[Demanded]:
 def _row(measured: Measured) -> str:
     with_ = [measured.model] if measured.model else []
     with_ += [str(measured.parallel)] if measured.parallel else []
-    return f"{_seconds(measured.nanoseconds)} seconds on {' '.join([str(measured.accelerators), *with_])}"
+    return f"{with_unit(_seconds(measured.nanoseconds))} on {' '.join([str(measured.accelerators), *with_])}"
 
 
 def _chosen_by(workload: Workload) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _chosen_by(workload: Workload) -> Iterator[str]:
     aim = "the shortest iteration" if workload.aim == SECONDS else "the fewest accelerators"
     budget = workload.budget
     most = [f"at most {budget.accelerators} {plural('accelerator', budget.accelerators)}"] if budget.accelerators is not None else []
-    most += [f"at most {exactly_in_seconds(budget.nanoseconds)} seconds"] if budget.nanoseconds is not None else []
+    most += [f"at most {with_unit(exactly_in_seconds(budget.nanoseconds))}"] if budget.nanoseconds is not None else []
     limits = f", with {listed(most)}" if most else ""
     yield f"{aim} by the cost model {workload.model}{batches}{limits}"
     for after in workload.after:

@@ -10,6 +10,7 @@ from ...models.planning.measured import SECOND
 from ...models.planning.question import Question
 from ...models.planning.way import Way
 from ...models.planning.workload import SECONDS
+from ..durations import with_unit
 from .checking.limited import limited
 from .checking.rounds import in_rounds
 from .costs.cost_model import CostModel, iteration
@@ -34,7 +35,7 @@ def forbidden(question: Question, model: CostModel, design: Design) -> Iterator[
         yield f"{design.held(question)} accelerators are used, {limit + question.held} may be"
     most, takes = question.budget.nanoseconds, iteration(model, question, design)
     if most is not None and takes > most:
-        yield f"an iteration takes {takes / SECOND:g} seconds, {most / SECOND:g} may be taken"
+        yield f"an iteration takes {with_unit(f'{takes / SECOND:g}')}, {most / SECOND:g} may be taken"
 
 
 def price(question: Question, model: CostModel, design: Design) -> tuple[int, int]:

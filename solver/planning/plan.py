@@ -29,8 +29,9 @@ from .placing.filling import Filling
 from .placing.placing import placing
 from .sizes.settling import Settle
 from .why.eased import eased
-from .why.none import EACH, why_none
+from .why.none import why_none
 from .why.several_kinds import by_given_ranks
+from .why.tries import EACH
 
 TRIED = 6
 """Rounds of a changed question, by which it is known whether the change helps."""

@@ -62,3 +62,12 @@ def test_a_scenario_that_is_wrong_is_noticed() -> None:
     assert str(scenario.played(lambda arguments: Outcome(0, "out", "err"))) == text
     assert str(scenario.played(lambda arguments: Outcome(1, "out", ""))) != text
     assert scenario.sections[1].rest == "a 'b c'"
+
+
+def test_one_of_anything_is_told_as_one() -> None:
+    words = "accelerators|components|demands|errors|groups|nodes|pairs|plans|processes|ranks|replicas|samples|seconds|ways|workers"
+    pages = [*FILES, *HERE.parent.parent.glob("*.md"), *HERE.parent.parent.glob("docs/*.md")]
+    found = {
+        f"{path.name}: {match[0]}" for path in pages for match in re.finditer(rf"(?<![\w.,:]) 1 (?:{words})\b.*", path.read_text("utf-8"))
+    }
+    assert found == set()

@@ -9,6 +9,7 @@ from ....models.planning.barring import bars
 from ....models.planning.design import Design
 from ....models.planning.limits import Area
 from ....models.planning.question import Question
+from ...wording import plural
 
 
 def limited(question: Question, design: Design) -> Iterator[str]:
@@ -22,7 +23,7 @@ def limited(question: Question, design: Design) -> Iterator[str]:
     for one, other in sorted(question.not_fewer):
         few, many = design.options[one].processes, design.options[other].processes
         if few < many:
-            yield f"`{one}` has {few} processes and `{other}` {many}"
+            yield f"`{one}` has {few} {plural('process', few)} and `{other}` {many}"
     for one, other in sorted(question.in_step):
         has, met = design.options[one].amount, design.options[other]
         if uses[one] & uses[other] and has * met.processes % met.amount:

@@ -11,6 +11,7 @@ from ....models.planning.planned import Unplaceable
 from ...durations import exactly_in_time, in_time
 from ...refuting.impossible import NO_CHANGE
 from ...sandbox.stopped import Stopped
+from ...wording import are
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
@@ -61,7 +62,7 @@ def not_placed(stopped: Stopped, found: bool) -> Answer:
 
 def over_budget(takes: int, crossing: int, most: int) -> Finding:
     """Why a design that was placed is none all the same."""
-    message = f"with the {in_time(crossing)} of its traffic an iteration takes {in_time(takes)}, {exactly_in_time(most)} are allowed"
+    message = f"with the {in_time(crossing)} of its traffic an iteration takes {in_time(takes)}, {exactly_in_time(most)} {are(exactly_in_time(most).partition(' ')[0])} allowed"
     return error("PW601", "", message, help="allow more seconds, or leave more open")
 
 

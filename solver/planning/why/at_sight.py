@@ -9,7 +9,8 @@ from ....models.findings.finding import Finding, error
 from ....models.planning.question import Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
-from ...durations import exactly_in_seconds, in_seconds
+from ...durations import exactly_in_seconds, in_seconds, with_unit
+from ...wording import are, plural
 from ..asking.asked import asked
 from ..asking.related import overlaps
 from ..costs import cost_model
@@ -45,12 +46,12 @@ def _over_budget(workload: Workload, question: Question) -> Iterator[Finding]:
     most, need = question.budget.accelerators, fewest(question)
     if most is not None and need > most:
         held = question.held
-        told = f"at least {need + held} accelerators are needed, {most + held} may be used"
+        told = f"at least {need + held} {plural('accelerator', need + held)} {are(need + held)} needed, {most + held} may be used"
         yield _impossible(workload, "accelerators", told, str(need + held), (need + held, most + held))
         return
     allowed, takes = question.budget.nanoseconds, quickest(question, cost_model(workload.model))
     if allowed is not None and takes > allowed:
-        told = f"an iteration takes at least {in_seconds(takes)} seconds, {exactly_in_seconds(allowed)} are allowed"
+        told = f"an iteration takes at least {with_unit(in_seconds(takes))}, {exactly_in_seconds(allowed)} {are(exactly_in_seconds(allowed))} allowed"
         yield _impossible(workload, "seconds", told, in_seconds(takes), (takes, allowed))
 
 

@@ -11,23 +11,25 @@ from ....models.planning.question import Kind, Question
 from ....models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SECONDS, STREAM, Workload
 from ....models.problem import Problem
 from ....models.quantity import write_memory
-from ...durations import exactly_in_seconds, in_seconds
+from ...durations import exactly_in_seconds, in_seconds, with_unit
 from ...refuting.contradicted import contradicted
-from ...wording import plural
+from ...wording import are, plural
 from ..asking.asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
-from ..search import Searched, search
+from ..search import Searched
 from .common import nothing_in_common
 from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds
 from .said import most_memory, place_of
 from .several import several
 from .several_kinds import in_no_way, of_one_kind, undecided
+from .tries import Tries
 
-EACH = 1.0
-"""Deterministic seconds of one search for a change."""
+Ask = Callable[[Question], Searched]
 ENOUGH = 64
 """So many times the accelerators that there are."""
+FEW = 3
+"""So many pairs are told."""
 
 
 def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried) -> Answer:
@@ -39,11 +41,12 @@ def why_none(problem: Problem, workload: Workload, question: Question, model: Co
     if not reasons and (both := contradicted(problem)):
         reasons = [both]
     if not reasons:
-        changes = list(_changes(problem, workload, question, model, seed, tried)) or list(_of_model(workload, question, model, seed))
-        if alike is not None and not _has_none(search(wider, model, EACH, seed)):
+        searched = Tries(model, seed)
+        changes = list(_changes(problem, workload, question, searched, tried)) or list(_of_model(workload, question, model, seed))
+        if alike is not None and not _has_none(searched(wider)):
             return undecided([each.help for each in changes if each.help])
         # What is no reason where components may be on several kinds at once is no reason.
-        more = None if changes else several(alike or problem, loose, wider, lambda eased: search(eased, model, EACH, seed))
+        more = None if changes else several(alike or problem, loose, wider, searched)
         reasons = [more or _told(changes)]
     return Answer(IMPOSSIBLE, findings=tuple(reasons), how="search")
 
@@ -63,14 +66,8 @@ def _told(changes: list[Change]) -> Finding:
     )  # fmt: skip
 
 
-def _changes(
-    problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried
-) -> Iterator[Change]:  # fmt: skip
+def _changes(problem: Problem, workload: Workload, question: Question, searched: Ask, tried: Tried) -> Iterator[Change]:
     """One demand or fact at a time, changed so little that there is a design; each was searched."""
-
-    def searched(changed: Question) -> Searched:
-        return search(changed, model, EACH, seed)
-
     for change in (_seconds, _accelerators, _more):
         if found := change(problem, question, workload, searched, tried):
             yield found
@@ -83,12 +80,9 @@ def _changes(
 
 def _of_model(workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
     """Another cost model, where this one knows some arrangements only."""
-    if model.name in (RLINF, RLINF_EMBODIED) and search(question, cost_model(STREAM), EACH, seed).best is not None:
+    if model.name in (RLINF, RLINF_EMBODIED) and Tries(cost_model(STREAM), seed)(question).best is not None:
         told = f"the cost model `{model.name}` has a time for none of the arrangements that keep to everything that is asked"
         yield Change(told, f"take `cost_model: {STREAM}`", span=workload.place("cost_model"))
-
-
-Ask = Callable[[Question], Searched]
 
 
 def _seconds(problem: Problem, question: Question, workload: Workload, searched: Ask, tried: Tried) -> Change | None:
@@ -99,7 +93,7 @@ def _seconds(problem: Problem, question: Question, workload: Workload, searched:
     if found.best is None:
         return None
     need = max(most + 1, found.best.price[0] if found.bound is None else found.bound)
-    told = f"an iteration takes at least {in_seconds(need)} seconds, {exactly_in_seconds(most)} are allowed"
+    told = f"an iteration takes at least {with_unit(in_seconds(need))}, {exactly_in_seconds(most)} {are(exactly_in_seconds(most))} allowed"
     return Change(told, more_seconds(problem, workload, tried), (need, most), workload.place("budget.seconds"))
 
 
@@ -107,13 +101,13 @@ def _accelerators(problem: Problem, question: Question, workload: Workload, sear
     most = question.budget.accelerators
     if most is None:
         return None
-    best = searched(replace(question, aim=ACCELERATORS, budget=replace(question.budget, accelerators=None))).best
-    if best is None:
+    found = searched(replace(question, aim=ACCELERATORS, budget=replace(question.budget, accelerators=None)))
+    if found.best is None:
         return None
-    need, most = best.design.held(question), most + question.held
+    need, most = max(most + 1, _least(found)) + question.held, most + question.held
     within = " for that time" if question.budget.nanoseconds is not None else ""
     return Change(
-        f"at least {need} accelerators are needed{within}, {most} may be used",
+        f"at least {need} {plural('accelerator', need)} {are(need)} needed{within}, {most} may be used",
         more_accelerators(problem, workload, tried),
         (need, most),
         workload.place("budget.accelerators"),
@@ -127,18 +121,25 @@ def _more(problem: Problem, question: Question, workload: Workload, searched: As
     """
     have = sum(kind.accelerators for kind in question.kinds) + question.held
     kinds = tuple(replace(kind, accelerators=kind.accelerators * ENOUGH) for kind in question.kinds)
-    best = searched(replace(question, aim=ACCELERATORS, kinds=kinds, areas=())).best
-    if best is None:
+    found = searched(replace(question, aim=ACCELERATORS, kinds=kinds, areas=()))
+    if found.best is None:
         return None
-    need, laid_out = best.design.held(question), problem.job.laying is not None
+    least, need, laid_out = _least(found) + question.held, found.best.design.held(question), problem.job.laying is not None
     if need <= have:
-        told = f"{need} accelerators would be enough, and those that each component may use do not go together"
+        told = f"{need} {plural('accelerator', need)} would be enough, and those that each component may use do not go together"
         return Change(
             told, more_nodes(problem, workload, tried) if laid_out else "let components use other nodes, or add some", (need, have)
         )
     short = need - have
     help_text = more_nodes(problem, workload, tried, short) if laid_out else f"add {short} {plural('accelerator', short)}"
-    return Change(f"at least {need} accelerators are needed at the same time, there are {have}", help_text, (need, have))
+    if least <= have:  # more are not proved to be needed
+        return Change(f"{need} accelerators at the same time would be enough, there {are(have)} {have}", help_text, (need, have))
+    return Change(f"at least {least} accelerators are needed at the same time, there {are(have)} {have}", help_text, (least, have))
+
+
+def _least(found: Searched) -> int:
+    """What no design of the question has fewer of: of accelerators or nanoseconds, as far as that is proved."""
+    return found.bound or 0
 
 
 def _memory(question: Question, searched: Ask) -> Change | None:
@@ -147,14 +148,16 @@ def _memory(question: Question, searched: Ask) -> Change | None:
     if not limits or searched(_with_memory(question, None)).best is None:
         return None
     needs = sum(max((option.memory for option in its), default=0) for its in question.options.values())
-    low, high = max(limits), max(needs, max(limits) + 1)
+    low, high, proved = max(limits), max(needs, max(limits) + 1), True
     while high - low > 1:
         middle = (low + high) // 2
-        if searched(_with_memory(question, middle)).best is None:
-            low = middle
+        found = searched(_with_memory(question, middle))
+        if found.best is None:
+            low, proved = middle, found.proved
         else:
             high = middle
-    told = f"whoever shares accelerators needs at least {write_memory(high)} on each of them, there are {write_memory(max(limits))}"
+    enough = f"needs at least {write_memory(high)}" if proved else f"would do with {write_memory(high)}"
+    told = f"whoever shares accelerators {enough} on each of them, there are {write_memory(max(limits))}"
     return Change(told, "keep less of one while others work (`offloaded`), or let fewer share", (high, max(limits)))
 
 
@@ -198,4 +201,7 @@ def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
 
 
 def _pairs(pairs: frozenset[tuple[str, str]]) -> str:
-    return ", ".join(f"`{one}` and `{other}`" for one, other in sorted(pairs))
+    """The first of them; the others are counted."""
+    told = [f"`{one}` and `{other}`" for one, other in sorted(pairs)]
+    more = len(told) - FEW
+    return ", ".join(told if more <= 1 else [*told[:FEW], f"{more} more pairs"])

@@ -15,8 +15,8 @@ from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...rules.amounts.all_placed import asked_for
 from ..asking.asked import asked
-from ..search import Searched
 from .said import most_memory, place_of_pair
+from .tries import Tries
 
 MOST = 24
 """So many demands are looked at, at most."""
@@ -32,15 +32,17 @@ class Demand:
     eased: Callable[[Question], Question]
 
 
-def several(problem: Problem, workload: Workload, question: Question, searched: Callable[[Question], Searched]) -> Finding | None:
-    """Demands without which there is a design, and with any one of them there is none; None where not even that was found.
+def several(problem: Problem, workload: Workload, question: Question, searched: Tries) -> Finding | None:
+    """Demands without which there is a design, and with any one of them none was found; None where not even that was found.
 
-    What else is asked was loosened one by one before, but for counts: where one of these is enough, it is the reason by itself.
+    What else is asked was loosened one by one before, but for counts: where one of these is enough, it is the reason by itself. That
+    none is the reason by itself is said where every such search, those before too, was decided.
     """
     counts = islice(_counts(problem, workload, question), MOST)
     if alone := [each for each in counts if _has_some(question, [each], searched)]:
         told = f"impossible: {alone[0].told}, with which nothing keeps to all else that is asked"
         return error("PW601", "", told, alone[0].span, help=", or ".join(each.help for each in alone))
+    alone_is_none = searched.decided
     left = list(islice(_demands(problem, workload, question), MOST + 1))
     if len(left) > MOST or not _has_some(question, left, searched):
         return None
@@ -51,15 +53,16 @@ def several(problem: Problem, workload: Workload, question: Question, searched: 
     if len(left) < 2:  # a single one was tried already: a search for it did not end
         return None
     first, second = left[0], left[1]
+    single = "no single demand is the reason" if alone_is_none else "no single demand was found to be the reason"
     told = f": {first.told}, and {second.told}" if len(left) == 2 else ""
     notes = tuple((f"line {each.span.line}: " if each.span else "") + each.told for each in left) if len(left) > 2 else ()
     return error(
-        "PW601", "", f"impossible: no single demand is the reason, {len(left)} are together{told}", first.span,
+        "PW601", "", f"impossible: {single}, {len(left)} are together{told}", first.span,
         help=", and ".join(each.help for each in left), origin=None if notes else second.span, origin_label="and with it", notes=notes,
     )  # fmt: skip
 
 
-def _has_some(question: Question, without: list[Demand], searched: Callable[[Question], Searched]) -> bool:
+def _has_some(question: Question, without: list[Demand], searched: Tries) -> bool:
     for each in without:
         question = each.eased(question)
     return searched(question).best is not None

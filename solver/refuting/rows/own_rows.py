@@ -127,4 +127,9 @@ def range_row(question: Question, bundle: Bundle) -> Row | None:
     pieces = f" in whole groups of {bundle.unit}" if bundle.unit > 1 else ""
     names = listed([component.name for component in bundle.components])
     verb = "needs" if len(bundle.components) == 1 else "need"
-    return Row(bundle.components, need, have, f"{names} {verb} one free range of {need} accelerators{pieces}, the longest has {have}")
+    return Row(
+        bundle.components,
+        need,
+        have,
+        f"{names} {verb} one free range of {need} {plural('accelerator', need)}{pieces}, the longest has {have}",
+    )

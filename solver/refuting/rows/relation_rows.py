@@ -7,7 +7,7 @@ from typing import Iterator
 from ....models.component import IN_ORDER, NOT_FEWER, SUBSET, UNBOUNDED, Component
 from ....models.machines.node_group import ACCELERATOR
 from ...layout.layout import Layout
-from ...wording import listed
+from ...wording import listed, plural
 from .question import Question
 from .row import Row
 
@@ -29,9 +29,7 @@ def _within(layout: Layout) -> Iterator[Row]:
             if need > have:
                 members = tuple(component for bundle in pool.bundles for component in bundle.components)
                 verb = "needs" if len(members) == 1 else "need"
-                sentence = (
-                    f"{listed([c.name for c in members])} {verb} {need} accelerators within {pool.host.name}, which has at most {have}"
-                )
+                sentence = f"{listed([c.name for c in members])} {verb} {need} {plural('accelerator', need)} within {pool.host.name}, which has at most {have}"
                 yield Row((*members, *pool.host.components), need, have, sentence)
 
 

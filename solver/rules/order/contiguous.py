@@ -11,7 +11,7 @@ from ....models.machines.node_group import NODE
 from ....models.part import explicit
 from ....models.placements.assignment import Assignment, Run
 from ....models.problem import Problem
-from ...wording import lowest
+from ...wording import lowest, plural
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -72,7 +72,7 @@ class Contiguous:
 
     def explain(self, problem: Problem, component: Component) -> Clause:
         longest = max((stop - start for start, stop in free_ranges(problem, component)), default=0)
-        text = f"{component.name} must be one solid range of {component.least} ranks (the longest free range has {longest})"
+        text = f"{component.name} must be one solid range of {component.least} {plural('rank', component.least)} (the longest free range has {longest})"
         return Clause(text, (Demand(component.name, "contiguous", component.span("contiguous")),))
 
 

@@ -12,7 +12,7 @@ from ....models.placements.assignment import Assignment
 from ....models.placements.ranks import write_ranks
 from ....models.problem import Problem
 from ...mends import Mend, given_ranges, held_range
-from ...wording import demanded, listed, lowest
+from ...wording import demanded, listed, lowest, plural
 
 if TYPE_CHECKING:
     from ...layout.layout import Bundle
@@ -102,7 +102,7 @@ class InOrder:
 
     def explain(self, problem: Problem, relation: Relation) -> Clause:
         size = problem.cluster.total(ACCELERATOR)
-        text = f"{listed(relation.components)} come one after the other and fill the cluster ({size} accelerators){demanded(relation)}"
+        text = f"{listed(relation.components)} come one after the other and fill the cluster ({size} {plural('accelerator', size)}){demanded(relation)}"
         return Clause(text, (Demand("+".join(relation.components), IN_ORDER, relation.span),))
 
     def mends(self, problem: Problem, relation: Relation) -> Iterator[Mend]:

@@ -9,6 +9,7 @@ from ....models.demand import Clause
 from ....models.findings.finding import Finding, error
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
+from ...wording import plural
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -67,4 +68,6 @@ class NodeOrder:
                 return
 
     def explain(self, problem: Problem, component: Component) -> Clause:
-        return Clause(f"the processes of {component.name} come in the order of their nodes ({len(problem.cluster.nodes)} nodes)")
+        return Clause(
+            f"the processes of {component.name} come in the order of their nodes ({len(problem.cluster.nodes)} {plural('node', len(problem.cluster.nodes))})"
+        )

@@ -16,7 +16,7 @@ from ....models.sharing import around, holders
 from ...layout.cells.exactness import is_chain
 from ...layout.masks import bits
 from ...layout.within.shared import ring_of, rooms
-from ...wording import lowest
+from ...wording import lowest, plural
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
@@ -148,7 +148,7 @@ class NoOverlap:
 
     def explain(self, problem: Problem, subject: str) -> Clause:
         free = sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes)
-        return Clause(f"the cluster has {free} free accelerators")
+        return Clause(f"the cluster has {free} {plural('free accelerator', free)}")
 
 
 def _free(problem: Problem, rank: int) -> str:

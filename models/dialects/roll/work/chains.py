@@ -85,5 +85,5 @@ def _of_data(setup: Setup) -> None:
     formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated x {its.ranks} ranks"
     derive(setup, train.key, what, its.of_all, formula, its.each, its.accumulated)
     if train.part == ACTOR_TRAIN:
-        formula = f"{its.each.value} pairs x 2 answers: ROLL doubles {its.each.name}"
+        formula = f"{its.each.value} {'pair' if its.each.value == 1 else 'pairs'} x 2 answers: ROLL doubles {its.each.name}"
         derive(setup, train.key, "sequences per micro batch", its.each.value * 2, formula, its.each)

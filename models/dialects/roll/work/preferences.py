@@ -26,7 +26,7 @@ def preferences(setup: Setup) -> None:
     takes = inferred.value * ranks
     if takes > its.of_all:
         message = f"{reference.key} takes {INFERRED} {inferred.value} x {ranks} data parallel ranks = {takes} pairs at once, more than the"
-        message += f" {its.of_all} of a step of {train.key} ({its.said} on {its.ranks} ranks)"
+        message += f" {its.of_all} of a step of {train.key} ({its.said} on {its.ranks} {'rank' if its.ranks == 1 else 'ranks'})"
         better = its.of_all // ranks
         help = f"set `{inferred.name}: {better}`" if better else f"give {reference.key} {its.of_all} data parallel ranks or fewer"
         setup.notes.error(
@@ -42,9 +42,7 @@ def taught(setup: Setup) -> None:
     ranks = data_parallel(setup, teacher) if teacher is not None else None
     if student is None or teacher is None or its is None or not ranks or its.of_all >= ranks:
         return
-    message = (
-        f"a step of {student.key} has {its.of_all} samples ({its.said} on {its.ranks} ranks), fewer than the {ranks} data parallel ranks"
-    )
+    message = f"a step of {student.key} has {its.of_all} samples ({its.said} on {its.ranks} {'rank' if its.ranks == 1 else 'ranks'}), fewer than the {ranks} data parallel ranks"
     message += f" of {teacher.key}"
     help = f"set `{its.accumulated.name}: {-(-ranks // (its.each.value * its.ranks))}`"
     setup.notes.error(DEMANDS, student.key, message, its.each.span or student.place, "", help, None, AT_TRAINING)
