@@ -1,0 +1,67 @@
+"""What is found while a file is read: findings with their places, and what could not be judged."""
+
+from __future__ import annotations
+
+from ..findings.finding import Finding, Severity, Unchecked
+from ..findings.span import Edit, Span
+from ..text.document import Document
+from ..text.tree import Scalar, Value
+
+MAX_FOLLOWED = 1_000
+"""In so many interpolated maps and lists both places of a finding are told."""
+
+
+class Found:
+    """The findings and the unchecked rules of one file of a framework, in the order in which they were met.
+
+    `followed` holds, for maps and lists that came through an interpolation, where they stand and where `${...}` is written.
+    """
+
+    def __init__(self, document: Document, framework: str) -> None:
+        self.document = document
+        self.framework = framework
+        self.partial = document.partial
+        self.findings: list[Finding] = []
+        self.unchecked: list[Unchecked] = []
+        self.followed: list[tuple[Span, Span]] = []
+
+    def error(
+        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
+        *notes: str,
+    ) -> None:  # fmt: skip
+        """Add an error: failure is proved."""
+        self._add(Severity.ERROR, code, subject, message, at, label, help, edit, notes)
+
+    def warn(
+        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
+        *notes: str,
+    ) -> None:  # fmt: skip
+        """Add a warning."""
+        self._add(Severity.WARNING, code, subject, message, at, label, help, edit, notes)
+
+    def info(
+        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
+        *notes: str,
+    ) -> None:  # fmt: skip
+        """Add something worth knowing."""
+        self._add(Severity.INFO, code, subject, message, at, label, help, edit, notes)
+
+    def _add(
+        self, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None,
+        notes: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        span = at if isinstance(at, Span) else at.span
+        origin = at.origin if isinstance(at, Scalar) and at.origin != span else None
+        reference = next((reference for target, reference in self.followed[:MAX_FOLLOWED] if is_inside(span, target)), None)
+        if reference is not None and origin is None:
+            span, origin = reference, span
+        self.findings.append(Finding(code, severity, subject, message, span, label, help, edit, origin=origin, notes=notes))
+
+    def unsure(self, rule: str, subject: str, why: str) -> None:
+        """Say that a rule was not judged."""
+        self.unchecked.append(Unchecked(rule, subject, why))
+
+
+def is_inside(span: Span, target: Span) -> bool:
+    """Does all of a place lie in another?"""
+    return span.file == target.file and target.start <= span.start and span.end <= target.end
