@@ -28,11 +28,6 @@ class Part:
     findings: tuple[Finding, ...] = ()
     package: str | None = None
 
-    @property
-    def has_content(self) -> bool:
-        """Does it say anything besides its `defaults`?"""
-        return not isinstance(self.content, Mapping) or bool(self.content.entries)
-
 
 def part_of(source: Source) -> Part:
     """A text, taken apart. Raises UnusableInput if it is not YAML within the limits."""

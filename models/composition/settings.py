@@ -44,11 +44,6 @@ class Settings:
             line += 1 + text.count("\n")
         return Settings(source, tuple(found), tuple(findings))
 
-    @property
-    def search_path(self) -> Value | None:
-        """The search path that replaces the one of every file, if there is one."""
-        return next((each.value for each in self.settings if each.key == "hydra.searchpath"), None)
-
 
 class Refused(Exception):
     """A setting that Hydra refuses; carries the Finding."""

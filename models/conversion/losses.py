@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from ..component import IN_ORDER, KEYS, NOT_FEWER, SUBSET, Relation
-from ..findings.finding import Finding, Severity, UnusableInput, error, warning
+from ..findings.finding import Finding, Severity, error, warning
 from ..problem import Problem
 
 LOSS, REFUSAL = "PW605", "PW606"
@@ -24,11 +24,6 @@ def dropped(subject: str, message: str, help: str = "") -> Finding:
 def refusal(subject: str, message: str, help: str = "") -> Finding:
     """A reason why there is no conversion."""
     return error(REFUSAL, subject, message, help=help)
-
-
-def refused(subject: str, message: str, help: str = "") -> UnusableInput:
-    """The same to raise, where it is the only reason."""
-    return UnusableInput([refusal(subject, message, help)])
 
 
 def unsaid_demands(problem: Problem) -> Iterator[Finding]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 NO_ACCELERATOR = "NO_ACCEL"
 GENERIC = "GPU"
-VENDORS = ("NV_GPU", "AMD_GPU", "INTEL_GPU", "NPU", "MUSA_GPU", "KUNLUN_XPU", "HPU", "TPU", "NEURON_CORE")
 
 # GiB of memory as the maker states it; a model that is not here has unknown memory, never a guessed one.
 _NVIDIA = {

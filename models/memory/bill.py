@@ -69,11 +69,6 @@ class BlockBill:
         return max(self.moments, key=lambda moment: moment.mebibytes)
 
     @property
-    def exceeds(self) -> bool:
-        """Is more needed than there is, by what the file says and by what is estimated, without slack?"""
-        return self.capacity is not None and self.peak.mebibytes > self.capacity
-
-    @property
     def tight(self) -> bool:
         """Is less left than the slack of its estimates?"""
         return self.capacity is not None and max(moment.demanded for moment in self.moments) > self.capacity

@@ -6,8 +6,6 @@ from typing import Iterable, Mapping
 
 from .glop import Point
 
-EXCESSES = (0.3, 0.6, 1.2, 2.5)
-"""What it may cost, by the relaxation, to leave an indicator as it is: the more, the more of them stay open. In units of the objective's step."""
 NEAR = 1e-6
 
 

@@ -9,7 +9,7 @@ from ...models.component import Relation
 from ...models.problem import Problem
 from ..stretches import held_alike
 
-SAME, WITHIN, PARTLY, APART = "same", "within", "partly", "apart"
+WITHIN, PARTLY = "within", "partly"
 MOST = 64
 """So many different sets of accelerators are compared with each other."""
 

@@ -56,11 +56,6 @@ def _cost(problem: Problem, term: Objective, weighed: bool) -> int:
     return problem.job.preference.weights.get(term.level, 1) if weighed and isinstance(term, BytesAcross) else 1
 
 
-def objective(problem: Problem, assignment: Assignment) -> int:
-    """What an answer costs, all tiers in one number in which no later tier outweighs an earlier one."""
-    return sum(tier.scale * tier.value(problem, assignment) for tier in tiers(problem))
-
-
 def plan_terms(problem: Problem, assignment: Assignment, counted: Sequence[Sequence[int]], proved: Sequence[int]) -> tuple[Term, ...]:
     """Every term of an answer.
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from ...models.answer import Answer
 from ...models.placements.assignment import Assignment
 from ...models.placements.carried import carried
 from ...models.placements.moves import Moved, Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..objectives.moved.moves import Moves as MovesTerm
-from ..searching.progress import OnProgress, silent
-from ..searching.search import LIMIT, SEED, solve
 from .pieces import Members, Pieces, movable, piece_size, pieces, remaining
 
 
@@ -31,21 +28,6 @@ def after(problem: Problem, before: Plan) -> Problem:
         if name in names and (name in problem.job.choices or chosen.get(name, problem[name].parallel) == problem[name].parallel)
     }
     return replace(problem, previous=replace(placed, runs=kept))
-
-
-def replan(
-    problem: Problem, before: Plan, limit: float = LIMIT, seed: int = SEED, on_progress: OnProgress = silent
-) -> tuple[Answer, Moves | None]:  # fmt: skip
-    """The answer with the fewest moved groups, of those the cheapest; and what moved, if there is an answer.
-
-    Parameters
-    ----------
-    before : the plan that runs now, made for the old cluster; nodes are matched by their names.
-    limit, seed, on_progress : as in searching/search.py.
-    """
-    question = after(problem, before)
-    answer = solve(question, limit, seed, on_progress)
-    return answer, moves(question, before, answer.plan) if answer.plan else None
 
 
 def moves(question: Problem, before: Plan, now: Plan) -> Moves:

@@ -26,9 +26,9 @@ from placewright.solver.objectives import tiers
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
 from placewright.solver.searching.expanding import expand as expand_module
-from placewright.solver.searching.expanding import project as project_module
 from placewright.solver.searching.search import solve
 
+from . import project
 from .enumerated import arranged, arrangements, blocks_of, group_of
 
 PACKING = tuple(rule for rule in RULES if rule.packs)
@@ -39,6 +39,11 @@ SHAPE = {"PW202", "PW203", "PW204", "PW214"}
 """Rules that the shape of the variables holds: what they refuse of a searched component, no values can say."""
 
 Key = frozenset[tuple[str, object]]
+
+
+def objective(problem: Problem, assignment: Assignment) -> int:
+    """What an answer costs, all tiers in one number in which no later tier outweighs an earlier one."""
+    return sum(tier.scale * tier.value(problem, assignment) for tier in tiers.tiers(problem))
 
 
 def key_of(values: Values) -> Key:
@@ -155,7 +160,7 @@ def compare(problem: Problem) -> Counter[str]:
     layout, counts = Layout(problem), Counter[str]()
     verdicts: list[tuple[Key | None, frozenset[str]]] = []
     for assignment in assignments(problem):
-        values = project_module.project(layout, assignment)
+        values = project.project(layout, assignment)
         refused = frozenset(finding.code for finding in check(problem, assignment) if finding.severity is Severity.ERROR)
         verdicts.append((None if values is None else key_of(values), refused))
         counts["assignments"] += 1
@@ -198,7 +203,7 @@ def _all_values(problem: Problem, whole: set[Key]) -> Iterator[Values]:
     layout = Layout(problem)
     seen: set[Key] = set()
     for assignment in assignments(problem):
-        values = project_module.project(layout, assignment)
+        values = project.project(layout, assignment)
         if values is not None and key_of(values) in whole - seen:
             seen.add(key_of(values))
             yield values
@@ -213,13 +218,13 @@ def _round_trip(problem: Problem, values: Values) -> None:
     answer = expand_module.expand(variables.layout, mine, solve)
     faults = [finding for finding in check(problem, answer) if finding.severity is Severity.ERROR]
     assert not faults, (mine, faults)
-    again = project_module.project(variables.layout, answer)
+    again = project.project(variables.layout, answer)
     assert again is not None and key_of(again) == key_of(mine)
     variables.fix(mine)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     assert solver.solve(variables.model) == cp_model.OPTIMAL
-    value = tiers.objective(problem, answer)
+    value = objective(problem, answer)
     assert round(solver.objective_value) == value, ("objective", solver.objective_value, value)
     for term in objectives_module.OBJECTIVES:
         least, most = term.bound(variables.layout), term.most(problem)

@@ -44,10 +44,10 @@ from placewright.solver.rules.sharing.no_overlap import NoOverlap
 from placewright.solver.rules.sharing.subset import Subset
 from placewright.solver.rules.where.hardware_kind import HardwareKind
 from placewright.solver.rules.where.node_group import NodeGroup
-from placewright.solver.searching.expanding import expand, project, taking
+from placewright.solver.searching.expanding import expand, taking
 from placewright.solver.searching.standing import WrongAnswer
 
-from . import parity
+from . import parity, project
 from .demand_lies import DEMAND_LIES
 from .kept_lies import KEPT_LIES
 from .near_lies import NEAR_LIES

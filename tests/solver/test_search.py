@@ -17,7 +17,6 @@ from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.placements.plan import OPTIMAL, VERIFIED
 from placewright.models.problem import Problem
 from placewright.solver.check import check
-from placewright.solver.objectives.tiers import objective
 from placewright.solver.searching import one_choice, one_tier
 from placewright.solver.searching.search import solve
 
@@ -28,7 +27,9 @@ from .test_parity import CASES, random_problem
 
 def brute_force(question: Problem) -> int | None:
     """The best objective of any Assignment that passes every check; None if none does."""
-    values = [objective(question, assignment) for assignment in parity.assignments(question) if not any(errors(question, assignment))]
+    values = [
+        parity.objective(question, assignment) for assignment in parity.assignments(question) if not any(errors(question, assignment))
+    ]
     return min(values, default=None)
 
 

@@ -13,11 +13,12 @@ from placewright.models.problem import Problem
 from placewright.solver.layout.layout import Layout
 from placewright.solver.lines import sweep as sweep_module
 from placewright.solver.lines.one_line import best_on_line
-from placewright.solver.objectives.tiers import counted, objective, tiers
+from placewright.solver.objectives.tiers import counted, tiers
 from placewright.solver.searching import one_choice
 from placewright.solver.searching.expanding.expand import expand
 from placewright.solver.searching.search import solve
 
+from .. import parity
 from ..cases import cluster, component, given, problem
 
 
@@ -93,4 +94,4 @@ def test_what_the_sweep_says_is_never_more_than_an_answer_costs() -> None:
     for question in lines(5, 150, nodes=8, most=16):
         if (found := swept(question)) is not None:
             layout, least, places = found
-            assert least <= objective(question, expand(layout, places, solve))
+            assert least <= parity.objective(question, expand(layout, places, solve))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from placewright.models.placements.plan import OPTIMAL, Plan, Term
 from placewright.solver.check import check
-from placewright.solver.objectives.tiers import objective, plan_terms, tiers
+from placewright.solver.objectives.tiers import plan_terms, tiers
 from placewright.solver.searching import one_choice
 from placewright.solver.searching.search import solve
 
@@ -22,7 +22,7 @@ def test_the_tiers_one_after_the_other_find_the_best_of_all_answers(name: str, g
     question = TRAFFIC_CASES[name]
     if not greedy:
         monkeypatch.setattr(one_choice, "greedy", lambda layout: None)
-    best = min(objective(question, each) for each in parity.assignments(question) if not any(check(question, each)))
+    best = min(parity.objective(question, each) for each in parity.assignments(question) if not any(check(question, each)))
     plan = solve(question).plan
     assert plan is not None
     assert (plan.status, plan.objective, plan.bound, plan.gap) == (OPTIMAL, best, best, 0.0)
@@ -49,7 +49,7 @@ def test_a_weight_may_turn_the_order_of_levels() -> None:
         question, job=replace(question.job, preference=replace(question.job.preference, order="weighted", weights={"rack": 100}))
     )
     for each in (question, dear):
-        best = min(objective(each, answer) for answer in parity.assignments(each) if not any(check(each, answer)))
+        best = min(parity.objective(each, answer) for answer in parity.assignments(each) if not any(check(each, answer)))
         plan = solve(each).plan
         assert plan is not None and plan.objective == best
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from placewright.models.answer import Answer
 from placewright.models.component import Parallel
 from placewright.models.job import Capabilities, Job
 from placewright.models.locality import Keep, Pin
 from placewright.models.machines.node_group import NODE_LABEL
 from placewright.models.placements.assignment import Assignment, Run
 from placewright.models.placements.in_turn import in_turn
+from placewright.models.placements.moves import Moves
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.problem import Problem
 from placewright.solver.replanning.lose import given_on, lose
-from placewright.solver.replanning.replan import after, moves, replan
+from placewright.solver.replanning.replan import after, moves
+from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, given, problem
 
@@ -28,6 +31,13 @@ def plan(question: Problem, **runs: tuple[Run, ...]) -> Plan:
 def pair(rank: int, node: int, first: int = 0) -> Run:
     """A group of two processes."""
     return Run(range(2 * rank, 2 * rank + 2), node, first=first)
+
+
+def replan(question: Problem, before: Plan) -> tuple[Answer, Moves | None]:
+    """The answer near a plan, and what moved, if there is one."""
+    near = after(question, before)
+    answer = solve(near)
+    return answer, moves(near, before, answer.plan) if answer.plan else None
 
 
 QUESTION = problem(FOUR, component("a", 8, tp=2), component("b", 4, tp=4))

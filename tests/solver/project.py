@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ....models.component import Component
-from ....models.machines.topology import NODE_LEVEL
-from ....models.placements.assignment import Assignment, seats
-from ...layout.grain import whole_in
-from ...layout.layout import Bundle, Cell, Layout, Values
-from ...layout.ranges.places import lengths
-from .dealing import counts_of
+from placewright.models.component import Component
+from placewright.models.machines.topology import NODE_LEVEL
+from placewright.models.placements.assignment import Assignment, seats
+from placewright.solver.layout.grain import whole_in
+from placewright.solver.layout.layout import Bundle, Cell, Layout, Values
+from placewright.solver.layout.ranges.places import lengths
+from placewright.solver.searching.expanding.dealing import counts_of
 
 
 def project(layout: Layout, assignment: Assignment) -> Values | None:
