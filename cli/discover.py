@@ -9,12 +9,11 @@ import click
 
 from ..models.findings.finding import UnusableInput
 from .asking.options import said_as_json
+from .exit_codes import OK
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
     from ..runtime.world.discover import Discovered
-
-OK = 0
 
 
 @click.command()

@@ -13,6 +13,7 @@ import click
 from ..models.findings.finding import Finding
 from ..report.terminal import escape
 from .asking.options import cluster_option, composing_options, dialect_option
+from .exit_codes import FINDINGS, SIGNALLED, UNDECIDED, UNUSABLE
 from .launching.detached import launch_detached, name_refused
 from .launching.here import launch_here
 from .launching.wanted import Wanted
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ..models.placements.plan import Plan
     from ..models.problem import Problem
 
-OK, FINDINGS, UNUSABLE, UNDECIDED, SIGNALLED = 0, 1, 2, 3, 128
 LIMIT, SEED = 10.0, 1
 SECONDS = click.FloatRange(min=0, min_open=True)
 _PLAN = re.compile(rb'\s*\{\s*"schema"\s*:')

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NoReturn, Sequence
 
 import click
 
+from .exit_codes import BROKEN_PIPE, INTERRUPTED, OK, OUR_FAULT, UNUSABLE
+
 if TYPE_CHECKING:
     from ..models.findings.finding import UnusableInput
 
-OK, FINDINGS, UNUSABLE, UNDECIDED, DIFFERENT, OUR_FAULT = 0, 1, 2, 3, 4, 70
-INTERRUPTED, BROKEN_PIPE = 130, 141
 
 VERBS = {
     "verify": "Check the placements of configuration files.",

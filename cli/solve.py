@@ -17,6 +17,7 @@ from .asking.further import Further, further_options, solver
 from .asking.options import cluster_option, composing_options, dialect_option, level_option, memory_mib, model_option, said_as_json
 from .asking.previous import Previous, previous_options
 from .asking.solvable import solvable
+from .exit_codes import FINDINGS, OK, OUR_FAULT, UNDECIDED
 from .showing.findings import echo_findings
 from .showing.line import AUTO, WAYS
 from .showing.planned import account_of
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from ..models.machines.shorthand import AsDeclared
     from ..models.model_cards import ModelCard
     from ..models.reading import Reading
-
-OK, FINDINGS, UNUSABLE, UNDECIDED, OUR_FAULT = 0, 1, 2, 3, 70
 
 
 @click.command()

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ..report.terminal import escape
+from .exit_codes import DIFFERENT, OK
 from .launching.outcome import failed, not_checked, sizes, workers_and_given
 from .showing.findings import echo_findings
 
 if TYPE_CHECKING:
     from ..runtime.detached.asking import Seen
 
-OK, DIFFERENT = 0, 4
 RUNNING = "running"
 
 

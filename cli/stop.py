@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from .exit_codes import OK
 from .launching.outcome import failed
 
-OK = 0
 _BEFORE = {"ended": "had ended", "failed": "had failed", "lost": "was lost"}
 
 

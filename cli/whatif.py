@@ -25,6 +25,8 @@ from .asking.options import (
     said_as_json,
 )
 from .asking.solvable import solvable
+from .exit_codes import FINDINGS, OK
+from .exit_codes import UNDECIDED as UNDECIDED_CODE
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from ..models.problem import Problem
     from ..models.reading import Reading
     from ..solver.pricing.price import Named
-
-OK, IMPOSSIBLE_CODE, UNDECIDED_CODE = 0, 1, 3
 
 
 @click.command()
@@ -124,4 +124,4 @@ def _answered(reading: Reading, changes: Sequence[Named], solve: Callable[[Probl
     pricing, name = price(reading.problem, changes, solved), reading.source.name
     click.echo(to_json(name, pricing) if form == "json" else render(name, pricing, wants_colour(sys.stdout)), color=True)
     verdicts = [each.answer.verdict for each in pricing.after] if asked else [pricing.before.verdict]
-    return UNDECIDED_CODE if UNDECIDED in verdicts else IMPOSSIBLE_CODE if IMPOSSIBLE in verdicts else OK
+    return UNDECIDED_CODE if UNDECIDED in verdicts else FINDINGS if IMPOSSIBLE in verdicts else OK

@@ -9,12 +9,11 @@ import click
 from ...models.findings.finding import Finding, error
 from ...models.report import UNUSABLE as UNUSABLE_FILE
 from ...report.terminal import escape
+from ..exit_codes import FINDINGS, OK, UNUSABLE
 from ..showing.findings import echo_findings
 
 if TYPE_CHECKING:
     from ...models.reading import Reading
-
-OK, FINDINGS, UNUSABLE = 0, 1, 2
 
 
 class Solvable(NamedTuple):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from ..exit_codes import OK
 from ..showing.steps import shown_steps
-from .outcome import OK, failed, not_checked, runs, workers_and_given
+from .outcome import failed, not_checked, runs, workers_and_given
 from .wanted import Wanted
 
 

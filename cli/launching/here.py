@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..exit_codes import OK
 from ..showing.steps import Shown, shown_steps
-from .outcome import FAILED, NOT_LAUNCHED, OK, failed, ran, runs, workers_and_given
+from .outcome import FAILED, NOT_LAUNCHED, failed, ran, runs, workers_and_given
 from .wanted import Wanted
 
 if TYPE_CHECKING:

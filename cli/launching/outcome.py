@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ...runtime.detached.record import Record, Worker
     from ...runtime.failure import LaunchFailed
 
-OK = 0
 NOT_LAUNCHED, FAILED = "not launched: nothing is left running", "failed: nothing is left running"
 
 
