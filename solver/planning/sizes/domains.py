@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Iterable, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from ....models.planning.workload import SECONDS
 from .choice import Choice
-from .limited import Row
-from .shared_memory import SharedMemory
+from .resources import Resources
 from .sizing import Between, Sizing
 
 Price = tuple[int, int]
@@ -62,6 +61,10 @@ class Narrowing:
     def accelerators(self) -> list[list[int]]:
         """For each set, the accelerators of its choices."""
         return [[choice.accelerators for choice in its] for its in self.choices]
+
+    @cached_property
+    def _resources(self) -> Resources:
+        return Resources(self.sizing, self.accelerators)
 
     @cached_property
     def loads(self) -> list[list[list[int]]]:
@@ -120,7 +123,7 @@ class Narrowing:
                     if worst[number][part] <= limit:
                         continue
                     left[number] = [place for place in left[number] if loads[place] <= limit]
-        return all(left) and self._room(domains, most[1])
+        return all(left) and self._resources.narrow(left, most[1])
 
     def _cross(self, domains: Domains, below: Price | None) -> bool:
         """Leaves out choices between which too much crosses; whether anything is left."""
@@ -164,69 +167,3 @@ class Narrowing:
             most = min(most, below[0] if time < below[1] else below[0] - 1)
             times = min(times, below[1] - 1) if used == below[0] else times
         return (times, most) if time <= times and used <= most else None
-
-    def _room(self, domains: Domains, most: int) -> bool:
-        """Leaves out what takes more accelerators than the others leave; whether anything is left."""
-        sizing, left = self.sizing, domains.left
-        self._enough(left, sizing.roots, most)
-        for kind, its in enumerate(sizing.question.kinds):
-            if len(sizing.question.kinds) > 1 and all(left):
-                self._enough(left, sizing.roots, its.accelerators, kind)
-        for number, inner in enumerate(sizing.inner):
-            if inner and all(left):
-                self._inside(left, number, inner)
-        for row, weights in self.weighed:
-            if all(left):
-                self._within(left, row.sets, row.most, weights)
-        return all(left) and self.memory.narrow(left)
-
-    @cached_property
-    def memory(self) -> SharedMemory:
-        """What fits in memory together."""
-        return SharedMemory(self.sizing)
-
-    @cached_property
-    def weighed(self) -> list[tuple[Row, dict[int, list[int]]]]:
-        """Each row with what the choices of its sets weigh."""
-        return [
-            (row, {number: [row.weigh(number, choice.options) for choice in self.choices[number]] for number in row.sets})
-            for row in self.sizing.rows
-        ]
-
-    def _within(self, left: list[list[int]], sets: Sequence[int], most: int, weights: dict[int, list[int]]) -> None:
-        """What these sets weigh is no more than `most`."""
-        least = {number: min(map(weights[number].__getitem__, left[number])) for number in sets}
-        spare = most - sum(least.values())
-        for number in sets:
-            its, limit = weights[number], least[number] + spare
-            left[number] = [place for place in left[number] if its[place] <= limit]
-
-    def _enough(self, left: list[list[int]], sets: Sequence[int], most: int, kind: int | None = None) -> None:
-        """So many accelerators, of one kind or of all, are enough for these sets."""
-
-        def uses(number: int, place: int) -> int:
-            return self.accelerators[number][place] if kind in (None, self.choices[number][place].kind) else 0
-
-        least = {number: min(uses(number, place) for place in left[number]) for number in sets}
-        spare = most - sum(least.values())
-        for number in sets:
-            if uses(number, left[number][-1]) > least[number] + spare or kind is not None:
-                left[number] = [place for place in left[number] if uses(number, place) <= least[number] + spare]
-
-    def _inside(self, left: list[list[int]], number: int, inner: Iterable[int]) -> None:
-        """A set has room for those directly inside it, of the same kind."""
-        choices = self.choices
-        kinds = {choices[number][place].kind for place in left[number]}.intersection(
-            *({choices[each][place].kind for place in left[each]} for each in inner)
-        )
-        for each in (number, *inner):
-            left[each] = [place for place in left[each] if choices[each][place].kind in kinds]
-        if not all(left):
-            return
-        needed = {each: self.accelerators[each][left[each][0]] for each in inner}
-        total = sum(needed.values()) + self.sizing.left_over(number)
-        left[number] = [place for place in left[number] if self.accelerators[number][place] >= total]
-        if left[number]:
-            spare = self.accelerators[number][left[number][-1]] - total
-            for each, least in needed.items():
-                left[each] = [place for place in left[each] if self.accelerators[each][place] <= least + spare]

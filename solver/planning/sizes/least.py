@@ -7,6 +7,7 @@ from typing import Sequence
 
 from ....models.planning.workload import SECONDS
 from .curves import Curve, Curves
+from .least_needs import LeastNeeds
 from .sizing import Greatest, Load, Sizing
 
 Part = tuple[tuple[tuple[str, ...], ...], tuple[int, ...], tuple[int, ...]]
@@ -17,7 +18,7 @@ class Least:
     """What structures cost at least: what is known of each part of the iteration is remembered, as very many structures share it."""
 
     def __init__(self) -> None:
-        self.curves = Curves()
+        self.curves, self._needs = Curves(), LeastNeeds()
         self._used: dict[tuple[tuple[tuple[str, ...], ...], tuple[int, ...]], int | None] = {}
         self._parts: dict[Part, int | None] = {}
 
@@ -43,7 +44,7 @@ class Least:
         key = sizing.structure.sets, sizing.structure.inside
         if key not in self._used:
             used = sum(sizing.choices[number][0].accelerators for number in sizing.roots) if all(sizing.choices) else sizing.most + 1
-            self._used[key] = used if used <= sizing.most else None
+            self._used[key] = used if used <= sizing.most and self._needs.fit(sizing) else None
         return self._used[key]
 
     def _part(self, sizing: Sizing, tasks: Sequence[int]) -> int | None:

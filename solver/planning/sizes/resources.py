@@ -1,0 +1,93 @@
+"""What is used of the cluster: choices that take more accelerators, memory or room in a row than the others leave are left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Iterable, Sequence
+
+from .limited import Row
+from .shared_memory import SharedMemory
+from .sizing import Sizing
+
+Left = list[list[int]]
+"""For each set, the places of the choices that are left, which are in the order of their accelerators."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the sets of one structure use together.
+
+    Attributes
+    ----------
+    accelerators : for each set, those of its choices.
+    """
+
+    sizing: Sizing
+    accelerators: list[list[int]]
+
+    def narrow(self, left: Left, most: int) -> bool:
+        """Leaves out what cannot be used with so many accelerators; whether anything is left."""
+        sizing = self.sizing
+        self._enough(left, sizing.roots, most)
+        for kind, its in enumerate(sizing.question.kinds):
+            if len(sizing.question.kinds) > 1 and all(left):
+                self._enough(left, sizing.roots, its.accelerators, kind)
+        for number, inner in enumerate(sizing.inner):
+            if inner and all(left):
+                self._inside(left, number, inner)
+        for row, weights in self._weighed:
+            if all(left):
+                self._within(left, row.sets, row.most, weights)
+        return all(left) and self._memory.narrow(left)
+
+    @cached_property
+    def _memory(self) -> SharedMemory:
+        """What fits in memory together."""
+        return SharedMemory(self.sizing)
+
+    @cached_property
+    def _weighed(self) -> list[tuple[Row, dict[int, list[int]]]]:
+        """Each row with what the choices of its sets weigh."""
+        return [
+            (row, {number: [row.weigh(number, choice.options) for choice in self.sizing.choices[number]] for number in row.sets})
+            for row in self.sizing.rows
+        ]
+
+    def _within(self, left: Left, sets: Sequence[int], most: int, weights: dict[int, list[int]]) -> None:
+        """What these sets weigh is no more than `most`."""
+        least = {number: min(map(weights[number].__getitem__, left[number])) for number in sets}
+        spare = most - sum(least.values())
+        for number in sets:
+            its, limit = weights[number], least[number] + spare
+            left[number] = [place for place in left[number] if its[place] <= limit]
+
+    def _enough(self, left: Left, sets: Sequence[int], most: int, kind: int | None = None) -> None:
+        """So many accelerators, of one kind or of all, are enough for these sets."""
+
+        def uses(number: int, place: int) -> int:
+            return self.accelerators[number][place] if kind in (None, self.sizing.choices[number][place].kind) else 0
+
+        least = {number: min(uses(number, place) for place in left[number]) for number in sets}
+        spare = most - sum(least.values())
+        for number in sets:
+            if uses(number, left[number][-1]) > least[number] + spare or kind is not None:
+                left[number] = [place for place in left[number] if uses(number, place) <= least[number] + spare]
+
+    def _inside(self, left: Left, number: int, inner: Iterable[int]) -> None:
+        """A set has room for those directly inside it, of the same kind."""
+        choices = self.sizing.choices
+        kinds = {choices[number][place].kind for place in left[number]}.intersection(
+            *({choices[each][place].kind for place in left[each]} for each in inner)
+        )
+        for each in (number, *inner):
+            left[each] = [place for place in left[each] if choices[each][place].kind in kinds]
+        if not all(left):
+            return
+        needed = {each: self.accelerators[each][left[each][0]] for each in inner}
+        total = sum(needed.values()) + self.sizing.left_over(number)
+        left[number] = [place for place in left[number] if self.accelerators[number][place] >= total]
+        if left[number]:
+            spare = self.accelerators[number][left[number][-1]] - total
+            for each, least in needed.items():
+                left[each] = [place for place in left[each] if self.accelerators[each][place] <= least + spare]
