@@ -103,7 +103,7 @@ class Walk:
             self.findings += part.findings
         entries = self._with_self(part.entries, bool(appended))
         children = [Node(entry, node.group, node.package) for entry in (*entries, *appended)]
-        self._override(children, node, deferred)
+        self._override(children, deferred)
         children = [child for child in children if not child.entry.override]
         if not children:
             if problem := self.choices.listed(node):
@@ -138,7 +138,7 @@ class Walk:
             return entries
         return (*entries, Entry("", SELF, Span("", 0, 0, 1, 1)))
 
-    def _override(self, children: Iterable[Node], parent: Node, deferred: bool) -> None:
+    def _override(self, children: Iterable[Node], deferred: bool) -> None:
         """Note what the overrides of a list choose; they must stand at its end."""
         last: Node | None = None
         for child in children:

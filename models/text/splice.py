@@ -12,7 +12,7 @@ _END = re.compile("\r\n|\r|\n")
 _BREAK = re.compile("[\r\n\x85\u2028\u2029]")  # what ends a line, and with it a comment, in YAML 1.1
 
 
-def indent_of(source: Source, span: Span) -> str:
+def indent_of(span: Span) -> str:
     """What stands before it on its line, as spaces."""
     return " " * (span.column - 1)
 

@@ -36,7 +36,7 @@ def to_data(account: Account) -> Data:
         **_priced(question, planned.best),
         "adds": {str(task): time / SECOND for task, time in account.shares.items()},
         "usage": [_usage(question, each) for each in account.usages],
-        "memory": [_bill(question, each) for each in account.bills],
+        "memory": [_bill(each) for each in account.bills],
         "rests_on": [_basis(each) for each in account.bases],
         "assumed": list(account.assumed),
         "others": [
@@ -145,7 +145,7 @@ def _turn(question: Question, turn: Turn) -> Data:
     return {"task": str(question.tasks[turn.task]), "seconds": turn.works / SECOND, **when}
 
 
-def _bill(question: Question, bill: BlockBill) -> Data:
+def _bill(bill: BlockBill) -> Data:
     parts = [
         {
             "part": moment.segment,

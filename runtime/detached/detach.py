@@ -53,7 +53,7 @@ def detach(request: Request, nodes: int, progress: OnStep = silent) -> Record:
                     return message.running
                 if message.progress is not None:
                     progress(message.progress.step())
-            raise _gone(request.name, errors)
+            raise _gone(errors)
         except BaseException:
             with shielded():
                 _end(keeper)
@@ -100,7 +100,7 @@ def _end(keeper: subprocess.Popen[bytes]) -> None:
         keeper.wait()
 
 
-def _gone(name: str, errors: IO[bytes]) -> LaunchFailed:
+def _gone(errors: IO[bytes]) -> LaunchFailed:
     errors.seek(0)
     lines = errors.read().decode("utf-8", "replace").strip().splitlines()
     return _faulty(lines[-1][:200] if lines else "it ended without a word", "\n".join(lines[-8:]))

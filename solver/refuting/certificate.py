@@ -71,7 +71,7 @@ def _inside(layout: Layout) -> Iterator[Row]:
                 return sum(room for index, room in enumerate(rooms) if mask >> index & 1)
 
             if short := shortage(needs, may, have):
-                yield _inner_row(layout, pool, short, size, needs, have(_union(may[bundle] for bundle in short)))
+                yield _inner_row(pool, short, size, needs, have(_union(may[bundle] for bundle in short)))
 
 
 def _union(masks: Iterable[int]) -> int:
@@ -81,7 +81,7 @@ def _union(masks: Iterable[int]) -> int:
     return union
 
 
-def _inner_row(layout: Layout, pool: Pool, short: list[Bundle], size: int, needs: Mapping[Bundle, int], have: int) -> Row:
+def _inner_row(pool: Pool, short: list[Bundle], size: int, needs: Mapping[Bundle, int], have: int) -> Row:
     members: tuple[Component, ...] = tuple(component for bundle in short for component in bundle.components)
     need, what = sum(needs[bundle] for bundle in short), "accelerator" if pool.kind == ACCELERATOR else pool.kind
     unit = plural(what, need) if size == 1 else f"whole {plural('group', need)} of {size} {plural(what, size)}"

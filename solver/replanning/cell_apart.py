@@ -17,7 +17,6 @@ from ...models.problem import Problem
 from ..layout.bundle import Bundle
 from ..layout.cell import Cell
 from ..layout.masks import bits
-from ..layout.pool import Pool
 from .pieces import Piece, pieces
 
 Solve = Callable[[Problem], Answer]
@@ -25,13 +24,13 @@ Solve = Callable[[Problem], Answer]
 
 
 def cell_apart(
-    pool: Pool, cell: Cell, free: Mapping[int, int], asked: Mapping[Bundle, int], held: Mapping[Bundle, Sequence[Piece]], solve: Solve
+    cell: Cell, free: Mapping[int, int], asked: Mapping[Bundle, int], held: Mapping[Bundle, Sequence[Piece]], solve: Solve
 ) -> dict[Bundle, list[Piece]]:  # fmt: skip
     """The most pieces that can stay beside so many units of each bundle, in what is free.
 
     Every bundle is a component of its own there. Nodes are told apart by the memory of their accelerators, which nobody asks for.
     """
-    nodes = tuple(_node(position, node, free.get(node.rank, 0), pool) for position, node in enumerate(cell.nodes))
+    nodes = tuple(_node(position, node, free.get(node.rank, 0)) for position, node in enumerate(cell.nodes))
     rank = {node.rank: position for position, node in enumerate(cell.nodes)}
     components = tuple(_component(bundle, count) for bundle, count in asked.items())
     before = Assignment({bundle.name: _runs(its, rank) for bundle, its in held.items()})
@@ -43,7 +42,7 @@ def cell_apart(
     return {bundle: [piece for piece in its if (rank[piece[0]], piece[1]) in now[bundle]] for bundle, its in held.items()}
 
 
-def _node(position: int, node: Node, free: int, pool: Pool) -> Node:
+def _node(position: int, node: Node, free: int) -> Node:
     count = free.bit_length()
     numa = {device.index: device.numa for device in node.accelerators}
     devices = tuple(replace(device, numa=numa.get(device.index, 0)) for device in accelerators(count, "", position + 1))

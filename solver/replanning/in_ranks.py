@@ -39,7 +39,7 @@ def in_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Se
         for _, unit in units:
             there.setdefault(unit[0][0], []).extend(unit)
         return [there[node].pop(0) for node, _ in in_rank_order(layout, bundle, held)]
-    block, levels = blocks(layout, bundle)
+    block, levels = blocks(bundle)
     return [seat for unit in _filled(layout, units, block, levels) for seat in unit]
 
 
@@ -61,7 +61,7 @@ def _units(bundle: Bundle, held: Mapping[int, int], old: Pieces) -> list[tuple[i
     return found
 
 
-def blocks(layout: Layout, bundle: Bundle) -> tuple[int, tuple[str, ...]]:
+def blocks(bundle: Bundle) -> tuple[int, tuple[str, ...]]:
     """(units on end that must lie in one domain, of which levels)."""
     sizes, levels = [bundle.unit], list[str]()
     for component in bundle.components:

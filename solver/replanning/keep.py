@@ -62,7 +62,7 @@ class _OneCell:
         asked = {bundle: values.get(Count(bundle, cell), 0) for bundle in pool.counted}
         self.asked = {bundle: count for bundle, count in asked.items() if isinstance(count, int) and count}
         self.held = {
-            bundle: _in_order([piece for its in nodes.values() for piece in its], old[bundle], blocks(layout, bundle)[0])
+            bundle: _in_order([piece for its in nodes.values() for piece in its], old[bundle], blocks(bundle)[0])
             for bundle, nodes in held.items()
             if bundle in self.asked
         }
@@ -74,7 +74,7 @@ class _OneCell:
             return every
         if len(self.cell.nodes) == 1:
             return self._tried()
-        return cell_apart(self.pool, self.cell, self.free, self.asked, self.held, solve)
+        return cell_apart(self.cell, self.free, self.asked, self.held, solve)
 
     def _fits(self, stay: Kept) -> bool:
         """Do all other units find room beside these?"""
@@ -85,7 +85,7 @@ class _OneCell:
             free[node] &= ~mask
         others = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
-            count_out(self.layout, self.pool, others, free, {bundle: {} for bundle in others})
+            count_out(self.pool, others, free, {bundle: {} for bundle in others})
         except ExpansionFailed:
             return False
         return True

@@ -50,12 +50,12 @@ class Filling:
 
     def _is_full(self, design: Design) -> bool:
         """Has everybody what was asked at most?"""
-        return all(design.options[name].amount == self.problem[name].most for name in self._names(design))
+        return all(design.options[name].amount == self.problem[name].most for name in self._names())
 
     def _on_other_kinds(self, design: Design) -> list[Design]:
         """The design with what nothing relates to others on other kinds of accelerators, as few as may be, in every way; a few too many."""
         bound = {name for pairs in (self.question.together, self.question.within) for pair in pairs for name in pair}
-        names = [name for name in self._names(design) if name not in bound and self._takes(design, name)]
+        names = [name for name in self._names() if name not in bound and self._takes(design, name)]
         ways = [[design.options[name], *self._elsewhere(design, name)] for name in names]
         found = []
         for options in islice(product(*ways), 1, KINDS + 2):  # the first is as it is
@@ -73,11 +73,11 @@ class Filling:
         return list(found.values())
 
     def _amount(self, design: Design) -> int:
-        return sum(design.options[name].amount for name in self._names(design))
+        return sum(design.options[name].amount for name in self._names())
 
     def _widened(self, design: Design) -> tuple[Design, bool]:
         """The same on the kinds of this design."""
-        names, proved = self._names(design), True
+        names, proved = self._names(), True
         most = self.question.budget.accelerators if self.question.aim == SECONDS else design.accelerators
         caps = self._caps(design, names)
         if most is None or design.accelerators + sum(self._more(design, caps)) <= most:
@@ -92,7 +92,7 @@ class Filling:
                 proved = proved and sure
         return design, proved
 
-    def _names(self, design: Design) -> list[str]:
+    def _names(self) -> list[str]:
         """The components with a range and no times that nothing binds to the count of others; none where the dialect lays out all."""
         if self.problem.job.laying is not None:
             return []

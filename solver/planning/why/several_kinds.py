@@ -32,7 +32,7 @@ def of_one_kind(problem: Problem, question: Question) -> Problem | None:
     alike = tuple(
         replace(node, accelerators=tuple(replace(each, model=each.vendor, memory=most) for each in node.accelerators)) for node in nodes
     )
-    parts = tuple(_anywhere(problem, each, nodes) for each in problem.components)
+    parts = tuple(_anywhere(each, nodes) for each in problem.components)
     return replace(problem, cluster=replace(problem.cluster, nodes=alike), job=replace(problem.job, components=parts))
 
 
@@ -75,7 +75,7 @@ def undecided(helps: Sequence[str]) -> Answer:
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=help_text),), how="search")
 
 
-def _anywhere(problem: Problem, component: Component, nodes: tuple[Node, ...]) -> Component:
+def _anywhere(component: Component, nodes: tuple[Node, ...]) -> Component:
     """The component without models; on nodes of those alone that it may use, and that its times are of."""
     models, timed = _models(component), component.timed
     if timed is not None:

@@ -7,7 +7,7 @@ from typing import Iterable, Iterator, Mapping, Sequence
 from ....models.machines.cluster import Node
 from ...layout.cells.exactness import is_chain
 from ...layout.cells.room import numa_domains
-from ...layout.layout import Bundle, Cell, Layout, Pool
+from ...layout.layout import Bundle, Cell, Pool
 from .taking import dealt, some_of, unit_of
 
 Held = dict[int, int]
@@ -18,9 +18,7 @@ class ExpansionFailed(Exception):
     """Values were accepted that no node can hold: a fault of ours, never of the input."""
 
 
-def count_out(
-    layout: Layout, pool: Pool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], free: Held, held: dict[Bundle, Held]
-) -> None:
+def count_out(pool: Pool, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], free: Held, held: dict[Bundle, Held]) -> None:
     """Give every counted bundle of a pool its resources of each node: takes them out of `free` and notes them in `held`."""
     there: dict[Cell, list[tuple[Bundle, int]]] = {}
     for bundle, its in counts.items():

@@ -50,7 +50,7 @@ def expand(layout: Layout, values: Values, solve: Solve) -> Assignment:
                 held[bundle][node] = held[bundle].get(node, 0) | mask
                 free[node] &= ~mask
             asked = rest(asked, kept, layout)
-        count_out(layout, pool, asked, free, held)
+        count_out(pool, asked, free, held)
     _share_out(layout, counts, held)
     for bundle, masks in layout.fixed.items():
         held[bundle] = dict(masks)

@@ -75,7 +75,7 @@ def text_of(problem: Problem, component: Component, runs: Sequence[Run], labels:
 
 def _edit(source: Source, hints: Mapping, text: str) -> Edit:
     if not hints.flow:
-        indent = indent_of(source, hints.entries[0].key.span)
+        indent = indent_of(hints.entries[0].key.span)
         return at_line_end(source, hints.span.end, f"{line_end(source)}{indent}placement: {text}")
     key = '"placement"' if quotes_keys(source, hints) else "placement"
     shown = f'"{text}"' if not text.startswith('"') and ("," in text or ":" in text or key != "placement") else text
@@ -91,7 +91,7 @@ def _edit_list(source: Source, hints: Mapping, entries: list[dict[str, object]])
     else:
         shown = ["{" + ", ".join(f"{key}: {_in_flow(value)}" for key, value in entry.items()) + "}" for entry in entries]
     if not hints.flow:
-        end, indent = line_end(source), indent_of(source, hints.entries[0].key.span)
+        end, indent = line_end(source), indent_of(hints.entries[0].key.span)
         return at_line_end(source, hints.span.end, f"{end}{indent}placement:" + "".join(f"{end}{indent}  - {entry}" for entry in shown))
     text = ('"placement"' if quoted else "placement") + f": [{', '.join(shown)}]"
     if not hints.entries:
@@ -105,7 +105,7 @@ def _edit_names(source: Source, hints: Mapping, key: str, names: list[str]) -> E
     if there is not None:
         return Edit(there.span, "[" + ", ".join(in_flow_map(name) for name in (*(leaf.text for leaf in leaves(there)), *names)) + "]")
     if not hints.flow:
-        indent = indent_of(source, hints.entries[0].key.span)
+        indent = indent_of(hints.entries[0].key.span)
         text = ", ".join(in_flow_map(name) for name in names)
         return at_line_end(source, hints.span.end, f"{line_end(source)}{indent}{key}: [{text}]")
     quoted = quotes_keys(source, hints)

@@ -63,7 +63,7 @@ def ranked(nodes: Sequence[LiveNode], num_nodes: int, has_groups: bool) -> Ranke
         _given_ranks(nodes, ranks, num_nodes, faults)
         order = sorted(range(len(nodes)), key=lambda position: ranks[position])
     if not faults and not unset:
-        _one_after_the_other(nodes, [ranks[position] for position in order[:num_nodes]], faults)
+        _one_after_the_other([ranks[position] for position in order[:num_nodes]], faults)
     if faults:
         return RankedNodes(None, tuple(faults))
     left = [nodes[position].address for position in order[num_nodes:]]
@@ -110,7 +110,7 @@ def _given_ranks(nodes: Sequence[LiveNode], ranks: list[int], num_nodes: int, fa
         )
 
 
-def _one_after_the_other(nodes: Sequence[LiveNode], used: list[int], faults: list[Finding]) -> None:
+def _one_after_the_other(used: list[int], faults: list[Finding]) -> None:
     twice = sorted(rank for rank, count in Counter(used).items() if count > 1)
     missing = sorted(set(range(len(used))) - set(used))
     if missing:

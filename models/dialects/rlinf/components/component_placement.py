@@ -87,7 +87,7 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
         group = value.get("node_group")
         if group is not None:
             spans["node_group"] = group.span
-            labels = read_labels(notes, group, name, context.cluster, context.groups, in_flow)
+            labels = read_labels(notes, group, name, context.groups, in_flow)
         if inner is None:
             notes.missing(name, "placement", entry.key.span, "add `placement: all`, or the ranks", added=(value, "placement", "all"))
             return None

@@ -35,9 +35,7 @@ class Labels:
         return isinstance(self.value, Sequence)
 
 
-def read_labels(
-    notes: Notes, value: Value, name: str, cluster: Cluster | None, declared: DeclaredGroups, in_flow: bool = False
-) -> Labels | None:
+def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups, in_flow: bool = False) -> Labels | None:
     """The labels, all known; None if one is not (the reason is noted).
 
     A single label is taken as it is written, several are stripped, as RLinf does. A YAML list, which its documentation

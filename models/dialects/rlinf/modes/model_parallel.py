@@ -49,7 +49,7 @@ def apply(parts: Parts) -> None:
         trains = parts.settings.word("critic.training_backend", CODE) == MEGATRON
         pack(parts, "critic", Shape(), its if trains else None)
     if found is Arrangement.AUTO:
-        _auto(parts, rollout)
+        _auto(parts)
 
 
 def _count(parts: Parts, name: str) -> int | None:
@@ -132,7 +132,7 @@ def _sampled(parts: Parts, name: str) -> None:
         parts.components[name] = replace(its, timed=replace(its.timed, samples=prompts.value * group.value))
 
 
-def _auto(parts: Parts, rollout: Degrees) -> None:
+def _auto(parts: Parts) -> None:
     """Everything in order over the whole cluster; what is written is the share at the start."""
     inference = parts.first_of("inference", "actor_inference")
     parts.relate(IN_ORDER, *filter(None, ("actor", "rollout", inference)))

@@ -75,8 +75,8 @@ def _into_flow(source: Source, section: Mapping, value: Mapping, lines: list[Lin
 
 def _into_block(source: Source, section: Mapping, value: Mapping, lines: list[Line]) -> Edit:
     first = value.entries[0].key.span
-    indent = indent_of(source, first)
-    return at_line_end(source, value.span.end, _text(source, lines, indent, _step(source, section)))
+    indent = indent_of(first)
+    return at_line_end(source, value.span.end, _text(source, lines, indent, _step(section)))
 
 
 def _new_section(source: Source, lines: list[Line]) -> Edit:
@@ -99,7 +99,7 @@ def _new_key(source: Source, section: Mapping, lines: list[Line]) -> Edit:
         text = f"{name}: {{{_flow(source, section, lines)}}}"
         at = section.entries[-1].value.span.end if section.entries else section.span.start + 1
         return Edit(point(source, at), (", " if section.entries else "") + text)
-    indent, step = indent_of(source, section.entries[0].key.span), _step(source, section)
+    indent, step = indent_of(section.entries[0].key.span), _step(section)
     text = f"{line_end(source)}{indent}component_placement:" + _text(source, lines, indent + step, step)
     return at_line_end(source, section.span.end, text)
 
@@ -107,8 +107,8 @@ def _new_key(source: Source, section: Mapping, lines: list[Line]) -> Edit:
 def _nested(source: Source, section: Mapping, entry: Entry, lines: list[Line]) -> str:
     if section.flow:
         return f"{{{_flow(source, section, lines)}}}"
-    step = _step(source, section)
-    return _text(source, lines, indent_of(source, entry.key.span) + step, step)
+    step = _step(section)
+    return _text(source, lines, indent_of(entry.key.span) + step, step)
 
 
 def _flow(source: Source, section: Mapping, lines: list[Line]) -> str:
@@ -121,6 +121,6 @@ def _text(source: Source, lines: list[Line], indent: str, step: str) -> str:
     return "".join(end + text for line in lines for text in line.block(indent, step))
 
 
-def _step(source: Source, section: Mapping) -> str:
+def _step(section: Mapping) -> str:
     """One level of indentation: that of the keys in `cluster`, which stands at the top."""
-    return indent_of(source, section.entries[0].key.span) if not section.flow and section.entries else "  "
+    return indent_of(section.entries[0].key.span) if not section.flow and section.entries else "  "

@@ -141,7 +141,7 @@ def _instead(source: Source, section: Mapping, placed: Mapping, entry: Entry, li
 
 def _block(source: Source, section: Mapping, entry: Entry, lines: tuple[Line, ...]) -> str:
     """The lines as they stand in a block map, each after a line end."""
-    indent, step = indent_of(source, entry.key.span), indent_of(source, section.entries[0].key.span)
+    indent, step = indent_of(entry.key.span), indent_of(section.entries[0].key.span)
     return "".join(line_end(source) + each for line in lines for each in line.block(indent, step))
 
 

@@ -58,7 +58,7 @@ def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids |
         start, end = fault.place
         better = fault.better and text.text[:start] + fault.better + text.text[end:]
         best = better if better and read_expression(better).good else mended
-        edit = rewritten(notes, text, best) if best else None
+        edit = rewritten(text, best) if best else None
         ids = ids or read_expression(best).ids  # what was meant is judged too
         help = f"write `{best}`" if best and len(best) <= 200 else _HELP
         tell = notes.error if fault.fails and (created or fault.when != AT_CREATION) else notes.warn
@@ -73,7 +73,7 @@ def _of_text(notes: Notes, subject: str, scalar: Scalar, created: bool) -> Ids |
 def other_ids(notes: Notes, subject: str, value: Value | None, ids: Ids) -> tuple[str, Edit | None]:
     """(what to write, the edit) that makes a `device_mapping` name other ids; no edit where it is written elsewhere."""
     better = text_of(ids)
-    edit = rewritten(notes, notes.text(value, subject), better) if isinstance(value, Scalar) else None
+    edit = rewritten(notes.text(value, subject), better) if isinstance(value, Scalar) else None
     return better, edit
 
 
@@ -86,7 +86,7 @@ def _mended(text: str, found: Expression) -> str:
     return better if better != text and read_expression(better).good else ""
 
 
-def rewritten(notes: Notes, text: Text, better: str) -> Edit | None:
+def rewritten(text: Text, better: str) -> Edit | None:
     """The edit that writes another expression, in the quotes that are there or, where YAML lets it, without any."""
     scalar = text.scalar
     if scalar.origin is not None or text.shift is None:

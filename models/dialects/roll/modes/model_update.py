@@ -45,7 +45,7 @@ def model_update(setup: Setup) -> None:
         return
     if _in_step(setup, train, infer, train.ids, infer.ids):
         _met(setup, train, infer, train.ids, infer.ids)
-        _reached(setup, train, infer, train.ids, infer.ids)
+        _reached(setup, infer, train.ids, infer.ids)
 
 
 def _whole_groups(setup: Setup, train: Role, infer: Role) -> None:
@@ -120,7 +120,7 @@ def _unseen(trains: Ids, infers: Ids, shift: int, each: int) -> bool:
     return False
 
 
-def _reached(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:
+def _reached(setup: Setup, infer: Role, trains: Ids, infers: Ids) -> None:
     """Every worker of inference gets weights: from the ranks that it meets, or from rank 0."""
     each = infer.num_gpus_per_worker
     first, last = (trains.lowest - infers.lowest) // each, (trains.highest - infers.highest) // each

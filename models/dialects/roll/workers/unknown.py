@@ -27,7 +27,7 @@ def unknown_keys(notes: Notes, pipeline: Pipeline, root: Mapping, blocks: tuple[
     Where ROLL fails for want of such a key, `meant.py` has told it before.
     """
     for entry in dotted(root):
-        _dotted(notes, root, entry)
+        _dotted(notes, entry)
     for entry in root:
         if "." not in entry.key.text:
             _top_level(notes, pipeline, root, entry)
@@ -72,7 +72,7 @@ def _is_block(name: str, value: Value) -> bool:
     return isinstance(value, Scalar) and "${" in value.text
 
 
-def _dotted(notes: Notes, root: Mapping, entry: Entry) -> None:
+def _dotted(notes: Notes, entry: Entry) -> None:
     """`actor_train.device_mapping: ...` is one key with a dot in it."""
     role, _, key = entry.key.text.rpartition(".")
     message = f"`{entry.key.text}` is one key with a dot in its name, which ROLL ignores silently"

@@ -44,7 +44,7 @@ def judge_room(settings: Configuration, entry: Entry, declared: Declared, cluste
                 FIT, layout.short.pool.name if layout.short else "", "whether its parts fit onto the nodes was not decided"
             )
             return layout
-        _by_chance(settings, layout, cluster)
+        _by_chance(settings, layout)
         return other
     short = layout.short
     if short is not None:
@@ -70,7 +70,7 @@ def _label(pool: Pool) -> str:
     return f"{pool.name} is {pool.sizes}"
 
 
-def _by_chance(settings: Configuration, layout: Layout, cluster: Cluster) -> None:
+def _by_chance(settings: Configuration, layout: Layout) -> None:
     short = layout.short
     if short is None:
         return
