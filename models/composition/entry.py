@@ -13,7 +13,6 @@ from ..text.interpolation_text import holds_interpolation
 from ..text.tree import Mapping, Scalar, Sequence, Value, kind_of
 
 SELF = "_self_"
-MANDATORY = "???"
 _FORMS = "an entry is `group/option`, `group/option@package`, `group: option`, `override group: option` or `_self_`"
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Callable
 
 from ..findings.span import Span
-from ..text.interpolation import MANDATORY, UNRESOLVED
 from ..text.interpolation_text import holds_interpolation
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
+from ..text.unresolved import MANDATORY, UNRESOLVED
 
 Path = tuple[str, ...]
 Follow = Callable[[Scalar, Path], tuple[Value, Path]]

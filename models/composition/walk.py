@@ -14,8 +14,9 @@ from typing import Iterable, Sequence, Union
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..findings.span import Span
 from ..text.source import MAX_BYTES, Source
+from ..text.unresolved import MANDATORY
 from .choices import Choices
-from .entry import MANDATORY, SELF, Entry, word
+from .entry import SELF, Entry, word
 from .library import Library, Part
 from .node import Node
 from .search_path import Located, Refused, SearchPath

@@ -9,9 +9,9 @@ from unicodedata import decimal
 
 from ..findings.finding import Severity
 from ..findings.span import Edit, Span
-from ..text.interpolation import UNRESOLVED
 from ..text.nearest import nearest
 from ..text.tree import Entry, Mapping, Scalar, Value, kind_of
+from ..text.unresolved import UNRESOLVED
 from .mending import Mending
 from .scalar_as_got import Text
 

@@ -12,8 +12,8 @@ from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..roles import ROLES
 from ..text.forms import fill
-from ..text.interpolation import UNRESOLVED
 from ..text.tree import Mapping, Value, find, kind_of, leaves
+from ..text.unresolved import UNRESOLVED
 from .amount import amount
 from .consistent import consistent
 from .estimate import unlikely

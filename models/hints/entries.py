@@ -9,10 +9,10 @@ from pydantic import BaseModel
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..text.forms import fill
-from ..text.interpolation import UNRESOLVED
 from ..text.nearest import nearest
 from ..text.scalar_text import in_flow_map
 from ..text.tree import Sequence, Value, find, kind_of, leaves
+from ..text.unresolved import UNRESOLVED
 
 Form = TypeVar("Form", bound=BaseModel)
 

@@ -13,9 +13,9 @@ from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
 from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, Budget, Timed, Workload
 from ..text.forms import fill
-from ..text.interpolation import UNRESOLVED
 from ..text.tree import Mapping as Map
 from ..text.tree import Value, leaves
+from ..text.unresolved import UNRESOLVED
 from ..text.values import Count, OneOf, Rate, Word, or_list, several
 from .circles import ARROW, WHOLE
 from .seconds import Duration

@@ -10,8 +10,8 @@ from ..findings.finding import Finding, UnusableInput, error
 from ..machines.topology import LEVELS
 from ..preference import LEXICOGRAPHIC, ORDERS, WEIGHTED, Preference
 from ..text.forms import fill
-from ..text.interpolation import UNRESOLVED
 from ..text.tree import Entry, Mapping, Scalar, Value, find, leaves
+from ..text.unresolved import UNRESOLVED
 from ..text.values import MAP, WORD, Index, OneOf, word_or_map
 
 _Order = Annotated[str, OneOf("order", ORDERS)]

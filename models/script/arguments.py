@@ -13,9 +13,9 @@ from ..composition.setting_text import Kind, Setting, read_setting
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit, Span
 from ..text.environment import Environment
-from ..text.interpolation import UNRESOLVED
 from ..text.source import Source
 from ..text.tree import Scalar
+from ..text.unresolved import UNRESOLVED
 from .lines import Lines
 from .mapped import Mapped
 from .meaning.value import Text

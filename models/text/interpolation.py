@@ -1,41 +1,29 @@
 """Interpolations resolved where values are read: `${a.b}`, `${.a}`, `${oc.env:NAME,default}`, a few computed ones.
 
-Never `eval`: what is not on the list stays unresolved and is said to be unchecked. A value that came through an
+What cannot be resolved stays as it is written and is said to be unchecked. A value that came through an
 interpolation keeps both places: `span` is where `${...}` is written, `origin` where the value really stands.
-Source of the semantics: OmegaConf 2.3; a relative path counts from the map or list that holds the value.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Iterable
 from typing import Mapping as MappingType
 
 from ..findings.finding import Finding, Unchecked, error
 from ..findings.span import Span
 from .environment import Environment, taken_as_not_set
-from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
-from .resolvers import RESOLVERS, CannotCompute, Plain, ProvedWrong, as_scalar, compute, primitive
+from .interpolation_text import BadInterpolation
+from .resolving import Path, Resolving, stands_for_another
 from .tree import Entry, Mapping, Scalar, Sequence, Value
-from .unresolved import Impossible, Missing, Unknown, Unread
+from .unresolved import UNRESOLVED, Impossible, Unknown, Unread
 
-MAX_CHAIN = 32
 MAX_LEVELS = 64
-MAX_VALUES = 100_000
-MAX_TEXT = 4_096
-MANDATORY = "???"
-"""OmegaConf's mark of a value that must be given when the job is started."""
-UNRESOLVED = "unresolved"
-"""The tag of a Scalar whose value is not known here."""
 
 if TYPE_CHECKING:
     from .document import Document
 
-Path = tuple[str, ...]
-_KEY = re.compile(r"[^.\[\]]+")
 
-
-class Interpolator:
+class Interpolator(Resolving):
     """Resolves the interpolations of one configuration.
 
     `environment` holds the variables that may be read, and no others. Where the tree is `partial`, a missing key may
@@ -44,20 +32,11 @@ class Interpolator:
     """
 
     def __init__(self, root: Mapping, environment: Environment | MappingType[str, str] | None = None, partial: bool = False) -> None:
-        self.root = root
-        self.environment = environment if isinstance(environment, Environment) else Environment(environment or {})
-        self.partial = partial
+        super().__init__(root, environment if isinstance(environment, Environment) else Environment(environment or {}), partial)
         self.findings: list[Finding] = []
         self.unchecked: list[Unchecked] = []
         self.followed: list[tuple[Span, Span]] = []
-        self._open: list[int] = []
         self._expanding: list[int] = []
-        self._depth = 0
-        self._made = 0
-        self._read: list[str] = []
-        self._unread: frozenset[str] = frozenset()
-        self._leaf_at: Path = ()
-        self._reasons: MappingType[Span, str] = {}
         self._assumed: MappingType[Span, frozenset[str]] = {}
 
     @staticmethod
@@ -86,7 +65,7 @@ class Interpolator:
         if isinstance(value, Scalar):
             told = map(taken_as_not_set, sorted(self._assumed.get(value.span, ())))
             self.unchecked += [each for each in told if each not in self.unchecked]
-            return self._leaf(value, path, level) if _stands_for_another(value) else value
+            return self._leaf(value, path, level) if stands_for_another(value) else value
         if isinstance(value, Sequence):
             items = tuple(self._tree(item, (*path, str(i)), level + 1) for i, item in enumerate(value.items))
             return value if all(new is old for new, old in zip(items, value.items)) else Sequence(items, value.span)
@@ -126,149 +105,6 @@ class Interpolator:
         if isinstance(problem, Unread) or not self._read:
             return str(problem)
         return f"it depends on the environment variable `{self._read[-1][:60]}`, whose value is not shown"
-
-    # -- one scalar
-
-    def _resolve(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        """The value that a scalar stands for, and the path at which it really is."""
-        if not _stands_for_another(scalar):
-            return scalar, path
-        if scalar.tag == UNRESOLVED:
-            raise Unknown(self._reasons.get(scalar.span, "a text that could not be read may replace it"))
-        if scalar.text == MANDATORY:
-            raise Unknown(f"`{MANDATORY}` is to be given when the job is started")
-        if id(scalar) in self._open:
-            raise Impossible("it refers to itself")
-        if len(scalar.text) > MAX_TEXT:
-            raise Unknown(f"the text is longer than {MAX_TEXT:,} characters")
-        self._open.append(id(scalar))
-        try:
-            parts = split(scalar.text)
-            if len(parts) == 1:
-                return self._part(parts[0], scalar, path)
-            pieces = [self._part(part, scalar, path)[0] for part in parts]
-            origin = next((piece.origin for piece in pieces if isinstance(piece, Scalar) and piece.origin), None)
-            return as_scalar(_joined(pieces), scalar.span, origin), path
-        finally:
-            self._open.pop()
-
-    def _spend(self, amount: int) -> None:
-        self._made += amount
-        if self._made > MAX_VALUES:
-            raise Unknown("the interpolations of this file are too many to follow")
-
-    def _part(self, part: Part, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        if isinstance(part, str):
-            return as_scalar(part, scalar.span), path
-        self._spend(1)
-        if self._depth >= MAX_CHAIN:
-            raise Unknown(f"the chain of references is longer than {MAX_CHAIN}")
-        self._depth += 1
-        try:
-            if isinstance(part, Call):
-                return as_scalar(self._call(part, scalar, path), scalar.span), path
-            found, where = self._refer(part, scalar, path)
-        finally:
-            self._depth -= 1
-        if isinstance(found, Scalar):
-            found = Scalar(found.text, found.tag, scalar.span, found.origin or found.span)
-        return found, where
-
-    def _refer(self, reference: Reference, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        text = _joined([self._part(part, scalar, path)[0] for part in reference.parts])
-        keys = text.lstrip(".")
-        dots = len(text) - len(keys)
-        if dots > len(path):
-            raise Impossible(f"`{text[:60]}` leads above the top of the file")
-        return self._at((*(path[:-dots] if dots else ()), *_KEY.findall(keys)))
-
-    def _at(self, keys: Path) -> tuple[Value, Path]:
-        value, where = self._resolved(self.root, ())
-        for key in keys:
-            child: Value | None = None
-            if isinstance(value, Mapping):
-                child = value.get(key)
-            elif isinstance(value, Sequence) and key.isascii() and key.isdecimal() and len(key) < 9:
-                child = value.items[int(key)] if int(key) < len(value.items) else None
-            if child is None:
-                name = ".".join(keys)[:80]
-                if self.partial:
-                    raise Unknown(f"`{name}` is not in this file; it may come from `defaults`")
-                raise Missing(f"there is no `{name}` in this file")
-            value, where = self._resolved(child, (*where, key))
-        return value, where
-
-    def _resolved(self, value: Value, path: Path) -> tuple[Value, Path]:
-        return self._resolve(value, path) if isinstance(value, Scalar) else (value, path)
-
-    # -- named ones
-
-    def _call(self, call: Call, scalar: Scalar, path: Path) -> Plain:
-        if call.name == "oc.env":
-            return self._variable(call, scalar, path)
-        if call.name == "oc.select":
-            return self._select(call, scalar, path)
-        if call.name not in RESOLVERS:
-            raise Unknown(f"`{call.name[:60]}` is not among the resolvers that are computed")
-        try:
-            return compute(call.name, tuple(self._argument(call, i, scalar, path) for i in range(len(call.arguments))))
-        except ProvedWrong as problem:
-            raise Impossible(str(problem)) from None
-        except CannotCompute as problem:
-            raise Unknown(str(problem)) from None
-
-    def _argument(self, call: Call, position: int, scalar: Scalar, path: Path) -> Plain:
-        parts = call.arguments[position]
-        if len(parts) == 1 and isinstance(parts[0], str):
-            return parts[0] if call.quoted[position] else primitive(parts[0])
-        pieces = [self._part(part, scalar, path)[0] for part in parts]
-        if len(pieces) != 1 or call.quoted[position]:
-            return _joined(pieces)
-        if not isinstance(pieces[0], Scalar):
-            raise Unknown(f"`{call.name}` of a map or a list is not computed")
-        return _plain(pieces[0])
-
-    def _variable(self, call: Call, scalar: Scalar, path: Path) -> Plain:
-        if not call.arguments or not all(isinstance(part, str) for part in call.arguments[0]):
-            raise Unread("an environment variable whose name is not written out is not read")
-        name = str(self._argument(call, 0, scalar, path))
-        if name not in self.environment.values or not self._unread.isdisjoint(self._leaf_at):
-            raise Unread(f"the environment variable `{name[:60]}` is not read: `--allow-env` does not name it, or it is not set")
-        self._read.append(name)
-        value = self.environment.values[name]
-        if not Environment.may_be_judged(value):
-            raise Unread(f"the environment variable `{name[:60]}` holds text, which is not shown and so not judged")
-        return value
-
-    def _select(self, call: Call, scalar: Scalar, path: Path) -> Plain:
-        key = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
-        try:
-            found, _ = self._refer(Reference((key,)), scalar, path)
-        except Missing:
-            return self._argument(call, 1, scalar, path) if len(call.arguments) > 1 else None
-        if not isinstance(found, Scalar):
-            raise Unknown("`oc.select` of a map or a list is not followed")
-        return _plain(found)
-
-
-def _stands_for_another(scalar: Scalar) -> bool:
-    return scalar.tag == UNRESOLVED or holds_interpolation(scalar.text) or scalar.text == MANDATORY
-
-
-def _plain(scalar: Scalar) -> Plain:
-    value = scalar.value
-    return value if isinstance(value, (int, float, str)) or value is None else scalar.text
-
-
-def _joined(pieces: list[Value]) -> str:
-    texts = []
-    for piece in pieces:
-        if not isinstance(piece, Scalar):
-            raise Unknown("a map or a list inside a text is not followed")
-        texts.append(str(_plain(piece)))
-    if sum(map(len, texts)) > MAX_TEXT:
-        raise Unknown(f"the text becomes longer than {MAX_TEXT:,} characters")
-    return "".join(texts)
 
 
 def _size(value: Value) -> int:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+MANDATORY = "???"
+"""OmegaConf's mark of a value that must be given when the job is started."""
+UNRESOLVED = "unresolved"
+"""The tag of a Scalar whose value is not known here."""
+
 
 class Unknown(Exception):
     """The value is not known here, but may well be when the job runs."""

@@ -16,9 +16,9 @@ from placewright.models.script.document import documents_of
 from placewright.models.script.launch import launch_of
 from placewright.models.script.reading import read_script
 from placewright.models.text.document import Document
-from placewright.models.text.interpolation import UNRESOLVED
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Mapping, Scalar, Sequence, Value, plain
+from placewright.models.text.unresolved import UNRESOLVED
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_VERL", "")
 pytestmark = pytest.mark.skipif(not CHECKOUT, reason="PLACEWRIGHT_VERL names no checkout of verl")

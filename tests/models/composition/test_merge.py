@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.composition.merge import Unmergeable, doubted, embedded, merged
-from placewright.models.text.interpolation import UNRESOLVED, Interpolator
+from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source
 from placewright.models.text.tree import Mapping, Scalar, find, plain
+from placewright.models.text.unresolved import UNRESOLVED
 
 
 def merge(below: str, above: str) -> Mapping:
