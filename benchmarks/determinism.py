@@ -19,12 +19,10 @@ AGAIN = Path(__file__).parent / "repeating" / "again.py"
 PROCESSES = 3
 LONG = 10.0
 QUICK = (
-    ("examples", "quickstart.yaml", LONG, 20),
-    ("examples", "native/hints.yaml", LONG, 20),
-    ("family", "family/64/1", LONG, 20),
-    ("family", "family/256/2", LONG, 5),
-    ("cut short", "family/512/1", 0.002, 5),
-    ("impossible", "too much, family/64/1", LONG, 5),
+    ("examples", "native/hints.yaml", LONG, 5),
+    ("family", "family/64/1", LONG, 5),
+    ("cut short", "family/512/1", 0.002, 2),
+    ("impossible", "too much, family/64/1", LONG, 2),
 )
 """(what it shows, question, limit in deterministic seconds, how often in each process)."""
 FULL = (

@@ -23,7 +23,7 @@ from placing.peers.naive import naive
 from study import Rows, Study
 
 ACROSS = "MiB across racks"
-QUICK, FULL = 6, 200
+QUICK, FULL = 3, 200
 SECONDS = 0.5
 """How long each of the obvious models may search; what it has not proved by then is compared with nothing."""
 

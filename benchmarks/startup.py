@@ -23,7 +23,7 @@ SOLO = {
     "import ray": ["import ray"],
     "import networkx": ["import networkx"],
 }
-QUICK, FULL = 3, 9
+QUICK, FULL = 1, 9
 
 
 def large(folder: Path) -> Path:

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "import sys; sys.argv[0] = 'placewright'; from placewright.cli.main import main; main()"
 MACHINES = AsDeclared(8, "H100")
 VERDICTS = ("ok", "faulty", "unusable")
-QUICK = 12
+QUICK = 4
 """Without `--full`, so many of each kind of input."""
 
 
@@ -47,7 +47,7 @@ def measure(full: bool) -> Rows:
         rows.append(_ours(framework, form, its))
         if form != "script":
             rows += _hydra(framework, form, its)
-    return rows + _commands(every, 9 if full else 3)
+    return rows + _commands(every, 9 if full else 1)
 
 
 def _ours(framework: str, form: str, its: list[Input]) -> dict[str, object]:

@@ -22,20 +22,21 @@ from study import Rows, Study
 HERE = Path(__file__).resolve().parent / "scale"
 OURS, THEIRS = "placewright", "RLinf"
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
-MADE_UP_TO = 100_000
+MADE_UP_TO = 10_000
 """Without `--full` no more Placements are made."""
 LIMIT, QUICK_LIMIT = 60, 15
 
 
 def cases(full: bool) -> list[Case]:
-    """What is measured: every form at every size, as far as it can be said there."""
+    """What is measured: every form at every size, as far as it can be said there; without `full` at fewer sizes."""
     found = []
     for form in FORMS:
-        sizes = SIZES if form != SEGMENTS else (*(size for size in SIZES if size < longest()), longest())
+        every = SIZES if full else SIZES[:-1]
+        sizes = every if form != SEGMENTS else (*(size for size in every if size < longest()), longest())
         for size in sizes:
             for made in (False, True):
                 if full or made == (size <= MADE_UP_TO):
-                    found.append(Case(form, size, made, 7 if full else 3, LIMIT if full else QUICK_LIMIT))
+                    found.append(Case(form, size, made, 7 if full else 1, LIMIT if full else QUICK_LIMIT))
     return found
 
 

@@ -2,83 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
-import random
-import re
-from collections import Counter
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Iterator
 
 import pytest
-from placewright.models.composition import Composer
-from placewright.models.dialects.load import read
-from placewright.models.findings.finding import Finding
-from placewright.models.findings.span import Edit, apply_edits
-from placewright.models.machines.shorthand import read_shorthand
-from placewright.models.report import Report
-from placewright.models.text.source import Source
-from placewright.solver.verify import verify
+from promises import MACHINES, NODES, broken_promises, judge
 from scenario import Scenario
 
-Judge = Callable[[str], Report]
-
 HERE = Path(__file__).parent
-CORPUS = HERE.parents[1] / "shared" / "corpus" / "rlinf"
-FOLDERS = {
-    "EMBODIED_PATH": "yaml/examples/embodiment",
-    "REPO_PATH": "yaml",
-    "REWARD_PATH": "yaml/examples/reward",
-    "DIFFUSION_PATH": "yaml/examples/diffusion",
-}
-MACHINES = ("x8", "x4", "1x8", "2x8")
-
-
-def judge(name: str, machines: str, level: str, composer: Composer | None = None, dialect: str = "rlinf") -> Judge:
-    """The verdict on a text, which may have been changed."""
-    cluster = read_shorthand(machines)
-    return lambda text: verify(read(Source(name, text), cluster, dialect, level, composer))
-
-
-def broken_promises(judged: Judge, text: str) -> list[str]:
-    """What the edits of a text's findings do not keep."""
-    before = judged(text)
-    offered = list(dict.fromkeys(found.edit for found in before.findings if found.edit and found.edit.span.file == before.file))
-    tried = [[edit] for edit in offered] + [offered] * (len(offered) > 1)
-    return [problem for edits in tried for problem in _broken(judged, text, before, edits)]
-
-
-def _broken(judged: Judge, text: str, before: Report, edits: list[Edit]) -> Iterator[str]:
-    after = judged(apply_edits(text, edits))
-    mended = [finding for finding in before.findings if finding.edit in edits]
-    for finding, count in Counter(map(_said, mended)).items():
-        if Counter(map(_said, after.findings))[finding] > Counter(map(_said, before.findings))[finding] - count:
-            yield f"stays: {finding}"
-    left = Counter(finding.code for finding in before.errors)
-    left.subtract(finding.code for finding in mended if finding in before.errors)
-    for finding in after.errors:
-        left[finding.code] -= 1
-        if left[finding.code] < 0 and not _shows(mended, finding):
-            yield f"new: {finding.code} {finding.message} (after {[edit.text for edit in edits]})"
-
-
-def _said(finding: Finding) -> tuple[str, str]:
-    return finding.code, finding.message
-
-
-def _shows(mended: list[Finding], fresh: Finding) -> bool:
-    """Could the new one not be seen before?
-
-    The rules of modes, placements and shares are judged when what they are about can be read; and what RLinf would have
-    ignored or taken for something else is judged when it is what was meant. That what is left open has no place is told of files
-    without another error.
-    """
-    if fresh.code == "PW601" and mended:
-        return True
-    if any(finding.code in ("PW104", "PW118", "PW125", "PW216", "PW803") for finding in mended):
-        return True
-    return (fresh.code > "PW2" or fresh.code in ("PW121", "PW123")) and any(finding.code < "PW2" for finding in mended)
 
 
 def scenarios() -> Iterator[tuple[str, str]]:
@@ -113,134 +44,6 @@ def test_every_edit_of_a_scenario_of_roll_keeps_its_promise(text: str) -> None:
             assert broken_promises(judge("run.yaml", machines, level, dialect="roll"), text) == []
 
 
-_TOKEN = re.compile(r"[A-Za-z_][\w.]*|\d+|[^\s\w]")
-_PLACES = re.compile(r"^cluster:\n(?:[ \n].*\n?)*|^.*(?:size|total_num_envs|stage_num|task_type|logprobs|backend):.*$", re.MULTILINE)
-_INSTEAD = (
-    "0",
-    "1",
-    "3",
-    "9",
-    "16",
-    "-1",
-    "017",
-    "1.0",
-    '"2"',
-    "all",
-    "null",
-    "[0]",
-    "0-7",
-    "7-0",
-    "0-3:0-1",
-    "true",
-    "''",
-    "{}",
-    "1:30",
-    "x",
-    "",
-)
-
-
-def mutated(chance: random.Random, text: str, lines: re.Pattern[str] = _PLACES, instead: tuple[str, ...] = _INSTEAD) -> str:
-    """The text with a word or a line of its placements or numbers deleted, doubled or misspelt."""
-    places = [match.span() for match in lines.finditer(text)]
-    tokens = [match.span() for start, end in places for match in _TOKEN.finditer(text, start, end)]
-    start, end = chance.choice(tokens)
-    word = text[start:end]
-    line, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end) + 1 or len(text)
-    cut = chance.randrange(len(word))
-    return chance.choice(
-        [
-            text[:start] + text[end:],
-            text[:end] + chance.choice(["", ",", "-", ":", " "]) + text[start:],
-            text[:line] + text[stop:],
-            text[:stop] + text[line:],
-            text[:start] + word[:cut] + word[cut + 1 :] + text[end:],
-            text[:start] + word[:cut] + word[cut] + word[cut:] + text[end:],
-            text[:start] + word.upper() + text[end:],
-            text[:start] + chance.choice(instead) + text[end:],
-        ]
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
-@pytest.mark.parametrize("part", range(6))
-def test_every_edit_of_a_mutated_file_of_rlinf_keeps_its_promise(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, folder in FOLDERS.items():
-        monkeypatch.setenv(name, str(CORPUS / folder))
-    composer = Composer(roots=(str(CORPUS / "yaml"),), allowed=tuple(FOLDERS))
-    lines = (CORPUS / "placement_files.txt").read_text("utf-8").split()
-    offered = 0
-    for line in lines[part::6][::6]:
-        for seed in range(30):
-            chance = random.Random(f"{line} {seed}")
-            text = (CORPUS / line).read_text("utf-8")
-            for _ in range(chance.choice([1, 1, 2])):
-                text = mutated(chance, text)
-            judged = judge(os.fspath(CORPUS / line), chance.choice(MACHINES), chance.choice(["placement", "training"]), composer)
-            offered += any(finding.edit for finding in judged(text).findings)
-            assert broken_promises(judged, text) == [], (line, seed)
-    assert offered > 10
-
-
-OF_ROLL = HERE.parents[1] / "shared" / "corpus" / "roll"
-_ROLES = re.compile(
-    r"^.*(?:device_mapping|world_size|num_gpus_per|parallel_size|strategy_name|batch_size|adv_estimator|group_size|num_env_groups|fsdp_size"
-    r"|ratio|kl_coef|use_kl|num_nodes|num_groups|max_env|actor_train|actor_infer|reference|critic|rewards|ulysses).*$",
-    re.MULTILINE,
-)
-_LISTS = ("list(range(0,8))", '"list(range(0,16))"', "list(range(8,0,-1))", "list(", "range(4)", "[]", "vllm", "sglang", "gae", "0.5", "~")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not OF_ROLL.is_dir(), reason="the corpus is not beside the repository")
-@pytest.mark.parametrize("part", range(3))
-def test_every_edit_of_a_mutated_file_of_roll_keeps_its_promise(part: int) -> None:
-    composer = Composer(roots=(str(OF_ROLL / "yaml"),))
-    lines = (OF_ROLL / "placement_files.txt").read_text("utf-8").split()
-    offered = 0
-    for line in lines[part::3][::3]:
-        for seed in range(16):
-            chance = random.Random(f"{line} {seed}")
-            text = (OF_ROLL / line).read_text("utf-8")
-            for _ in range(chance.choice([1, 1, 2])):
-                text = mutated(chance, text, _ROLES, (*_INSTEAD, *_LISTS))
-            judged = judge(os.fspath(OF_ROLL / line), chance.choice(MACHINES), chance.choice(["placement", "training"]), composer, "roll")
-            offered += any(finding.edit for finding in judged(text).findings)
-            assert broken_promises(judged, text) == [], (line, seed)
-    assert offered > 8
-
-
-OF_VERL = HERE.parents[1] / "shared" / "corpus" / "verl" / "golden" / "overrides.jsonl.gz"
-_NODES = ("x8", "x4", "1x8", "2x8", "3x4", "1x4+1x2")
-_SETTINGS = re.compile(
-    r"^.*(?:nnodes|gpus_per_node|parallel_size|batch_size|bsz|strategy|rollout\.(?:n|mode|name)|num_workers|enable|estimator|use_kl).*$",
-    re.MULTILINE,
-)
-_VALUES = (
-    "0",
-    "1",
-    "3",
-    "9",
-    "16",
-    "-1",
-    "1.0",
-    '"2"',
-    "'4'",
-    "null",
-    "[0]",
-    "true",
-    "False",
-    "sync",
-    "gae",
-    "megatron",
-    "$X",
-    "${Y:-3}",
-    "x",
-    "",
-)
-
-
 def verl_scenarios() -> Iterator[tuple[str, str, str]]:
     for folder in ("verl", "script"):
         for path in sorted((HERE / "scenarios" / folder).glob("*.scenario")):
@@ -251,34 +54,6 @@ def verl_scenarios() -> Iterator[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("name", "text"), [pytest.param(name, text, id=label) for label, name, text in verl_scenarios()])
 def test_every_edit_of_a_scenario_of_verl_keeps_its_promise(name: str, text: str) -> None:
-    for machines in _NODES:
+    for machines in NODES:
         for level in ("placement", "training"):
             assert broken_promises(judge(name, machines, level, dialect="verl"), text) == [], (machines, level)
-
-
-def commands() -> Iterator[str]:
-    """The command lines of verl's own scripts, one setting a line."""
-    with gzip.open(OF_VERL, "rt", encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
-            settings = {key: value for key, value in record["overrides"].items() if isinstance(value, (int, float, bool))}
-            if record.get("entry") and record["overrides"] and record["command"] == "python3":
-                name = record["overrides"].get("actor_rollout_ref.rollout.name", "vllm")
-                words = [f"{key}={value}" for key, value in {**settings, "actor_rollout_ref.rollout.name": name}.items()]
-                yield f"python3 -m {record['entry']} \\\n    " + " \\\n    ".join(words) + "\n"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not OF_VERL.is_file(), reason="the corpus is not beside the repository")
-@pytest.mark.parametrize("part", range(4))
-def test_every_edit_of_a_mutated_command_line_keeps_its_promise(part: int) -> None:
-    offered = 0
-    for number, command in enumerate([*commands()][part::4][::4]):
-        for seed in range(10):
-            chance = random.Random(f"{part} {number} {seed}")
-            text = command
-            for _ in range(chance.choice([1, 1, 2, 3])):
-                text = mutated(chance, text, _SETTINGS, _VALUES)
-            judged = judge("run.sh", chance.choice(_NODES), chance.choice(["placement", "training"]), dialect="verl")
-            offered += any(finding.edit for finding in judged(text).findings)
-            assert broken_promises(judged, text) == [], (number, seed)
-    assert offered > 20
