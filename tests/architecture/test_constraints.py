@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Iterator
 
-VOCABULARY = ("variables", "saying", "slots", "ranges", "edges")
+VOCABULARY = ("variables", "held", "domains", "saying", "slots", "ranges", "edges")
 ALLOWED = (
     "solver/rules/",
     "solver/objectives/",
