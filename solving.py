@@ -130,4 +130,4 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
     answer = solve(replace(reading, anew=None))  # what has ranks is launched on them, also where times would choose others
     if answer.plan is None:
         raise UnusableInput(answer.findings)
-    return start(answer.plan, problem=reading.problem, **options)
+    return start(answer.plan, problem=reading.problem, reading=reading, **options)

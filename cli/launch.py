@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..models.machines.cluster import Cluster
     from ..models.machines.shorthand import AsDeclared
     from ..models.placements.plan import Plan
-    from ..models.problem import Problem
+    from ..models.reading import Reading
 
 LIMIT, SEED = 10.0, 1
 SECONDS = click.FloatRange(min=0, min_open=True)
@@ -96,9 +96,9 @@ def launch(
             found = _plan(file, machines, dialect, composer)
             if isinstance(found, int):
                 return found
-            plan, problem = found
+            plan, reading = found
             wanted = Wanted(
-                plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, problem
+                plan, file, address, worker, method, timeout, wait, restarts, share_nodes, elastic, trusted_env, progress, reading
             )
             return launch_here(wanted, keep) if detach is None else launch_detached(wanted, detach)
         except KeyboardInterrupt:
@@ -128,8 +128,8 @@ def _heeding_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer) -> tuple[Plan, Problem | None] | int:
-    """The plan that the file is or leads to, and the problem in that case; an exit code, its reason printed, if there is none."""
+def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, composer: Composer) -> tuple[Plan, Reading | None] | int:
+    """The plan that the file is or leads to, and how it was read in that case; an exit code, its reason printed, if there is none."""
     if _is_plan(file):
         from ..models.placements.plan_file import read_plan
 
@@ -148,7 +148,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
     if report.errors or reading.problem is None:
         return _refused(file, report.errors, UNUSABLE if report.verdict == UNUSABLE_FILE else FINDINGS)
     if report.plan is not None and not report.pending:
-        return report.plan, reading.problem
+        return report.plan, reading
     from ..solving import searching
 
     answer = searching(LIMIT, SEED, reading=reading)(reading.problem)
@@ -156,7 +156,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
         findings = reading.document.environment.concealed(answer.findings)
         echo_findings(findings, err=True, texts=report.texts)
         return _refused(file, findings, UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS)
-    return answer.plan, reading.problem
+    return answer.plan, reading
 
 
 def _is_plan(file: str) -> bool:

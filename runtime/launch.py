@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Collection, Iterator
 
 from ..models.placements.plan import Plan
 from ..models.placements.reserved import cpus_on_nodes
 from ..models.problem import Problem
+from ..models.reading import Reading
 from .failure import LaunchFailed, failed
 from .launched import Launch as Launch
 from .port.connection import Connection, must_be_unconnected
@@ -16,6 +18,7 @@ from .port.port import Port
 from .progress import OnStep, Step, silent
 from .recovery.again import NEVER, Again
 from .recovery.lifetime import Lifetime
+from .recovery.replanner import searched
 from .reserving.reservation import WAIT_LIMIT
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
@@ -33,7 +36,7 @@ TIMEOUT = 300.0
 def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
     trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT, restarts: int = 0, elastic: bool = False,
-    problem: Problem | None = None, methods: Collection[str] = (), share_nodes: bool = False, name: str = "",
+    problem: Problem | None = None, methods: Collection[str] = (), share_nodes: bool = False, name: str = "", reading: Reading | None = None,
 ) -> Iterator[Launch]:  # fmt: skip
     """The workers of a plan, started all or none, each at its place, and ended with the block.
 
@@ -57,6 +60,7 @@ def launch(
         processes see whole nodes, nor for nodes whose accelerators have ids of their own: these are held whole.
     name : what others read where they are told who holds what they wait for.
     problem : the question that the plan answers, by which it is placed anew; without it every component keeps its size.
+    reading : the file that the problem was read from: what its framework refuses is not placed anew.
 
     Nothing is left when the block has ended, or was never entered: no actor, no placement group, no process.
     Raises LaunchFailed with what is wrong.
@@ -71,7 +75,7 @@ def launch(
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
-        again = Again(restarts, elastic, problem)
+        again = Again(restarts, elastic, problem, partial(searched, reading=reading))
         yield _started(stack, plan, address, check_worker(worker, methods), timeout, progress, wait, again, share_nodes, name)
     finally:
         with shielded():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from placewright.cli.main import run
 from placewright.models.answer import Answer
 from placewright.models.component import COLOCATED, Relation
 from placewright.models.demand import Demand
+from placewright.runtime.failure import failed
+from placewright.runtime.recovery.replanner import Replanner, Room, searched
 from placewright.solver.planning.choosing.refusing import nobody, refusing
 from placewright.solver.pricing.price import without
 
@@ -88,6 +91,17 @@ def test_the_verbs_give_what_is_taken(file: str, words: list[str], capsys: pytes
     assert run(["whatif", file, "--format", "json", *words]) == 0
     told = json.loads(capsys.readouterr().out)
     assert all(each["seconds"] == TAKEN for each in (told["before"], *told["changes"]))
+
+
+def test_a_launch_that_lost_a_node_is_placed_anew_as_is_taken(file: str) -> None:
+    reading = pw.load(file, "2x3xH100").to_solve
+    plan = pw.solve(file, "2x3xH100", sandbox=False).plan
+    assert plan is not None and reading.problem is not None
+    room = Room(reading.problem.cluster, {"node-0"})
+    taken, _ = Replanner(plan, reading.problem, partial(searched, reading=reading)).replanned(plan, room, failed("PW713", "", "lost", ""))
+    assert taken.assignment.amount("student") == 2
+    refused, _ = Replanner(plan, reading.problem, searched).replanned(plan, room, failed("PW713", "", "lost", ""))
+    assert refused.assignment.amount("student") == 3
 
 
 APART = """cluster: 1x4xH100

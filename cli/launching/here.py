@@ -41,7 +41,7 @@ def launch_here(wanted: Wanted, kept: bool) -> int:
             running = stack.enter_context(
                 launch(
                     wanted.plan, address=wanted.address, worker=wanted.worker, timeout=wanted.timeout, trusted_env=wanted.trusted_env,
-                    progress=told, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, methods=wanted.methods,
+                    progress=told, wait=wanted.wait, restarts=wanted.restarts, problem=wanted.problem, reading=wanted.reading, methods=wanted.methods,
                     share_nodes=wanted.share_nodes, elastic=wanted.elastic, name=claim.name if claim is not None else wanted.stem,
                 )
             )  # fmt: skip

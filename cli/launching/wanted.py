@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
+    from ...models.reading import Reading
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A plan, made of `file`, and how it is to be launched; `problem` is what `file` asks for if it is not the plan itself."""
+    """A plan, made of `file`, and how it is to be launched; `reading` is how `file` was read if it is not the plan itself."""
 
     plan: Plan
     file: str
@@ -29,7 +30,12 @@ class Wanted:
     elastic: bool
     trusted_env: tuple[str, ...]
     progress: str
-    problem: Problem | None = None
+    reading: Reading | None = None
+
+    @property
+    def problem(self) -> Problem | None:
+        """What the file asks for; None where it is the plan."""
+        return self.reading.problem if self.reading is not None else None
 
     @property
     def simulated(self) -> bool:

@@ -11,6 +11,7 @@ from ...models.machines.cluster import Cluster
 from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ...models.reading import Reading
 from ..failure import LaunchFailed
 from .given_up import NO_ROOM_HELP, given_up
 from .question import loosened, question_of
@@ -18,16 +19,18 @@ from .question import loosened, question_of
 Search = Callable[[Problem], Answer]
 
 
-def searched(problem: Problem) -> Answer:
+def searched(problem: Problem, reading: Reading | None = None) -> Answer:
     """The answer of a search in a process of its own, so that nothing that it does can harm the launch.
 
-    Counts and degrees that were chosen by time are chosen anew for what there is.
+    Counts and degrees that were chosen by time are chosen anew for what there is; what the framework refuses in the file that was
+    read, if that is known, is no answer.
     """
     from ...solver.planning.answering import answering
+    from ...solver.planning.choosing.refusing import refusing
     from ...solver.sandbox.solve import solve
     from ...solver.searching.search import LIMIT, SEED
 
-    return answering(solve, LIMIT, SEED)(problem)
+    return answering(solve, LIMIT, SEED, refuses=refusing(reading))(problem)
 
 
 @dataclass(frozen=True)
