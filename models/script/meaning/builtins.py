@@ -13,8 +13,8 @@ from ..expanding.expansion import Expander
 from ..syntax.commands import Assignment, Simple
 from ..syntax.parts import Place, Word
 from ..syntax.words import NAME
-from .conditions import Truth
 from .state import State
+from .truth import Truth
 from .value import Array, Held, Keyed, Text, joined
 
 DECLARING = ("export", "declare", "typeset", "local", "readonly")

@@ -11,10 +11,11 @@ from ..expanding.expansion import Expander
 from ..syntax.commands import Case, Chain, Command, Compute, Condition, Count, For, Function, Group, If, List, Pipeline, Simple, While
 from ..syntax.parts import Word
 from .builtins import BUILTINS, SURE, Builtin
-from .conditions import Truth, computed, extended, test
+from .conditions import computed, extended, test
 from .loops import Loops
 from .started import Started
 from .state import MAX_CALLS, TooMuch
+from .truth import Truth
 from .value import Text
 from .ways import HOLDS, UNKNOWN
 

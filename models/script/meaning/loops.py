@@ -6,8 +6,9 @@ from ..expanding.arithmetic import NotComputed
 from ..expanding.expansion import Expander
 from ..syntax.commands import Count, For, List, While
 from ..syntax.parts import Place
-from .conditions import Truth, computed
+from .conditions import computed
 from .state import TooMuch
+from .truth import Truth
 from .value import Text
 from .ways import HOLDS, UNKNOWN, Ways
 

@@ -13,9 +13,9 @@ from ..expanding.patterns import TooMuch
 from ..syntax.commands import Case, If, List
 from ..syntax.parts import Place
 from .builtins import Untold
-from .conditions import Truth
 from .started import Started
 from .state import State
+from .truth import Truth
 
 HOLDS, UNKNOWN = Truth(True), Truth(None, "it depends on how a command ends")
 

@@ -194,6 +194,8 @@ BOMBS = {
     "stars": "A=" + "a" * 2_000 + "; B=${A##" + "*a" * 200 + "b}",
     "replacing": "A=" + "a" * 100_000 + "; B=${A//a/bb}; C=${A%%*b}",
     "branches": "\n".join(f"if a$x; then B{i}=1; else B{i}=2; fi" for i in range(3_000)),
+    "nested conditions": "if [ " + r"\( " * 399 + "]; then A=1; fi",
+    "nested conditions of bash": "if [[ " + "( " * 399 + "]]; then A=1; fi",
     "nested branches": "if a; then " * 60 + "x" + "; fi" * 60,
     "many words": "A=(" + "a " * 60_000 + ')\n"${A[@]}"',
     "many settings": START + "".join(f" a.b{i}=1" for i in range(20_000)),
