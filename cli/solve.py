@@ -89,6 +89,7 @@ def solve(
     from ..solver.planning.loop.traffic import costs_of_traffic
     from ..solver.planning.placing.decided import chosen, decided
     from ..solver.sandbox.interrupts import held, was_heard
+    from ..solver.sandbox.keeping import kept
     from ..solver.sandbox.solve import solve as search
     from ..solver.sandbox.stopped import stopped_further
 
@@ -99,7 +100,7 @@ def solve(
             raise
         return said_as_json(problem)
     refuses = refusing(reading)
-    with held():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
+    with held(), kept():  # the first Ctrl-C ends all that is searched here, and what was found until then is shown
         with shown(progress, form == "json", costs_of_traffic(question)) as told:
             place = partial(search, limit=limit, seed=seed, on_progress=told.of_placements, memory=memory_limit)
             answer = answering(place, limit, seed, counting=told.of_counts, refuses=refuses)(question)

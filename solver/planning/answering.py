@@ -11,6 +11,7 @@ from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ...models.problem import Problem
 from ..in_turn import dealt_out
 from ..sandbox.interrupts import held
+from ..sandbox.keeping import kept
 from .choosing.refusing import Refuses, nobody
 from .counting import OnCounting, silent
 
@@ -72,11 +73,15 @@ def answering(
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)
 
-    def unless_interrupted(problem: Problem) -> Answer:
-        with held():
+    def by_one_process(problem: Problem) -> Answer:
+        with kept():
             return dealt_out(answer)(problem)
 
-    return unless_interrupted if answer_interrupted else dealt_out(answer)
+    def unless_interrupted(problem: Problem) -> Answer:
+        with held():
+            return by_one_process(problem)
+
+    return unless_interrupted if answer_interrupted else by_one_process
 
 
 def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:

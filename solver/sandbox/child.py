@@ -1,4 +1,4 @@
-"""The process that searches: it reads one question, says how it stands, and answers. Whoever started it trusts nothing of that."""
+"""The process that searches: it reads a question, says how it stands, and answers, then the next one. Whoever started it trusts nothing of that."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import threading
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from traceback import extract_tb
 from types import TracebackType
 from typing import Any, BinaryIO, Callable
@@ -26,18 +27,18 @@ Work = Callable[[Say], object]
 
 
 def main(search: Search = solve) -> None:
-    """Answers the question on standard input. The last argument of the command line is the limit of memory in MiB."""
+    """Answers the questions on standard input. The last argument of the command line is the limit of memory in MiB."""
     serve(partial(_placing, search))
 
 
 def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> None:
-    """Answers one question. `prepare` reads it, and gives how messages about it are written and what has to be done."""
+    """Answers one question after the other. `prepare` reads one, and gives how messages about it are written and what has to be done."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the parent's, who ends this process
     die_with_parent()
     limit_memory(int(sys.argv[-1]))
     output = _own_output()
-    write, work = prepare(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    questions: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_listen, args=(questions,), daemon=True).start()
 
     def say(message: object) -> None:
         output.write(write(message))
@@ -51,7 +52,9 @@ def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> No
         say(Failed(what, memory=issubclass(kind, MemoryError) or "failed to map segment" in what))
 
     sys.excepthook = failed
-    say(work(say))
+    while True:
+        write, work = prepare(questions.get())
+        say(work(say))
 
 
 def _placing(search: Search, line: bytes) -> tuple[Callable[[Any], bytes], Work]:
@@ -73,8 +76,13 @@ def _own_output() -> BinaryIO:
     return own
 
 
-def _end_with_input() -> None:
-    """Ends the process as soon as nobody could read its answer: the parent keeps the input open as long as it lives."""
-    while os.read(0, 1024):
-        pass
+def _listen(questions: SimpleQueue[bytes]) -> None:
+    """Takes in questions, a line each. Ends the process as soon as nobody could read its answer: the parent keeps the input open."""
+    begun: list[bytes] = []
+    while chunk := os.read(0, 1 << 16):
+        *whole, rest = chunk.split(b"\n")
+        for end in whole:
+            questions.put(b"".join((*begun, end)))
+            begun.clear()
+        begun.append(rest)
     os._exit(0)

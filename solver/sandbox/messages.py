@@ -35,7 +35,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Done:
-    """The answer. Nothing follows."""
+    """The answer. Nothing follows until the next question."""
 
     answer: Answer
 

@@ -1,4 +1,4 @@
-"""One child process: asked one question, listened to line by line until a deadline, and never left running."""
+"""One child process: asked one question after the other, listened to line by line until a deadline, and never left running."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import selectors
 import subprocess
 import time
+from collections import deque
 from types import TracebackType
 from typing import IO, Callable, Iterator, Sequence
 
@@ -28,26 +29,41 @@ class TooMuch(Exception):
 
 
 class Child:
-    """A running process. It is killed at the end of the block, if it still runs then.
+    """A running process. It is killed at the end of the block, if it still runs then; `keeping.py` knows longer blocks.
 
     While it waits for a processor its time stands still: that a machine is busy must not change an answer.
     """
 
     def __init__(self, command: Sequence[str], question: bytes, patience: float, look: Callable[[], None] = lambda: None) -> None:
-        """Start it; it may take so many seconds. `look` is called now and then while it is waited for. Raises OSError."""
-        self._deadline = time.monotonic() + patience
+        """Start it, and ask it a first question. Raises OSError."""
         with held():  # whatever was started is known, and ended
             self._process = subprocess.Popen(
                 list(command), bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
+        self._lines: deque[bytes] = deque()
+        self._rest = b""
+        self.ask(question, patience, look)
+
+    def ask(self, question: bytes, patience: float, look: Callable[[], None] = lambda: None) -> None:
+        """The next question; it may take so many seconds. `look` is called now and then while it is waited for."""
+        self._deadline = time.monotonic() + patience - _waited(self._process.pid)
         self._unsent = memoryview(question)
         self._look = look
         self._errors = b""
+
+    @property
+    def is_idle(self) -> bool:
+        """Does it still run, and has it said nothing that nobody has heard?"""
+        return self._process.poll() is None and not (self._lines or self._rest or self._unsent)
 
     def __enter__(self) -> Child:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End it, whatever it does."""
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe:
@@ -60,13 +76,15 @@ class Child:
 
     def lines(self) -> Iterator[bytes]:
         """Every line that it writes until it ends. Raises TooLate, and TooMuch."""
-        unfinished, total = b"", 0
+        total = 0
         for chunk in self._chunks():
             total += len(chunk)
             if total > MAX_BYTES:
                 raise TooMuch
-            *whole, unfinished = (unfinished + chunk).split(b"\n")
-            yield from whole
+            *whole, self._rest = (self._rest + chunk).split(b"\n")
+            self._lines.extend(whole)
+            while self._lines:
+                yield self._lines.popleft()
 
     def ended(self) -> tuple[int, str]:
         """(exit code, negative for a signal; the end of what it wrote to standard error). Raises TooLate."""

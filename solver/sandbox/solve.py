@@ -93,15 +93,14 @@ def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Ans
 
 def _asked(question: Question, told: OnProgress, child: Sequence[str], memory: int) -> Answer:
     """What the child answers. Raises Stopped, and OurFault."""
-    messages, explains = Messages(question.problem.cluster), False
+    messages, explains = Messages(question.problem.cluster), list[Child]()
 
     def heard(message: Message, process: Child) -> Answer | None:
-        nonlocal explains
         if isinstance(message, Done):
             return message.answer
         if isinstance(message, Standing):
-            if message.refuted and not explains:
-                explains = True
+            if message.refuted and process not in explains:
+                explains.append(process)
                 process.extend(patience(EXPLAINING))
             told(Progress(message.plan, message.proved, message.seconds, message.refuted))
         return None

@@ -6,9 +6,10 @@ import sys
 from typing import Callable, Sequence, TypeVar
 
 from .codec import NotOurs
+from .keeping import asked, has_waiting
 from .messages import Failed
 from .process import Child, TooLate, TooMuch
-from .stopped import died, not_started, out_of_memory, stoppable, too_late
+from .stopped import Stopped, died, not_started, out_of_memory, stoppable, too_late
 from .trust import Lie, OurFault
 
 M = TypeVar("M")
@@ -33,23 +34,36 @@ def talk(
     """What `heard` makes of the message that is the answer; it is None for every other one.
 
     `child` is the command line, `read` reads a line of it. Raises Stopped where the child ends, or has to be ended, without an answer,
-    and OurFault where it does what no input can excuse. After a Ctrl-C in the blocks around, no child is started.
+    and OurFault where it does what no input can excuse. After a Ctrl-C in the blocks around, no child is started. One that has answered
+    other questions before (keeping.py) and ends at this one is no answer: a new one is asked, which `heard` tells from it.
     """
     try:
         with stoppable() as interrupts:
             interrupts.look()
-            with Child(child, question, seconds, interrupts.look) as process:
-                for line in process.lines():
-                    message = read(line)
-                    if isinstance(message, Failed):
-                        raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
-                    answer = heard(message, process)
-                    if answer is not None:
-                        return answer
-                raise died(*process.ended(), memory)
+            if has_waiting(child):
+                try:
+                    return _answer(child, question, seconds, memory, read, heard, interrupts.look)
+                except Stopped:
+                    interrupts.look()
+            return _answer(child, question, seconds, memory, read, heard, interrupts.look)
     except TooLate:
         raise too_late(seconds) from None
     except (NotOurs, TooMuch) as problem:
         raise Lie(f"it does not speak as it should: {problem}") from None
     except OSError as problem:
         raise not_started(problem) from None
+
+
+def _answer(
+    child: Sequence[str], question: bytes, seconds: float, memory: int, read: Callable[[bytes], M], heard: Callable[[M, Child], A | None],
+    look: Callable[[], None],
+) -> A:  # fmt: skip
+    with asked(child, question, seconds, look) as process:
+        for line in process.lines():
+            message = read(line)
+            if isinstance(message, Failed):
+                raise out_of_memory(memory) if message.memory else OurFault(f"the search itself failed: {message.what}")
+            answer = heard(message, process)
+            if answer is not None:
+                return answer
+        raise died(*process.ended(), memory)

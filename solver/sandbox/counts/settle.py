@@ -34,12 +34,12 @@ class Settling:
     def __call__(self, asked: Unsettled) -> Iterator[Settled]:
         """What was found out, also where the process was stopped: then it raises Stopped after that. Of a process that lied nothing."""
         about_to_search()
-        found: list[Settled] = []
+        found: dict[int, Settled] = {}
 
         def heard(message: Message, process: Child) -> bool | None:
             if isinstance(message, Settled):
                 must_hold(asked, message)
-                found.append(message)
+                found[message.number] = message
             return True if isinstance(message, Over) else None
 
         try:
@@ -47,9 +47,9 @@ class Settling:
         except OurFault as fault:
             raise Faulty(str(fault)) from None
         except Stopped:
-            yield from found
+            yield from found.values()
             raise
-        yield from found
+        yield from found.values()
 
 
 def must_hold(asked: Unsettled, told: Settled) -> None:
