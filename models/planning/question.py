@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Mapping
+from typing import Iterator, Mapping
 
 from ..parallel import Parallel
 from .crossing import Crossing
@@ -180,19 +180,26 @@ class Question:
 
     @cached_property
     def misshapen(self) -> tuple[Barred, ...]:
-        """Designs in which a component has other degrees than the way in which it lies has for it."""
+        """Designs in which a component has other degrees, or fewer accelerators, than the way in which it lies has for it."""
         return tuple(
-            Barred({name: Use(kind, 0, parallel, True), other: Use(beside, 0, None, True)}, inside)
+            Barred({name: Use(kind, amount, parallel, parallel is not None), other: Use(beside, 0, None, True)}, inside)
             for number, way in enumerate(self.ways)
-            for name, shape in way.shapes.items()
-            if all(name in each.shapes for each in self.ways)
-            for parallel in dict.fromkeys(option.parallel for option in self.options.get(name, ()))
-            if parallel != shape.parallel
+            for name, amount, parallel in self._unfit(way)
             for other, together in way.told_by(name, [*self.ways[:number], *self.ways[number + 1 :]])
             for kind, beside in product(range(len(self.kinds)), repeat=2)
             for inside in [frozenset({(name, other), (other, name)} if together else ())]
             if kind == beside or not together
         )
+
+    def _unfit(self, way: Way) -> Iterator[tuple[str, int, Parallel | None]]:
+        """Component -> degrees that it does not have in a way, on any count; or a count that it does not have there, with any degrees."""
+        for name, shape in way.shapes.items():
+            if all(name in each.shapes for each in self.ways):
+                its = dict.fromkeys(option.parallel for option in self.options.get(name, ()))
+                yield from ((name, 0, parallel) for parallel in its if parallel != shape.parallel)
+        for name, least in way.least.items():
+            counts = dict.fromkeys(option.amount for option in self.options.get(name, ()))
+            yield from ((name, count, None) for count in counts if count < least)
 
     def phase(self, task: int) -> int:
         """The place of a task's phase in the order of phases."""

@@ -42,6 +42,7 @@ class Way:
         degrees of that shape there; it is in a pair that is together in the one way and apart in the others.
     without : components that the framework does not start in this way; those on their accelerators do their work.
     multiples : numbers of accelerators that go together. They are kept to whatever way a design has.
+    least : components that have at least so many accelerators in this way; each is in a pair as one with a shape is.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Way:
     shapes: Mapping[str, Shape] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     multiples: tuple[Multiple, ...] = ()
+    least: Mapping[str, int] = field(default_factory=dict)
 
     def told_by(self, name: str, others: Sequence[Way]) -> Iterator[tuple[str, bool]]:
         """Components that tell this way from all others by how they lie to the one, with whether they share its accelerators in this one."""
@@ -65,4 +67,5 @@ class Way:
         apart = frozenset(pair for pair in self.apart if names.issuperset(pair))
         shapes = {name: its for name, its in self.shapes.items() if name in names}
         multiples = tuple(each for each in self.multiples if {each.one, each.other} <= names)
-        return Way(self.name, together, apart, shapes, self.without & names, multiples)
+        least = {name: count for name, count in self.least.items() if name in names}
+        return Way(self.name, together, apart, shapes, self.without & names, multiples, least)

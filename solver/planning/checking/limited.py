@@ -41,6 +41,9 @@ def limited(question: Question, design: Design) -> Iterator[str]:
     if any(bars(each, design) for each in question.barred):
         yield "it is barred"
     way = design.way(question)
+    for name, least in way.least.items() if way else ():
+        if name in design.options and design.options[name].amount < least:
+            yield f"`{name}` has {design.options[name].amount}, fewer than the {least} that it needs where the job is {way.name}"  # type: ignore[union-attr]
     for name, shape in way.shapes.items() if way else ():
         known = name in design.options and all(name in each.shapes for each in question.ways)
         if known and design.options[name].parallel != shape.parallel:

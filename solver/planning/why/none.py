@@ -191,6 +191,11 @@ def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
         pairs = _pairs(frozenset((each.one, each.other) for way in question.ways for each in way.multiples))
         ways = tuple(replace(way, multiples=()) for way in question.ways)
         yield f"no counts fit {pairs}, the first a multiple of the second", "loosen their counts", replace(question, ways=ways)
+    if any(way.least for way in question.ways):
+        least = {name: count for way in question.ways for name, count in way.least.items()}
+        told = ", ".join(f"`{name}` has at least {count} accelerators" for name, count in sorted(least.items()))
+        ways = tuple(replace(way, least={}) for way in question.ways)
+        yield f"no counts fit where {told}, which others need", "lower the degrees of what gets its weights", replace(question, ways=ways)
     if question.alone:
         names = ", ".join(f"`{name}`" for name in sorted(question.alone))
         untimed = ", ".join(f"`{name}`" for name in sorted(question.alone) if not question.tasks_of[name])

@@ -113,6 +113,37 @@ def test_the_best_has_the_degrees_of_its_arrangement(stages: bool) -> None:
     assert differ > SAMPLES // 5  # the degrees do decide
 
 
+def with_least(seed: int, stages: bool) -> Question:
+    """A random question of two arrangements of a pair, in the second of which one of them has not too few accelerators."""
+    asked, random = question(seed, stages), Random(f"least {seed} {stages}")
+    names = [name for name, its in asked.options.items() if its[0].kind != NO_KIND]
+    if len(names) < 2:
+        return asked
+    one, other = random.sample(names, 2)
+    pair, count = frozenset({random.choice(((one, other), (other, one)))}), random.choice([each.amount for each in asked.options[one]])
+    ways = (Way("shared", pair), Way("apart", apart=pair, least={one: count + random.randint(0, 1)}))
+    return replace(asked, ways=ways[random.randint(0, 1) :], together=frozenset(), within=frozenset())
+
+
+@pytest.mark.parametrize("stages", [False, True])
+def test_the_best_has_as_many_as_its_arrangement_needs(stages: bool) -> None:
+    model, differ = cost_model("stages" if stages else "stream"), 0
+    for seed in range(SAMPLES):
+        asked, best, best_of_all = with_least(seed, stages), [], []
+        for cost, design in priced(asked, stages):
+            way = next((way for way in asked.ways if way.name in kept(asked, design)), None)
+            enough = way is not None and all(design.options[name].amount >= least for name, least in way.least.items())
+            best += [cost] if enough or not asked.ways else []
+            best_of_all += [cost] if way or not asked.ways else []
+            if len(best_of_all) < 50:
+                assert (not list(faults(asked, model, design))) == (enough or not asked.ways), (seed, design)
+        searched = search(asked, model)
+        assert searched.proved, seed
+        assert (searched.best.price if searched.best else None) == min(best, default=None), seed
+        differ += min(best, default=None) != min(best_of_all, default=None)
+    assert differ > SAMPLES // 10  # the counts do decide
+
+
 def as_rlinf(asked: Question, design: Design) -> bool:
     """Is it one of those that RLinf's tool keeps of a reasoning job?"""
     timed = [[name for name in block.components if asked.tasks_of[name]] for block in design.blocks]

@@ -49,6 +49,16 @@ def handing_on(parts: Parts) -> None:
             parts.notes.error(CODE, name, message, parts.place(name), f"{needs} needed", help)
 
 
+def least(parts: Parts) -> dict[str, int]:
+    """What trains -> how many accelerators it has at least, so that inference apart from it gets its weights."""
+    found: dict[str, int] = {}
+    for _, role in _apart(parts):
+        its = inferred(parts.settings, role)
+        if its.tp and its.pp:
+            found[role] = its.tp.value * its.pp.value
+    return found
+
+
 def _apart(parts: Parts) -> list[tuple[str, str]]:
     """(inference component, what trains) for those that there are, with Megatron."""
     found = [(name, role) for name, role in INFERENCE.items() if parts.has(name) and parts.has(role)]

@@ -48,7 +48,13 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
         ]
         found = frozenset((one, other) for one, other in pairs if other and one != other)
         shapes = _shapes(parts, [name for name in (inference, critics) if name], together=False)
-        yield Way(DISAGGREGATED, apart=found, shapes=shapes, multiples=tuple(filter(None, (matched(parts, actor, rollout),))))
+        yield Way(
+            DISAGGREGATED,
+            apart=found,
+            shapes=shapes,
+            multiples=tuple(filter(None, (matched(parts, actor, rollout),))),
+            least=handing_on.least(parts),
+        )
 
 
 def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str]:
