@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from placewright.models.findings.finding import Finding
 
-from .test_open import Read, text
+from .opened import Read, text
 
 
 def told(read: Read, written: str) -> list[Finding]:

@@ -1,0 +1,58 @@
+"""Who infers: with seconds in the hints, beside others, with degrees of its own."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.parallel import Parallel
+from placewright.solver.planning.asking.options import options
+from placewright.solver.planning.asking.room import room
+
+from .opened import FILE, TOGETHER, Read, problem, said, text
+
+HINTED = FILE.replace("profile_data: {rollout_cost: 60, actor_cost: 40, inference_cost: 10}\n", "").replace("PLACED", TOGETHER) + (
+    "placewright: {components: {rollout: {seconds: {16: 60}}, actor: {seconds: {16: 40}}, NAME: {seconds: {16: 10}}}}\n"
+)
+
+
+@pytest.mark.parametrize("name", ["inference", "actor_inference"])
+def test_who_infers_has_times_in_the_hints_though_nothing_starts_it_where_the_job_is_collocated(read: Read, name: str) -> None:
+    reading = read(HINTED.replace("NAME", name))
+    assert not reading.findings and {each.name for each in problem(reading).components} == {"actor", "rollout", "reward"}
+    anew = problem(reading.to_solve)
+    assert {each.name for each in anew.components if each.timed} == {"actor", "rollout", name}
+    assert anew.job.own[name] == problem(reading)["actor"].runs
+
+
+def test_seconds_of_inference_that_never_runs_count_nowhere(read: Read) -> None:
+    without = HINTED.replace("NAME", "inference").replace("recompute_logprobs: true", "recompute_logprobs: false")
+    reading = read(without.replace("rollout: {tensor", "rollout: {return_logprobs: true, tensor"))
+    assert {each.name for each in problem(reading.to_solve).components} == {"actor", "rollout", "reward"}
+    assert [each for each in said(reading.to_solve) if "not started" in each] == [
+        "`inference` is not started: `algorithm.recompute_logprobs` is not true; its seconds count nowhere"
+    ]
+    critics = read(HINTED.replace("NAME", "critic_inference")).to_solve
+    assert {each.name for each in problem(critics).components} == {"actor", "rollout", "reward"}
+    assert "`critic_inference` is not started: there is no critic whose values it computes; its seconds count nowhere" in said(critics)
+
+
+def test_inference_without_ranks_beside_actor_and_rollout_apart_is_left_to_solve(read: Read) -> None:
+    apart = HINTED.replace("NAME", "inference").replace(TOGETHER, "{rollout: 0-7, reward: 0-7, actor: 12-15}")
+    assert {each.name for each in problem(read(apart)).components if each.runs is None} == {"inference"}
+
+
+def test_inference_has_other_degrees_where_what_trains_does_its_work(read: Read) -> None:
+    """What the file has for it counts where it is started; elsewhere it is on the counts of the actor."""
+    own = "inference: {model: {tensor_model_parallel_size: 1, pipeline_model_parallel_size: 8}}\n"
+    anew = problem(read(text() + own).to_solve)
+    together, apart = anew.job.ways
+    assert together.shapes["inference"].parallel == Parallel(4) and apart.shapes["inference"].parallel == Parallel(1, 8)
+    timed = anew["inference"].timed
+    assert timed is not None and timed.samples == 512
+    counts = {
+        parallel: {each.accelerators for each in timed.measured if each.parallel == parallel} for parallel in (Parallel(4), Parallel(1, 8))
+    }
+    assert counts == {Parallel(4): {4, 8, 16}, Parallel(1, 8): {8, 16}}
+    found = options(anew, anew["inference"], timed, room(anew, []), 1)
+    assert {(each.amount, each.parallel) for each in found} == {
+        (4, Parallel(4)), (8, Parallel(4)), (16, Parallel(4)), (8, Parallel(1, 8)), (16, Parallel(1, 8)),
+    }  # fmt: skip

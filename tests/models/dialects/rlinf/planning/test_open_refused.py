@@ -1,0 +1,57 @@
+"""What is left out of a plan as RLinf refuses it, and what is warned of."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.findings.finding import Severity
+from placewright.models.planning.way import Multiple
+
+from .opened import APART, EMBODIED, Read, problem, said, text
+
+
+def test_apart_is_left_out_where_the_file_has_no_settings_for_it(read: Read) -> None:
+    whole = text().replace("rollout: {", "rollout: {group_name: R, ")
+    reading = read(whole).to_solve
+    assert [way.name for way in problem(reading).job.ways] == ["collocated"]
+    assert any("the file has no `inference`" in message and "only plans are looked at" in message for message in said(reading))
+    section = "inference: {group_name: I, load_from_actor: true, model: {tensor_model_parallel_size: 4, pipeline_model_parallel_size: 1, sequence_parallel: true}}\n"
+    assert len(problem(read(whole + section).to_solve).job.ways) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("task_type: reasoning", "task_type: reasoning, enable_dynamic_batch_size: true"),
+        ("actor: {", "actor: {enable_dp_load_balance: true, "),
+    ],
+)
+def test_apart_is_left_out_where_what_trains_refuses_it(read: Read, old: str, new: str) -> None:
+    reading = read(text().replace(old, new)).to_solve
+    assert [way.name for way in problem(reading).job.ways] == ["collocated"]
+    assert any("what trains refuses" in message for message in said(reading))
+
+
+def test_a_job_that_has_no_way_left_is_impossible(read: Read) -> None:
+    coding = text(APART).replace("task_type: reasoning", "task_type: coding_online_rl, enable_dynamic_batch_size: true")
+    (finding,) = (each for each in read(coding).to_solve.findings if each.code == "PW601")
+    assert finding.severity is Severity.ERROR and "neither share their accelerators nor be apart" in finding.message
+
+
+def test_numbers_that_contradict_each_other_are_warned_of(read: Read) -> None:
+    assert any("its workers start 64" in message for message in said(read(EMBODIED + "data: {env_num: 32}\n").to_solve))
+    assert said(read(EMBODIED + "data: {env_num: 64}\n").to_solve) == []
+    assert any(
+        "do not divide into `algorithm.n_minibatches: 5`" in each
+        for each in said(read(text().replace("n_minibatches: 1", "n_minibatches: 5")).to_solve)
+    )
+
+
+def test_counts_apart_leave_no_engine_without_weights(read: Read) -> None:
+    assert all(not way.multiples for way in problem(read(text()).to_solve).job.ways)  # no whole job
+    whole = (
+        text()
+        .replace("recompute_logprobs: true", "recompute_logprobs: false")
+        .replace("rollout: {", "rollout: {group_name: R, rollout_backend: vllm, ")
+    )
+    _, apart = problem(read(whole).to_solve).job.ways
+    assert apart.multiples == (Multiple("rollout", "actor", 4),)
