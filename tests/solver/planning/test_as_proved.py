@@ -13,7 +13,7 @@ from placewright.solver.planning.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, problem
-from .test_loop import CHAIN, timed
+from .looped import CHAIN, timed
 
 _JOB = problem(cluster({"count": 8}, {"count": 8}), timed("rollout", 1, 16, 60), timed("actor", 1, 16, 90))
 ASKED = replace(_JOB, job=replace(_JOB.job, workload=CHAIN))

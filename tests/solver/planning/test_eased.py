@@ -17,7 +17,7 @@ from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
 from placewright.solving import solve as solved
 
-from .test_loop import CHAIN, drawn
+from .looped import CHAIN, drawn
 
 POOLS = """\
 python3 -m verl.experimental.one_step_off_policy.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=256 \\

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
-from typing import Any, Callable
+from typing import Callable
 
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from placewright.models.component import Component, Parallel
+from placewright.models.component import Parallel
 from placewright.models.link import Link
-from placewright.models.locality import WHOLE, Keep, Pin, Spread
-from placewright.models.placements.run import Run
+from placewright.models.locality import WHOLE, Keep, Pin
 from placewright.models.planning.barring import bars
 from placewright.models.planning.measured import SECOND, TABLE, Measured
-from placewright.models.planning.planned import Planned
-from placewright.models.planning.workload import ACCELERATORS, After, Budget, Timed, Workload
+from placewright.models.planning.workload import ACCELERATORS, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.report.planning.words import proved
 from placewright.solver.planning import search as searching
-from placewright.solver.planning.asking import options as every_option
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
@@ -29,89 +25,9 @@ from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
 
-from ..cases import cluster, component, given, problem
+from ..cases import cluster, component, problem
+from .looped import CHAIN, PAIR, planned, timed
 from .tried import priced
-
-CHAIN = Workload((After("rollout", "actor"),))
-
-
-def timed(name: str, least: int, most: int, seconds: int = 60, power: float = 1.0, **more: Any) -> Component:
-    """A component that takes so many seconds on 4 accelerators; `power` 1 is twice as fast on twice as many."""
-    rows = tuple(Measured(count, int(seconds * SECOND * (4 / count) ** power)) for count in (1, 2, 4, 8, 16))
-    return replace(component(name, least, most, **more), timed=Timed(rows))
-
-
-def planned(asked_for: Problem, workload: Workload = CHAIN, place: Callable[[Problem], Answer] = solve) -> tuple[Answer, Planned]:
-    """The answer, which has a plan."""
-    answer = plan(replace(asked_for, job=replace(asked_for.job, workload=workload)), workload, place)
-    assert answer.plan is not None, answer.findings
-    assert answer.planned is not None
-    return answer, answer.planned
-
-
-def first_that_can_be_placed(asked_for: Problem, workload: Workload, monkeypatch: pytest.MonkeyPatch) -> tuple[tuple[int, int] | None, int]:
-    """The price of the best design that has a placement, and how many better ones have none; every design is tried."""
-    with monkeypatch.context() as patched:
-        patched.setattr(every_option, "_undominated", lambda found, *_: iter(found))
-        question = asked(asked_for, workload)
-    question = replace(question, areas=())
-    seen: set[object] = set()
-    without = 0
-    for price, design in sorted(priced(question, False), key=lambda each: each[0]):
-        key = design.blocks, tuple(design.options.items())
-        if key in seen:
-            continue
-        seen.add(key)
-        if solve(placing(asked_for, question, design)).plan is not None:
-            return price, without
-        without += 1
-    return None, without
-
-
-def drawn(seed: int) -> Problem:
-    """Two or three components on two or three small nodes with holes, groups, and demands that no count tells of."""
-    random = Random(f"loop {seed}")
-    nodes = [
-        {"count": random.choice((2, 3, 4)), "taken": random.choice((0, 0, 1)), "rack": rack} for rack in "aba"[: random.choice((2, 2, 3))]
-    ]
-    size = random.choice((2, 2, 3))
-    parts = []
-    for name in ("rollout", "actor", "ref")[:size]:
-        more: dict[str, Any] = {}
-        if random.random() < 0.4:
-            more["spread"] = (Spread("rack", 2),)
-        elif random.random() < 0.4:
-            more["pins"] = (Pin(range(random.choice((1, 2))), (random.randrange(len(nodes)),)),)
-        tp = random.choice((1, 1, 2, 3))
-        parts.append(
-            timed(name, tp, 6, random.choice((30, 60, 90)), random.choice((0.3, 0.6, 1.0)), tp=tp, contiguous=random.random() < 0.2, **more)
-        )
-    choices = {"rollout": (Parallel(2), Parallel(1))} if random.random() < 0.4 else {}
-    relations = {
-        word: f"rollout+actor{level}" for word, level in (("apart", ""), ("away", "@rack"), ("near", "@rack")) if random.random() < 0.25
-    }
-    asked_for = problem(cluster(*nodes), *parts, **relations)
-    return replace(asked_for, job=replace(asked_for.job, choices=choices))
-
-
-@pytest.mark.parametrize("seeds", [(0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 12), (17, 20, 21, 31)])
-def test_the_best_design_that_has_a_placement_is_found(seeds: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    for seed in seeds:
-        asked_for = drawn(seed)
-        best, _ = first_that_can_be_placed(asked_for, CHAIN, monkeypatch)
-        answer = plan(asked_for, CHAIN, solve)
-        if best is None:
-            assert answer.plan is None, seed
-            assert answer.verdict == IMPOSSIBLE, seed
-            continue
-        found = answer.planned
-        assert found is not None, (seed, answer.findings)
-        assert (found.best.nanoseconds, found.best.design.accelerators) == best, seed
-        assert found.proved, seed
-        assert not list(faults(found.question, cost_model("stream"), found.best.design))
-
-
-PAIR = problem(cluster({"count": 8}, {"count": 8}), timed("rollout", 1, 16), timed("actor", 1, 16, 30))
 
 
 def refusing(count: int, verdict: str = IMPOSSIBLE) -> Callable[[Problem], Answer]:
@@ -199,61 +115,6 @@ def test_a_proof_rules_out_all_that_it_shows() -> None:
     assert plan(asked_for, CHAIN, solve).verdict == IMPOSSIBLE
 
 
-def test_only_whole_groups_are_counted_before_anything_is_placed() -> None:
-    """Each node has 7 left: two components in groups of 4 have three nodes between them, and no design is tried that needs more."""
-    asked_for = problem(
-        cluster(*({"count": 8, "taken": 1} for _ in range(3))),
-        timed("rollout", 4, 24, tp=4),
-        timed("actor", 4, 24, tp=4),
-        apart="rollout+actor",
-    )
-    _, found = planned(asked_for)
-    assert found.unplaceable == ()
-    assert found.proved
-    assert found.best.design.accelerators == 12
-
-
-def test_components_share_the_room_of_the_nodes_that_both_are_bound_to() -> None:
-    asked_for = problem(
-        cluster({"count": 4}, {"count": 4}, {"count": 8}, small=(0, 1)),
-        timed("rollout", 1, 16, node_groups=("small",)), timed("actor", 1, 16, node_groups=("small",)), timed("ref", 1, 16, 20), apart="rollout+actor",
-    )  # fmt: skip
-    _, found = planned(asked_for)
-    options = found.best.design.options
-    assert found.unplaceable == ()
-    assert options["rollout"].amount + options["actor"].amount <= 8
-    assert found.proved
-
-
-def test_kinds_of_the_same_model_and_another_memory_are_told_apart() -> None:
-    where = cluster({"count": 4, "model": "A100", "gib": 80}, {"count": 4, "model": "A100", "gib": 40})
-    asked_for = problem(where, timed("rollout", 1, 8, gib=60), timed("actor", 1, 8, gib=30), apart="rollout+actor")
-    answer, found = planned(asked_for)
-    assert answer.plan is not None
-    assert [run.node for run in answer.plan.assignment.of("rollout")] == [0]
-    assert found.question.kinds[found.best.design.options["rollout"].kind].memory == 80 * 1024
-
-
-def test_given_ranks_stay_and_what_is_inside_them_is_planned() -> None:
-    where = cluster({"count": 8}, {"count": 8})
-    fixed = given("actor", Run(range(0, 8), 1), timed=timed("actor", 8, 8).timed)
-    asked_for = problem(where, fixed, timed("rollout", 1, 16, 90), timed("reward", 1, 16, 10), within="rollout+actor")
-    workload = Workload((After("rollout", "reward"), After("reward", "actor")))
-    answer, found = planned(asked_for, workload)
-    assert answer.plan is not None
-    assert {run.node for run in answer.plan.assignment.of("rollout")} == {1}
-    assert {run.node for run in answer.plan.assignment.of("reward")} == {0}
-    assert found.best.design.options["rollout"].amount == 8
-
-
-def test_ranks_that_overlap_in_part_are_no_design() -> None:
-    parts = [given(name, Run(range(0, 4), 0, first=first), timed=timed(name, 4, 4).timed) for name, first in (("rollout", 0), ("actor", 2))]
-    asked_for = problem(cluster({"count": 8}), *parts, timed("ref", 1, 4), shares=True)
-    answer = plan(asked_for, CHAIN, solve)
-    assert answer.verdict == UNDECIDED
-    assert "hold some of the same accelerators by their ranks and others too" in answer.findings[0].message
-
-
 def test_of_equal_designs_the_better_placement_wins() -> None:
     """Together on 4 or apart on 1 and 3 takes as long and as many; apart, `rollout` sends nothing from rack to rack."""
     where = cluster({"count": 2, "rack": "a"}, {"count": 2, "rack": "b"})
@@ -314,35 +175,6 @@ def test_time_with_what_crosses_keeps_to_the_budget() -> None:
     _, found = planned(LINKED, workload)
     assert found.best.nanoseconds + found.best.traffic <= 60 * SECOND
     assert found.best.design.accelerators == 6
-
-
-def price_of(seed: int) -> object:
-    answer = plan(drawn(seed), CHAIN, solve)
-    best = answer.planned.best if answer.planned else None
-    return (best.nanoseconds, best.design.accelerators) if best else answer.verdict
-
-
-def one_or_more(self: Any, amounts: Any) -> dict[str, int]:
-    return dict.fromkeys(amounts, 1)
-
-
-LIES: dict[str, tuple[str, object]] = {
-    "no matter how many": ("placewright.solver.planning.loop.barring._Probing.fewest", one_or_more),
-    "everything is impossible": ("placewright.solver.planning.loop.barring._Probing.is_impossible", lambda *_: True),
-}
-"""Wrong ways to rule out designs: each loses an answer of these questions."""
-
-
-TELLING = (17, 21, 46, 82)
-"""Questions of which better designs have no placement, so that something is ruled out."""
-
-
-@pytest.mark.parametrize("lie", LIES)
-def test_a_lie_about_what_is_ruled_out_loses_an_answer(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    truth = [price_of(seed) for seed in TELLING]
-    assert IMPOSSIBLE not in truth
-    monkeypatch.setattr(*LIES[lie])
-    assert all(price_of(seed) != true for seed, true in zip(TELLING, truth))
 
 
 RACKS = cluster({"count": 8, "rack": "a"}, {"count": 8, "rack": "b"})

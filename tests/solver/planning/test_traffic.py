@@ -25,7 +25,7 @@ from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, problem
-from .test_loop import timed
+from .looped import timed
 from .tried import priced
 
 SEEDS = 10

@@ -18,7 +18,7 @@ from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve
 
 from ...cases import cluster
-from ..test_loop import CHAIN, drawn
+from ..looped import CHAIN, drawn
 
 RACKS = """
 cluster:

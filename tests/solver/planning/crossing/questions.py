@@ -18,7 +18,7 @@ from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.loop.traffic import Traffic
 
 from ...cases import cluster, problem
-from ..test_loop import timed
+from ..looped import timed
 
 Held = Mapping[str, tuple[int, ...]]
 """Component -> its accelerators on each node."""

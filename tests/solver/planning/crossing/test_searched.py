@@ -25,7 +25,7 @@ from placewright.solver.planning.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
 from ...cases import cluster, problem
-from ..test_loop import planned, timed
+from ..looped import planned, timed
 from ..tried import priced
 from .questions import drawn, least_placed
 

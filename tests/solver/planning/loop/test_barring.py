@@ -21,7 +21,7 @@ from placewright.solver.searching.search import solve
 
 from ...cases import cluster, problem
 from ..crossing.questions import laid
-from ..test_loop import timed
+from ..looped import timed
 from ..tried import designs
 
 SEEDS = 32

@@ -12,7 +12,7 @@ from placewright.models.problem import Problem
 from placewright.solver.searching.search import solve
 
 from ...cases import cluster, problem
-from ..test_loop import planned, timed
+from ..looped import planned, timed
 
 LISTS = [(1, 2, 4), (4, 2, 1), (2, 4), (4, 2), (1, 4)]
 
