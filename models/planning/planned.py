@@ -60,6 +60,20 @@ class OverNodes:
 
 
 @dataclass(frozen=True)
+class Nested:
+    """What plans come to in which a component uses only some of another's accelerators.
+
+    Attributes
+    ----------
+    bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
+    best : the best of them that was placed, where it is better than what shares as a whole; None if none is known.
+    """
+
+    bound: int
+    best: Priced | None = None
+
+
+@dataclass(frozen=True)
 class Planned:
     """The answer of planning.
 
@@ -81,6 +95,8 @@ class Planned:
     over_nodes : of tensor parallel groups over nodes, which `bound` and `proved` leave out; None where none of these can be better.
     over_kinds : what no plan with a component on several kinds of accelerators at once costs less than, in ns or accelerators, which `bound`
         and `proved` leave out; None where none of these can be better.
+    nested : of plans in which a component uses only some of another's accelerators, which `bound` and `proved` leave out; None where
+        none of these can be better, or the file itself says whether they may be.
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     ties_open : may there be one with as much of what is as small as possible, proved, and less of what comes second?
     """
@@ -102,6 +118,7 @@ class Planned:
     over_nodes: OverNodes | None = None
     ties_open: bool = False
     over_kinds: int | None = None
+    nested: Nested | None = None
 
     @property
     def in_part(self) -> bool:

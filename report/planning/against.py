@@ -90,6 +90,20 @@ def over_kinds(account: Account) -> str:
     return f"with a component on several kinds of accelerators at once: at least {said}; such plans are not searched"
 
 
+def nested(account: Account) -> str:
+    """What plans come to in which a component uses only some of another's accelerators, where these may be better."""
+    planned, its = account.planned, account.planned.nested
+    if its is None:
+        return ""
+    by_time = planned.question.aim == SECONDS
+    least = f"at least {seconds(its.bound)} seconds" if by_time else f"at least {its.bound} {plural('accelerator', its.bound)}"
+    said = "with `nested: true` in `plan`, which lets a component use only some of another's accelerators:"
+    if its.best is None:
+        return f"{said} {least}{'' if account.given else '; none that is better was found in a tenth of the time'}"
+    value = total(its.best) if by_time else its.best.design.held(planned.question)
+    return f"{said}\n  {_priced(account, its.best)}{'' if value <= its.bound else f'; {least}'}"
+
+
 def own_placement(account: Account) -> str:
     """The file's own placement beside the plan, and whether to keep it."""
     own, planned = account.own, account.planned

@@ -75,6 +75,9 @@ def to_data(account: Account) -> Data:
         }
     if (least := planned.over_kinds) is not None:
         found["over_kinds"] = {"bound": least / SECOND if question.aim == SECONDS else least}
+    if (inside := planned.nested) is not None:
+        bound = inside.bound / SECOND if question.aim == SECONDS else inside.bound
+        found["nested"] = {"bound": bound, "plan": _priced(question, inside.best) if inside.best else None}
     if planned.filled:
         needs = planned.compared.options
         found["filled"] = {

@@ -7,7 +7,7 @@ from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account
 from ...solver.wording import plural
 from ..table import table
-from .against import alternatives, over_kinds, over_nodes, own_placement, sensitivities
+from .against import alternatives, nested, over_kinds, over_nodes, own_placement, sensitivities
 from .assumptions import assumptions
 from .memory import memory
 from .words import amount, in_nodes, proved, resources, seconds, task_name, total
@@ -21,6 +21,7 @@ def render(account: Account) -> list[str]:
         alternatives(account),
         over_nodes(account),
         over_kinds(account),
+        nested(account),
         own_placement(account),
         sensitivities(account),
         assumptions(account),
@@ -57,7 +58,9 @@ def _as_good(account: Account) -> str:
     """What is known of ranks that overlap otherwise than one inside the other: these were compared with what is searched."""
     planned, best = account.planned, account.planned.best
     value = total(best) if planned.question.aim == SECONDS else best.design.held(planned.question)
-    searched = f"plans in which of two components that share accelerators one lies inside the other{in_nodes(planned)}"
+    one = "of two components that share accelerators one lies inside the other"
+    all_or_none = "components share all of their accelerators or none"
+    searched = f"plans in which {one if planned.question.nested else all_or_none}{in_nodes(planned)}"
     if planned.bound >= value:
         return f"proved no worse than all {searched}"
     return (

@@ -32,6 +32,7 @@ def in_nodes(planned: Planned) -> str:
     """How far a bound goes: ` with each tp group on one node` where other plans may be better; else as far as plans go."""
     said = ["each tp group on one node"] if planned.over_nodes is not None else []
     said += ["each component on one kind of accelerators"] if planned.over_kinds is not None else []
+    said += ["accelerators shared as a whole or not at all"] if planned.nested is not None else []
     return f" with {listed(said)}" if said else ""
 
 

@@ -50,13 +50,14 @@ def answering(
         from .placing.laying import laid_out
         from .placing.overlaid import overlaid
         from .plan import TRIED, plan
+        from .variants.inside import SHARE, inside
         from .variants.over_kinds import over_kinds
         from .variants.over_nodes import but_for_groups, over_nodes
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
             return refuses(problem, _with_degrees(placed, design, problem))
 
-        def planned(counting: OnCounting, refused: Refused, rounds: int = ROUNDS) -> Solve:
+        def planned(counting: OnCounting, refused: Refused, rounds: int = ROUNDS, limit: float = limit) -> Solve:
             def plans(asked: Problem) -> Answer:
                 # Where nobody reads a file again, none but ways that are right whatever it says are taken.
                 laid = laid_out(place) if refuses is nobody else laid_out(place, partial(_refused, refuses, problem))
@@ -68,6 +69,7 @@ def answering(
         quietly = planned(silent, but_for_groups(refused), TRIED)
         each = over_nodes(planned(counting, refused), quietly, limit, seed, settle, answer_interrupted)
         each = over_kinds(each, planned(silent, refused, TRIED), limit, seed, settle, answer_interrupted)
+        each = inside(each, planned(silent, refused, TRIED, limit * SHARE), limit, seed, settle, answer_interrupted)
         found = preferring(problem, dividing(tied(each)), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
