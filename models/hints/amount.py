@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..component import UNBOUNDED
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Span
+from ..machines.node_group import CLUSTER_LABEL
 from ..quantity import write_range
 from .forms import ComponentForm
 
@@ -17,6 +18,10 @@ def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> tuple[
 
     accelerators, processes, each = form.accelerators, form.processes, form.accelerators_per_process
     if on_nodes:
+        if (accelerators or each) and CLUSTER_LABEL in form.node_group:
+            raise refuse(
+                f"`{name}` asks for accelerators, and no node of the cluster has any", "write `processes:`, or add nodes that have some"
+            )
         if accelerators or each:
             raise refuse(f"`{name}` asks for accelerators in a group that numbers nodes", "write `processes:`, or name another node group")
         least, most = processes or (1, UNBOUNDED)

@@ -124,6 +124,12 @@ def test_faults_and_where_they_stand(text: str, code: str, message: str, line_co
     assert finding.help
 
 
+def test_a_cluster_without_accelerators_has_none_to_ask_for() -> None:
+    findings: list[Finding] = []
+    add_hints(Source("job.yaml", "learner: {accelerators: 1-4}").root, cluster({"count": 0}), (), findings)
+    assert [each.message for each in findings] == ["`learner` asks for accelerators, and no node of the cluster has any"]
+
+
 def test_somebody_must_say_how_large_a_set_is() -> None:
     *_, findings = hints("a: {colocate_with: b}\nb: {colocate_with: a}")
     assert [(finding.code, finding.subject) for finding in findings] == [("PW101", "a"), ("PW101", "b")]

@@ -19,8 +19,8 @@ from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..search import Searched
 from .common import nothing_in_common
-from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds
-from .said import most_memory, place_of
+from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds, nested
+from .said import its_sets, largest, most_memory, place_of
 from .several import several
 from .several_kinds import in_no_way, of_one_kind, undecided
 from .tries import Tries
@@ -73,6 +73,8 @@ def _changes(problem: Problem, workload: Workload, question: Question, searched:
             yield found
     if found := _memory(question, searched):
         yield replace(found, span=most_memory(problem, question))
+    if found := nested(problem, tried):
+        yield found
     for told, help_text, changed in _relations(question):
         if searched(changed).best is not None:
             yield Change(told, help_text, span=place_of(problem, question, changed))
@@ -132,9 +134,12 @@ def _more(problem: Problem, question: Question, workload: Workload, searched: As
         )
     short = need - have
     help_text = more_nodes(problem, workload, tried, short) if laid_out else f"add {short} {plural('accelerator', short)}"
+    design, where = found.best.design, largest(problem, found.best.design)
     if least <= have:  # more are not proved to be needed
-        return Change(f"{need} accelerators at the same time would be enough, there {are(have)} {have}", help_text, (need, have))
-    return Change(f"at least {least} accelerators are needed at the same time, there {are(have)} {have}", help_text, (least, have))
+        told = f"{need} accelerators at the same time would be enough{its_sets(design)}; there {are(have)} {have}"
+        return Change(told, help_text, (need, have), where)
+    told = f"at least {least} accelerators are needed at the same time, there {are(have)} {have}"
+    return Change(f"{told}{its_sets(design) if least == need else ''}", help_text, (least, have), where)
 
 
 def _least(found: Searched) -> int:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from ....models.component import APART, COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY
 from ....models.findings.span import Span
 from ....models.machines.accelerators import GENERIC
+from ....models.planning.design import Design
 from ....models.planning.question import Question
-from ....models.problem import Problem
+from ....models.problem import AMOUNT, Problem
+from ...wording import listed
+from .common import MOST_TOLD
 
 _SAID = {
     "apart": (DISJOINT, APART, IN_ORDER), "together": (COLOCATED, RANK_ALIGNED, ZERO_COPY), "within": (SUBSET,), "not_fewer": (NOT_FEWER,),
@@ -24,6 +27,18 @@ def most_memory(problem: Problem, question: Question) -> Span | None:
     """Where the component says its memory that needs the most."""
     needs = {name: max((option.memory for option in its), default=0) for name, its in question.options.items()}
     return problem[max(needs, key=needs.__getitem__)].span("memory")
+
+
+def largest(problem: Problem, design: Design) -> Span | None:
+    """Where the component says how many accelerators it wants that has the most of all."""
+    most = max(design.options, key=lambda name: sum(design.blocks[place].accelerators for place in design.blocks_of(name)))
+    return problem[most].span(AMOUNT)
+
+
+def its_sets(design: Design) -> str:
+    """Who is on how many accelerators with whom, such as `: rollout on 6, actor and reference on 4`."""
+    sets = [f"{listed(list(each.components))} on {each.accelerators}" for each in design.blocks]
+    return f": {', '.join(sets)}" if len(sets) <= MOST_TOLD else ""
 
 
 def place_of_pair(problem: Problem, field: str, pair: tuple[str, str]) -> Span | None:

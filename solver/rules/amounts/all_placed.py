@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 from ....models.component import UNBOUNDED, Component
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
-from ....models.machines.node_group import NODE
+from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
 from ....models.problem import AMOUNT, Problem
@@ -45,7 +45,7 @@ class AllPlaced:
         nodes = problem.kind(component) == NODE
         placed = expected if nodes else expected * component.per_process
         if not component.least <= placed <= component.most:
-            unit = "process" if nodes else "accelerator"
+            unit = _unit(problem.kind(component))
             short = component.least - placed if placed < component.least else component.most - placed
             message = f"{component.name} asks for {asked_for(component, unit)}, {placed} are placed"
             advice = f"place {component.least if short > 0 else component.most}, or ask for {placed}"
@@ -54,8 +54,7 @@ class AllPlaced:
     def explain(self, problem: Problem, component: Component) -> Clause:
         kind = problem.kind(component)
         have = "" if kind == NODE else f" (the cluster has {problem.cluster.total(kind)})"
-        unit = "process" if kind == NODE else "accelerator"
-        text = f"{component.name} asks for {asked_for(component, unit)}{have}"
+        text = f"{component.name} asks for {asked_for(component, _unit(kind))}{have}"
         return Clause(text, (Demand(component.name, AMOUNT, component.span(AMOUNT)),))
 
 
@@ -63,6 +62,11 @@ def _solid(repeats: Sequence[Repeat]) -> Iterator[range]:
     """Ranges of ranks without holes that together are all ranks."""
     for repeat in repeats:
         yield from [repeat.ranks] if repeat.nodes > 1 else [run.ranks for run in repeat.runs]
+
+
+def _unit(kind: str) -> str:
+    """What a component asks for: `accelerator`, `process` on nodes, or hardware such as `Franka`."""
+    return {NODE: "process", ACCELERATOR: "accelerator"}.get(kind, kind)
 
 
 def asked_for(component: Component, unit: str) -> str:

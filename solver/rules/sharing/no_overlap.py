@@ -116,13 +116,16 @@ class NoOverlap:
             for place, mask in together.items():
                 held.setdefault(place, []).append(("+".join(component.name for component in members), members[0].name, mask))
         outer = {name: {members[0].name for members in outers} for name, outers in around(problem, sets).items()}
+        ways: dict[tuple[str, str], str] = {}
         for (rank, _), its in sorted(held.items()):
             seen: list[Holder] = []
             for name, lead, mask in its:
                 for other, its_lead, theirs in seen:
                     if (both := mask & theirs) and its_lead not in outer[lead] and lead not in outer.get(its_lead, ()):
                         message = f"{name} and {other} both hold accelerator {lowest(both)} of node {rank} ({both.bit_count()} in all)"
-                        help = "give them different ranks, or say that they are colocated" if its_lead else _free(problem, rank)
+                        if its_lead and (lead, its_lead) not in ways:
+                            ways[lead, its_lead] = _apart_or(assignment, lead, its_lead)
+                        help = ways[lead, its_lead] if its_lead else _free(problem, rank)
                         yield error(
                             self.code, lead, message, problem[lead].span("placement"), label=f"also held by {other}",
                             help=help, witnesses=(rank, lowest(both)), amount=both.bit_count(),
@@ -149,6 +152,17 @@ class NoOverlap:
     def explain(self, problem: Problem, subject: str) -> Clause:
         free = sum(node.free(ACCELERATOR).bit_count() for node in problem.cluster.nodes)
         return Clause(f"the cluster has {free} {plural('free accelerator', free)}")
+
+
+def _apart_or(assignment: Assignment, one: str, other: str) -> str:
+    """Where a component has accelerators of another one: to have none of them, or what to say of these ranks where that can be said."""
+    its, others = assignment.masks(one), assignment.masks(other)
+    if its == others:
+        return "give them different ranks, or say that they are colocated"
+    for (inner, inside), (outer, around_it) in (((one, its), (other, others)), ((other, others), (one, its))):
+        if all(not mask & ~around_it.get(place, 0) for place, mask in inside.items()):
+            return f"give them different ranks, or say `within: {outer}` of {inner}"
+    return "give them different ranks"
 
 
 def _free(problem: Problem, rank: int) -> str:

@@ -62,7 +62,12 @@ CASES = {
     ),
     "all at once": Case(
         ROLLOUT.replace("1-16", "10-16").replace(", phase: generate", ""), ACTOR.replace("2-16", "8-16").replace(", phase: train", ""), "",
-        "impossible: at least 18 accelerators are needed at the same time, there are 16", ("2x8xH100", "2x8xH100+1x2xH100"),
+        "impossible: at least 18 accelerators are needed at the same time, there are 16: rollout on 10, actor on 8", ("2x8xH100", "2x8xH100+1x2xH100"),
+    ),
+    "counts that differ": Case(
+        "accelerators: 10, seconds: {8: 55}", "accelerators: 8, seconds: {8: 60}", "",
+        "impossible: at least 18 accelerators are needed at the same time, there are 16: rollout on 10, actor on 8",
+        ("batches: 16", "batches: 16, nested: true"),
     ),
     "cost model": Case(
         ROLLOUT.replace(", phase: generate", ""), ACTOR + ", disjoint_from: rollout", ", cost_model: rlinf",
