@@ -72,6 +72,8 @@ class Design:
                 return way
         return None
 
-    def structure(self) -> tuple[frozenset[tuple[str, ...]], tuple[int, ...]]:
-        """What is left when counts and degrees are not told apart: who shares with whom, and what runs at the same time."""
-        return frozenset(block.components for block in self.blocks), self.segments
+    def structure(self) -> tuple[frozenset[tuple[str, str]], tuple[int, ...]]:
+        """What is left when counts and degrees are not told apart: who lies on accelerators of whom alone, and what runs at the same time."""
+        uses = {name: set(self.blocks_of(name)) for name in self.options}
+        pairs = ((one, other) for one in uses for other in uses if one != other and uses[one] and uses[one] <= uses[other])
+        return frozenset(pairs), self.segments

@@ -146,3 +146,26 @@ def test_a_budget_of_seconds_counts_what_crosses_of_given_ranks(tmp_path: Path) 
         text = f"{TWO_NODES}components:\n  {parts}\nplan: {{workflow: a => b, bandwidth: {{node: 2GiB}}, budget: {{seconds: {most}}}}}\n"
         file.write_text(text, encoding="utf-8")
         assert pw.solve(str(file), sandbox=False).verdict == verdict
+
+
+def test_other_arrangements_than_the_plan_are_told_with_traffic_too(tmp_path: Path) -> None:
+    """`c` has the accelerators of `a` and `b`, and in designs that were placed as well some of its own: that is the same arrangement."""
+    parts = """
+  a: {accelerators: 1-6, seconds: {2: 92, 3: 104, 4: 49}, scaling: table, traffic: 10GiB, disjoint_from: b}
+  b: {accelerators: 1-6, seconds: {2: 56, 5: 29}, scaling: linear, samples: 4, traffic: 9GiB}
+  c: {accelerators: 1-6, seconds: {3: 56, 5: 20}, traffic: 8GiB}
+links: [{from: a, to: c, weights: 16GiB}, {from: c, to: b, weights: 7GiB}]
+plan: {cost_model: steady, nested: true, budget: {accelerators: 4}, bandwidth: {node: 8GiB}}
+"""
+    file = tmp_path / "job.yaml"
+    file.write_text(f"cluster: {{nodes: [{{repeat: 3, accelerators: {{count: 2, model: H100}}}}]}}\ncomponents:{parts}", encoding="utf-8")
+    planned = pw.solve(str(file), sandbox=False).planned
+    assert planned is not None and planned.proved and planned.others
+    mine = planned.best.design
+    assert mine.blocks_of("c") == (0, 1) and len(mine.blocks) == 2
+    inside = {("a", "c"), ("b", "c")}
+    told = [each.design for each in planned.others]
+    for design in told:
+        uses = {name: set(design.blocks_of(name)) for name in "abc"}
+        assert {(one, other) for one in "abc" for other in "abc" if one != other and uses[one] <= uses[other]} != inside
+    assert len({design.structure() for design in told}) == len(told)
