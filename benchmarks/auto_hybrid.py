@@ -8,15 +8,11 @@ A process of its own for each row, one after the other.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Iterator
 
 from hybrid.one_case import Case
-from study import Rows, Study
+from study import Rows, Study, each_alone, plotting
 
 SCRIPT = Path(__file__).resolve().parent / "hybrid" / "one_case.py"
 LIMIT = 10.0
@@ -36,23 +32,12 @@ def cases(full: bool) -> Iterator[Case]:
 
 def measure(full: bool) -> Rows:
     """One row for each case."""
-    rows: Rows = []
-    for case in cases(full):
-        done = subprocess.run([sys.executable, str(SCRIPT), json.dumps(asdict(case))], capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"{case}: {done.stderr}")
-        rows.append(json.loads(done.stdout.splitlines()[-1]))
-    return rows
+    return each_alone(SCRIPT, cases(full))
 
 
 def draw(rows: Rows, path: Path) -> None:
     """CPU seconds over accelerators, one colour for each number of models; hollow where the enumeration was cut."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, axes = pyplot.subplots(figsize=(7, 4))
     for number, models in enumerate(sorted({int(str(row["models"])) for row in rows})):
         colour, its = f"C{number}", [row for row in rows if row["models"] == models]

@@ -19,7 +19,7 @@ from placewright.models.planning.measured import SECOND
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.search import search
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 GRAIN = 2e-5
 """Seconds: our times are rounded up to whole ns of a batch, and curves to whole ns."""
@@ -74,12 +74,7 @@ def _tool(case: Case, restated: float | str) -> dict[str, object]:
 
 def draw(rows: Rows, path: Path) -> None:
     """CPU seconds over accelerators of both; and by how much each of RLinf's placements is above the optimum."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, (times, gains) = pyplot.subplots(1, 2, figsize=(11, 4))
     for key, label, mark in (
         ("seconds", "placewright, proved", "o"),

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 AGAIN = Path(__file__).parent / "repeating" / "again.py"
 PROCESSES = 3
@@ -65,12 +65,7 @@ def _process(name: str, limit: float, runs: int, number: int) -> dict[str, list[
 
 def draw(rows: Rows, path: Path) -> None:
     """For every question how often it was solved, and how many different answers there were."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, axes = pyplot.subplots(figsize=(8, 0.32 * len(rows) + 1.2), layout="constrained")
     names = [f"{row['question']}, limit {row['limit']:g} s ({row['verdict']})" for row in rows]
     axes.barh(names, [int(str(row["runs"])) + int(str(row["in_sandbox"])) for row in rows], color="#c8d4e8", label="times solved")

@@ -20,7 +20,7 @@ from placewright.solver.refuting.conflict import Conflict
 from placewright.solver.refuting.find import find_conflict
 from placewright.solver.searching.search import solve
 from placing.broken import CAUSES, broken, can_be, certificate
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 QUICK, FULL = (512, 1024), (512, 1024, 4096, 16384)
 QUICK_SEEDS, SEEDS = 1, 5
@@ -77,12 +77,7 @@ def _counted_again(conflict: Conflict) -> bool:
 
 def draw(rows: Rows, path: Path) -> None:
     """CPU seconds over accelerators, a mark for each problem."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, axes = pyplot.subplots(figsize=(7, 4))
     for position, cause in enumerate(CAUSES):
         its = [row for row in rows if row["cause"] == cause]

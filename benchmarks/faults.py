@@ -15,7 +15,7 @@ from faulting.scenes import ACCELERATORS, FULL, NODES, QUICK, Stage, held, plan_
 from placewright.runtime.port.connection import Connection
 from placewright.runtime.port.ray_compat import send_by_value
 from placewright.runtime.simulated.simulate import SimulatedCluster
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 
 def measure(full: bool) -> Rows:
@@ -50,12 +50,7 @@ def leaks(patience: float = 2.0) -> int:
 
 def draw(rows: Rows, path: Path) -> None:
     """One bar for each fault."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, axes = pyplot.subplots(figsize=(8, 0.5 + 0.28 * len(rows)), layout="constrained")
     axes.barh([f"{row['fault']}, {row['when']}" for row in rows], [float(str(row["seconds"])) for row in rows])
     axes.invert_yaxis()

@@ -19,7 +19,7 @@ from placewright.models.problem import Problem
 from placewright.solver.model.compile import compile
 from placewright.solver.model.engine import Status, run
 from placewright.solver.searching.search import solve
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 LIMIT = 30.0
 QUICK, FULL = (32, 64, 128), (32, 64, 128, 256, 512, 1024)
@@ -106,12 +106,7 @@ def _row(size: int, way: str, began: float, status: str, objective: int, how: st
 
 def draw(rows: Rows, path: Path) -> None:
     """CPU seconds over accelerators, one line for each way; unproved results are hollow."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, axes = pyplot.subplots(figsize=(7, 4))
     for way in dict.fromkeys(str(row["way"]) for row in rows):
         its = [row for row in rows if row["way"] == way]

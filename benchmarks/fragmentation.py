@@ -22,7 +22,7 @@ from placewright.models.problem import Problem
 from placewright.solver.searching.search import solve
 from placing.counts import Counts, counts_of, faults, price
 from placing.peers.in_order import first_fit_decreasing, packed
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 LEAVES = (1, 1, 2, 2, 2, 3, 3, 3, 5, 5, 6, 6, 6, 8, 11)
 """Hosts of the leaf groups of the first shape."""
@@ -106,12 +106,7 @@ WAYS: dict[str, Callable[[Problem], tuple[str, Counts | None]]] = {
 
 def draw(rows: Rows, path: Path) -> None:
     """How many of the jobs each way places, by how full the cluster gets; a bar for each shape."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, both = pyplot.subplots(1, len(SHAPES), figsize=(9, 3.6), sharey=True)
     for axes, shape in zip(both, SHAPES):
         fills = sorted({str(row["fill"]) for row in rows})

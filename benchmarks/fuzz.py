@@ -17,7 +17,7 @@ from pathlib import Path
 
 from frameworks.files import Input, inputs
 from placewright.cli.main import run
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 OUR_FAULT = 70
 VERDICTS = {0: "ok", 1: "findings", 2: "unusable"}
@@ -105,12 +105,7 @@ def _verified(its: Input, amount: int, folder: Path, dice: random.Random) -> tup
 
 def draw(rows: Rows, path: Path) -> None:
     """What became of the files, by the number of edits."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, axes = pyplot.subplots(figsize=(7, 5), layout="constrained")
     left = [0.0] * len(rows)
     for name in (*VERDICTS.values(), "exceptions"):

@@ -21,7 +21,7 @@ from placewright.solver.replanning.replan import after, moves
 from placewright.solver.searching.progress import Progress
 from placewright.solver.searching.search import solve
 from placing.family import instance
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 OCCUPIED, FILL = 0.15, 0.7
 QUICK = ((512, (1, 4)),)
@@ -102,12 +102,7 @@ def measure(full: bool) -> Rows:
 
 def draw(rows: Rows, path: Path) -> None:
     """Groups that move beyond those that were lost, and CPU seconds to the proof, with and without regard to what ran before."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     its = [row for row in rows if "moved" in row]
     names = [f"{row['accelerators']}: {row['dead']} dead" for row in its]
     figure, (counts, seconds) = pyplot.subplots(1, 2, figsize=(11, 4 + 0.1 * len(its)), sharey=True)

@@ -20,7 +20,7 @@ from placing.family import instance
 from placing.peers.exhaustive import TooLarge, least_price
 from placing.peers.highs import highs
 from placing.peers.naive import naive
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 ACROSS = "MiB across racks"
 QUICK, FULL = 3, 200
@@ -74,12 +74,7 @@ def _tried(problem: Problem) -> int | str | None:
 
 def draw(rows: Rows, path: Path) -> None:
     """Seconds of placewright over accelerators, one dot for each problem; a cross where anything disagrees."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, axes = pyplot.subplots(figsize=(7, 4))
     for mark, wanted in (("o", 0), ("x", 1)):
         its = [row for row in rows if bool(row["disagreements"]) == bool(wanted)]

@@ -7,16 +7,12 @@ better, empty where that did not happen within the limit; `objective` and `bound
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Iterator
 
 from placing.one_ranges_case import Case
 from placing.ranges import ALONE, JOBS
-from study import Rows, Study
+from study import Rows, Study, each_alone, plotting
 
 SCRIPT = Path(__file__).resolve().parent / "placing" / "one_ranges_case.py"
 LIMIT = 30.0
@@ -33,23 +29,12 @@ def cases(full: bool) -> Iterator[Case]:
 
 def measure(full: bool) -> Rows:
     """One row for each case."""
-    rows: Rows = []
-    for case in cases(full):
-        done = subprocess.run([sys.executable, str(SCRIPT), json.dumps(asdict(case))], capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"{case}: {done.stderr}")
-        rows.append(json.loads(done.stdout.splitlines()[-1]))
-    return rows
+    return each_alone(SCRIPT, cases(full))
 
 
 def draw(rows: Rows, path: Path) -> None:
     """CPU seconds to the proof over accelerators, one colour for each job; hollow where it was not proved."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, axes = pyplot.subplots(figsize=(7, 4))
     for number, job in enumerate(JOBS):
         for row in (row for row in rows if row["job"] == job):

@@ -8,15 +8,11 @@ what packing in the written order costs, as RLinf's and verl's ranks go.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Iterator
 
 from placing.one_case import DECREASING, HIGHS, NAIVE, OURS, PACKED, Case
-from study import Rows, Study
+from study import Rows, Study, each_alone, plotting
 
 SCRIPT = Path(__file__).resolve().parent / "placing" / "one_case.py"
 LIMITS = {512: 10.0, 1024: 10.0, 4096: 30.0, 16384: 60.0}
@@ -45,11 +41,8 @@ def cases(full: bool) -> Iterator[Case]:
 def measure(full: bool) -> Rows:
     rows: Rows = []
     greedy: dict[tuple[object, ...], object] = {}
-    for case in cases(full):
-        done = subprocess.run([sys.executable, str(SCRIPT), json.dumps(asdict(case))], capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"{case}: {done.stderr}")
-        row = json.loads(done.stdout.splitlines()[-1])
+    every = list(cases(full))
+    for case, row in zip(every, each_alone(SCRIPT, every)):
         key = (case.accelerators, case.occupied, case.fill, case.seed)
         if case.way == PACKED:
             greedy[key] = row.get("objective", "")
@@ -59,12 +52,7 @@ def measure(full: bool) -> Rows:
 
 def draw(rows: Rows, path: Path) -> None:
     """CPU seconds to the proof over accelerators, and what packing costs as a multiple of the optimum."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.5, 4))
     for way in (OURS, HIGHS, NAIVE):
         its = [row for row in rows if row["formulation"] == way]

@@ -24,7 +24,7 @@ from typing import Any
 
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.simulated.simulate import SimulatedCluster
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 HERE = Path(__file__).parent
 ONE_LAYER = HERE / "running" / "one_layer.py"
@@ -140,12 +140,7 @@ def _called(order: tuple[str, ...], address: str, workers: int, found: dict[str,
 
 def draw(rows: Rows, path: Path) -> None:
     """Left the time to start by the number of workers, right the broadcast."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
     for layer in dict.fromkeys(str(row["layer"]) for row in rows):
         its = [row for row in rows if row["layer"] == layer and row["what"] == "start"]

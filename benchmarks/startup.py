@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 COMMAND = "import sys; sys.argv[0] = 'placewright'; from placewright.cli.main import main; main()"
@@ -68,12 +68,7 @@ def _median(arguments: list[str], runs: int, folder: Path) -> float:
 
 def draw(rows: Rows, path: Path) -> None:
     """One bar each."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, axes = pyplot.subplots(figsize=(7, 3.5), layout="constrained")
     axes.barh([str(row["way"]) for row in rows], [float(str(row["cpu_seconds"])) for row in rows])
     axes.invert_yaxis()

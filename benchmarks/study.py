@@ -6,11 +6,13 @@ import argparse
 import json
 import os
 import platform
-from dataclasses import dataclass
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable, Iterable
 
 Rows = list[dict[str, object]]
 RESULTS = Path(__file__).parent / "results"
@@ -41,6 +43,28 @@ class Study:
             (RESULTS / f"{self.name}.json").write_text(text, "utf-8")
             self.draw(rows, RESULTS / f"{self.name}.svg")
         print(table(rows))
+
+
+def each_alone(script: Path, cases: Iterable[Any]) -> Rows:
+    """One row for each case, which is a dataclass: what a script prints last of it, in a process of its own. Raises SystemExit if one fails."""
+    rows: Rows = []
+    for case in cases:
+        done = subprocess.run([sys.executable, str(script), json.dumps(asdict(case))], capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{case}: {done.stderr}")
+        rows.append(json.loads(done.stdout.splitlines()[-1]))
+    return rows
+
+
+def plotting() -> Any:
+    """Matplotlib's pyplot, which draws the same figures as the same text."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "placewright"
+    from matplotlib import pyplot
+
+    return pyplot
 
 
 def machine() -> dict[str, object]:

@@ -26,7 +26,7 @@ from frameworks.files import CHECKOUT, Input, inputs
 from placewright.models.dialects.load import load_all, load_settings
 from placewright.models.machines.shorthand import AsDeclared
 from placewright.solver.verify import verify
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "import sys; sys.argv[0] = 'placewright'; from placewright.cli.main import main; main()"
@@ -147,12 +147,7 @@ def _spent(command: list[str], folder: Path) -> float:
 
 def draw(rows: Rows, path: Path) -> None:
     """The median of each kind of input, beside its slowest."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     shown = [row for row in rows if "files" in row]
     names = [f"{row['tool']}: {row['framework']}, {row['form']}" for row in shown]
     figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")

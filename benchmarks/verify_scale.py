@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from scale.case import COMPONENTS, FORMS, SEGMENTS, TEXTS, Case, longest
-from study import Rows, Study
+from study import Rows, Study, plotting
 
 HERE = Path(__file__).resolve().parent / "scale"
 OURS, THEIRS = "placewright", "RLinf"
@@ -84,12 +84,7 @@ def _row(tool: str, case: Case, found: dict[str, object] | None, why: str = "") 
 
 def draw(rows: Rows, path: Path) -> None:
     """CPU seconds over accelerators: without Placements and with all of them; a case that was stopped points upwards at its limit."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "placewright"
-    from matplotlib import pyplot
-
+    pyplot = plotting()
     figure, both = pyplot.subplots(1, 2, figsize=(13, 4.5), sharey=True, layout="constrained")
     colours = dict(zip(FORMS, pyplot.rcParams["axes.prop_cycle"].by_key()["color"]))
     for axes, made, title in ((both[0], False, "parsed and checked, an Assignment"), (both[1], True, "all Placements made")):

@@ -11,7 +11,7 @@ from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...wording import demanded
-from ..sharing.colocated import given_alike
+from ..sharing.colocated import in_one_order
 from .rank_lists import Chunk, chunks
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ class RankAligned:
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
         """They are one bundle, and expansion gives them one order; a stride of one of them, or given ranks, may leave none."""
-        given_alike(problem, relation, variables)
-        bundle = variables.bundle(problem[relation.components[0]])
-        if bundle and not variables.can_be_seated(bundle):
-            variables.require(variables.accelerators(bundle) == 0, f"no order of ranks suits all of {bundle.name}")
+        in_one_order(problem, relation, variables)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         one, other = relation.components

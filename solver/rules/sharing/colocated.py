@@ -66,6 +66,14 @@ def given_alike(problem: Problem, relation: Relation, variables: Variables) -> N
             variables.require(held == variables.layout.fixed[bundle], f"{bundle.name} are given apart")
 
 
+def in_one_order(problem: Problem, relation: Relation, variables: Variables) -> None:
+    """Of components whose ranks lie upon each other: they are one bundle, and nothing is placed where no order of ranks suits all of it."""
+    given_alike(problem, relation, variables)
+    bundle = variables.bundle(problem[relation.components[0]])
+    if bundle and not variables.can_be_seated(bundle):
+        variables.require(variables.accelerators(bundle) == 0, f"no order of ranks suits all of {bundle.name}")
+
+
 def _union(pairs: set[tuple[int, int]]) -> dict[int, int]:
     held: dict[int, int] = {}
     for node, mask in pairs:
