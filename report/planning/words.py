@@ -8,6 +8,7 @@ from ...models.planning.measured import SECOND
 from ...models.planning.planned import Planned, Priced
 from ...models.planning.question import Option, Question, Task
 from ...models.planning.workload import SECONDS
+from ...models.quantity import write_memory
 from ...solver.durations import figure
 from ...solver.wording import listed, plural
 
@@ -78,9 +79,13 @@ def block_name(question: Question, block: Block) -> str:
 
 
 def amount(question: Question, kind: int, count: int) -> str:
-    """`108`; with the model where there are several: `108 H100`."""
-    model = question.kinds[kind].model if len(question.kinds) > 1 and kind >= 0 else ""
-    return f"{count} {model}" if model else str(count)
+    """`108`; with the model where there are several kinds, and its memory where that tells them apart: `108 H100`, `2 H100 with 24 GiB`."""
+    if len(question.kinds) < 2 or kind < 0:
+        return str(count)
+    its = question.kinds[kind]
+    alike = sum(each.model == its.model for each in question.kinds) > 1
+    memory = f" with {write_memory(its.memory)}" if alike and its.memory is not None else ""
+    return f"{count} {its.model}{memory}" if its.model else str(count)
 
 
 def resources(kind: str, option: Option) -> str:

@@ -50,6 +50,8 @@ def test_memory_alone_tells_accelerators_of_one_model_apart(tmp_path: Path) -> N
     planned = pw.solve(file, sandbox=False).planned
     assert planned is not None and round(planned.best.nanoseconds / 1e9, 1) == 87.5
     assert planned.over_kinds is not None and round(planned.over_kinds / 1e9, 1) == 55.9
+    account = pw.account(file)
+    assert account is not None and "a, b (2 H100 with 24 GiB)" in (said := "\n".join(render(account))) and "c (2 H100 with 80 GiB)" in said
 
 
 def test_where_all_times_name_models_none_is_known_of_several(tmp_path: Path) -> None:
