@@ -1,7 +1,6 @@
 """The text of one `--set`, read as Hydra reads an override of its command line.
 
-Source of the grammar: Hydra, hydra/grammar/OverrideLexer.g4 and OverrideParser.g4, hydra/core/override_parser. The
-longest token wins, of equally long ones the first of the list.
+Source of the grammar: Hydra, hydra/grammar/OverrideParser.g4, hydra/core/override_parser.
 """
 
 from __future__ import annotations
@@ -9,51 +8,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Callable
 
-from ..findings.finding import UnusableInput, error
-from ..findings.span import Edit, Span
-from ..text.resolvers import Plain, as_scalar
-from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
-from ..text.yaml_reader import MAX_DIGITS
+from ..findings.span import Span
+from ..text.resolvers import as_scalar
+from ..text.tree import Value
+from .setting_tokens import NAME, NATURAL, WORD, refused, tokens_of
+from .setting_value import Values
 
-MAX_NESTING = 32
 MAX_LEVELS = 64
-_WORD = r"[A-Za-z_][A-Za-z0-9_-]*"
-_NAME = r"[A-Za-z_$][A-Za-z0-9_$-]*"
-_NATURAL = r"(?:0|[1-9](?:_?[0-9])*)"
-_DOTTED = rf"(?:{_NAME}|{_NATURAL})(?:\.(?:{_NAME}|{_NATURAL}))*"
-_KEY = re.compile(
-    rf"(?P<mark>\+\+|\+|~|)(?P<key>{_WORD}(?:/{_WORD})+|{_DOTTED}|)(?:@(?P<package>{_DOTTED}|))?(?P<end>=[ \t]*|\Z)", re.ASCII
-)
-_POINTED = rf"(?:{_NATURAL}?\.[0-9](?:_?[0-9])*|{_NATURAL}\.)"
-_TOKENS = {
-    name: re.compile(pattern, re.ASCII | re.DOTALL)
-    for name, pattern in {
-        "(": r"[ \t]*\([ \t]*",
-        ",": r"[ \t]*,[ \t]*",
-        ")": r"[ \t]*\)",
-        "[": r"\[[ \t]*",
-        "]": r"[ \t]*\]",
-        "{": r"\{[ \t]*",
-        "}": r"[ \t]*\}",
-        ":": r"[ \t]*:[ \t]*",
-        "=": r"[ \t]*=[ \t]*",
-        "float": rf"[+-]?(?:(?:{_NATURAL}|{_POINTED})[eE][+-]?[0-9](?:_?[0-9])*|{_POINTED}|[Ii][Nn][Ff]|[Nn][Aa][Nn])",
-        "int": rf"[+-]?{_NATURAL}",
-        "bool": r"[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]",
-        "null": r"[Nn][Uu][Ll][Ll]",
-        "other": r"[/\-\\+.$%*@?|]",
-        "word": _WORD,
-        "escape": r"(?:\\[\\()\[\]{}:=, \t])+",
-        "space": r"[ \t]+",
-        "quoted": r'"(?:(?:\\\\)*|.*?[^\\](?:\\\\)*)"|' + r"'(?:(?:\\\\)*|.*?[^\\](?:\\\\)*)'",
-        "reference": r"\$\{[^}]+\}",
-    }.items()
-}
-_PIECES = {"word", "null", "int", "float", "bool", "reference", "other", ":", "escape", "space"}
-_SWEEPS = {"choice", "range", "interval", "glob", "shuffle"}
-_CASTS: dict[str, Callable[[Plain], Plain]] = {"int": lambda value: int(value or 0), "float": lambda value: float(value or 0), "str": str}
+_DOTTED = rf"(?:{NAME}|{NATURAL})(?:\.(?:{NAME}|{NATURAL}))*"
+_KEY = re.compile(rf"(?P<mark>\+\+|\+|~|)(?P<key>{WORD}(?:/{WORD})+|{_DOTTED}|)(?:@(?P<package>{_DOTTED}|))?(?P<end>=[ \t]*|\Z)", re.ASCII)
 
 
 class Kind(Enum):
@@ -80,13 +44,6 @@ class Setting:
         return tuple(self.key.split(".")) if self.key else ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    span: Span
-
-
 def read_setting(text: str, span: Span) -> Setting:
     """The setting of a text that stands at `span`. Raises UnusableInput with a PW012 Finding."""
     head = _KEY.match(text)
@@ -94,161 +51,14 @@ def read_setting(text: str, span: Span) -> Setting:
         start = (
             len(text) if head else next((i for i, letter in enumerate(text) if not (letter.isalnum() or letter in "+~_$.@/-")), len(text))
         )
-        raise _refused(text, "no `=` follows its key", span.part(start, start + 1), "a setting is `key=value`, `+key=value` or `~key`")
+        raise refused(text, "no `=` follows its key", span.part(start, start + 1), "a setting is `key=value`, `+key=value` or `~key`")
     if head["key"].count(".") >= MAX_LEVELS:
-        raise _refused(text, f"its key is nested more than {MAX_LEVELS} levels deep", span, "real keys have about five levels")
+        raise refused(text, f"its key is nested more than {MAX_LEVELS} levels deep", span, "real keys have about five levels")
     value = None
     if head["end"]:
         value = (
-            _Values(text, _tokens(text, head.end(), span), span).read()
+            Values(text, tokens_of(text, head.end(), span), span).read()
             if text[head.end() :]
             else as_scalar("", span.part(head.end(), head.end()))
         )
     return Setting(text, Kind(head["mark"]), head["key"], head["package"], value, span, span.part(head.start("key"), head.end("key")))
-
-
-def _refused(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:
-    return UnusableInput([error("PW012", "", f"`{text[:80]}` cannot be set: {why}", span, label="here", help=help_, edit=edit)])
-
-
-def _tokens(text: str, position: int, span: Span) -> list[_Token]:
-    found = []
-    while position < len(text):
-        matches = [(name, match.end()) for name, pattern in _TOKENS.items() if (match := pattern.match(text, position))]
-        if not matches:
-            why = f"`{text[position]}` must stand in quotes"
-            raise _refused(text, why, span.part(position, position + 1), "put the value in quotes, as in `key='a b'`")
-        name, end = max(matches, key=lambda each: each[1])
-        if name == "int" and end - position > MAX_DIGITS:
-            raise _refused(text, f"a whole number has more than {MAX_DIGITS} digits", span.part(position, end), "write a smaller number")
-        found.append(_Token(name, text[position:end], span.part(position, end)))
-        position = end
-    return found
-
-
-class _Values:
-    """The tokens of a value, read from left to right."""
-
-    def __init__(self, text: str, tokens: list[_Token], span: Span) -> None:
-        self.text, self.tokens, self.span = text, tokens, span
-        self.position = 0
-
-    def read(self) -> Value:
-        """The whole value. Raises UnusableInput; also for a sweep."""
-        value = self._element(0)
-        if self._next() == ",":
-            start = self.text.index("=") + 1
-            rest = self.text[start:]
-            quoted = f'"{rest}"' if "'" in rest else f"'{rest}'"
-            help_ = f"write `{self.text[:start]}{quoted}` for a text, or `[{rest}]` for a list"
-            edit = Edit(self.span.part(start, len(self.text)), quoted) if '"' not in rest or "'" not in rest else None
-            if rest.replace(",", "").strip().isdecimal():  # no text is meant
-                help_, edit = f"write one of the values, or `[{rest}]` for a list", None
-            why = "it is a sweep, which Hydra refuses without `--multirun`, and runs as one job for each value with it"
-            raise _refused(self.text, why, self.tokens[self.position].span, help_, edit)
-        if self.position < len(self.tokens):
-            raise self._unexpected()
-        return value
-
-    def _next(self) -> str:
-        return self.tokens[self.position].kind if self.position < len(self.tokens) else ""
-
-    def _take(self, kind: str) -> _Token:
-        if self._next() != kind:
-            raise self._unexpected()
-        self.position += 1
-        return self.tokens[self.position - 1]
-
-    def _unexpected(self) -> UnusableInput:
-        at_end = self.position >= len(self.tokens)
-        span = self.span.part(len(self.text), len(self.text) + 1) if at_end else self.tokens[self.position].span
-        why = "it ends too early" if at_end else f"`{self.tokens[self.position].text.strip()}` cannot stand here"
-        return _refused(self.text, why, span, "put a text with such letters in quotes, as in `key='a=b'`")
-
-    def _element(self, depth: int) -> Value:
-        kind = self._next()
-        if depth > MAX_NESTING:
-            raise _refused(self.text, f"it is nested more than {MAX_NESTING} levels deep", self.span, "write it into a file")
-        if kind == "[":
-            return self._list(depth)
-        if kind == "{":
-            return self._map(depth)
-        if kind == "word" and self.position + 1 < len(self.tokens) and self.tokens[self.position + 1].kind == "(":
-            return self._function(depth)
-        if kind == "quoted":
-            token = self._take(kind)
-            return as_scalar(_unquoted(token.text), token.span)
-        return self._primitive(_PIECES)
-
-    def _list(self, depth: int) -> Sequence:
-        start, items = self._take("[").span, list[Value]()
-        while self._next() != "]":
-            if items:
-                self._take(",")
-            items.append(self._element(depth + 1))
-        return Sequence(tuple(items), _from(start, self._take("]").span))
-
-    def _map(self, depth: int) -> Mapping:
-        start, entries = self._take("{").span, dict[str, Entry]()
-        while self._next() != "}":
-            if entries:
-                self._take(",")
-            key = self._primitive(_PIECES - {":", "reference"})
-            self._take(":")
-            entries[key.text] = Entry(key, self._element(depth + 1))
-        return Mapping(tuple(entries.values()), _from(start, self._take("}").span), flow=True)
-
-    def _function(self, depth: int) -> Value:
-        name = self._take("word")
-        if name.text in _SWEEPS:
-            why = f"`{name.text}` sweeps over values, which Hydra refuses without `--multirun`"
-            raise _refused(self.text, why, name.span, "write one value")
-        self._take("(")
-        value = self._element(depth + 1)
-        end = self._take(")").span
-        cast = _CASTS.get(name.text)
-        plain = getattr(value, "value", None)
-        if cast is None or not isinstance(plain, (int, float, str)):
-            raise _refused(self.text, f"`{name.text}` is not computed here", name.span, "write its result")
-        try:
-            return as_scalar(cast(plain), _from(name.span, end))
-        except (ValueError, OverflowError):
-            raise _refused(self.text, f"`{name.text}` cannot be made of this", name.span, "write its result") from None
-
-    def _primitive(self, pieces: set[str]) -> Scalar:
-        tokens = []
-        while self._next() in pieces:
-            tokens.append(self.tokens[self.position])
-            self.position += 1
-        while tokens and tokens[0].kind == "space":
-            tokens = tokens[1:]
-        while tokens and tokens[-1].kind == "space":
-            tokens = tokens[:-1]
-        if not tokens:
-            raise self._unexpected()
-        span = _from(tokens[0].span, tokens[-1].span)
-        if len(tokens) == 1:
-            return as_scalar(_plain(tokens[0]), span)
-        return as_scalar("".join(token.text[1::2] if token.kind == "escape" else token.text for token in tokens), span)
-
-
-def _plain(token: _Token) -> Plain:
-    if token.kind == "int":
-        return int(token.text)
-    if token.kind == "float":
-        return float(token.text)
-    if token.kind == "bool":
-        return token.text.lower() == "true"
-    if token.kind == "null":
-        return None
-    return token.text[1::2] if token.kind == "escape" else token.text
-
-
-def _unquoted(text: str) -> str:
-    """The text between quotes; backslashes count only before a quote."""
-    quote, inner = text[0], text[1:-1]
-    return re.sub(rf"(\\+)(?={quote}|\Z)", lambda found: "\\" * (len(found[1]) // 2), inner)
-
-
-def _from(start: Span, end: Span) -> Span:
-    return start.part(0, end.end - start.start)
