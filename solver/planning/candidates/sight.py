@@ -26,6 +26,8 @@ COSTLY = 1_000
 """Options of all components from which on what fits in memory is listed only of structures that could be best without it."""
 LISTED = 0.00003
 """Deterministic seconds that an arrangement counts for that is only listed."""
+TRIED, TRY = 100, 0.00001
+"""Ways to put components anywhere after which it is looked at the clock, where none makes an arrangement, and what each counts for then."""
 WORKED = 0.0001
 """Deterministic seconds that an arrangement counts for of which the work is looked at."""
 LOOK = 0.0002
@@ -46,6 +48,8 @@ class Sight:
         self._cuts: Cuts | None = None
         """What is known of cuts of the iteration; None where that was not asked."""
         self._seen = 0
+        self._tried = 0
+        """Ways to put components anywhere since the last arrangement."""
 
     def at_least(self) -> Price:
         """What any design costs at least: one component has to do its work, and takes the fewest accelerators that it can."""
@@ -73,11 +77,17 @@ class Sight:
         return [each for each in waiting if self._cuts.allows(each.users, cuts)]
 
     def arrangements(self, order: Sequence[str] = (), can_be: CanBe | None = None) -> Iterator[Arrangement]:
-        """Every arrangement, without what could not be (see `every.arrangements`); the first one in any case."""
-        for each in arrangements(self._question, self._model, order, can_be):
+        """Every arrangement, without what could not be (see `every.arrangements`); the first one in any case, if it is soon found."""
+        for each in arrangements(self._question, self._model, order, can_be, self._go_on):
+            self._tried = 0
             yield each
             if not self._spend(LISTED):
                 return
+
+    def _go_on(self) -> bool:
+        """Is there time to try another way to put components anywhere? Those tried for an arrangement count with it, if they are few."""
+        self._tried += 1
+        return self._tried % TRIED > 0 or self._spend(TRIED * TRY)
 
     def uncut(self, waiting: Sequence[Arrangement]) -> Iterator[Uncut]:
         """Arrangements with the work of their busiest set, without those that have no design."""

@@ -18,8 +18,10 @@ from placewright.solver.planning.sizes.branching import Branching
 from placewright.solver.planning.sizes.curves import Curve
 from placewright.solver.planning.sizes.domains import Narrowing
 from placewright.solver.planning.sizes.least import Least
+from placewright.solver.planning.sizes.least_needs import LeastNeeds
+from placewright.solver.planning.sizes.shared_memory import SharedMemory
 from placewright.solver.planning.sizes.sizing import Sizing
-from placewright.solver.planning.structures import every, segmentations
+from placewright.solver.planning.structures import every, nestings, segmentations
 
 from .questions import question
 from .tried import Price, needlessly_apart, priced, shape
@@ -74,7 +76,8 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "pipelines": (Stream, "maxima", changed(weighed_more)),
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
-    "memory around": (Sizing, "_holds", instead(True)),
+    "more memory around": (SharedMemory, "_least", changed(lambda needs: tuple(2 * need + 2 for need in needs))),
+    "more memory at first sight": (LeastNeeds, "_of", changed(lambda needs: needs and tuple(need + 1 for need in needs))),
     "memory in one phase alone": (Question, "turns_of", changed(lambda turns: turns[:1])),
     "room": (Sizing, "fits", instead(True)),
     "one inside, all of it": (Sizing, "left_over", instead(0)),
@@ -94,9 +97,9 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, rounds=()), pairs)),
     "the first part alone": (segmentations, "_can_stay", lambda original: lambda part, left: not left),
     "never the second": (segmentations._Cutting, "_may_come", lambda original: lambda self, part, left: not left or part.tasks & -part.tasks < left & -left),
-    "everybody shares": (every, "_may_share", instead(True)),
-    "all at once": (every, "_obeys", instead(True)),
-    "nobody nests": (every, "_nestings", lambda original: lambda asked, sets: [(-1,) * len(sets)]),
+    "everybody shares": (every, "may_share", instead(True)),
+    "all at once": (nestings, "_obeys", instead(True)),
+    "nobody nests": (every, "nestings", lambda original: lambda asked, sets, go_on: [(-1,) * len(sets)]),
     "no halves": (Branching, "_divided", instead(())),
 }  # fmt: skip
 
