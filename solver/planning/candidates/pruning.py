@@ -20,7 +20,7 @@ from .sight import Sight
 from .standing import Standing
 
 IMPROVED, PASSED = 0.2, 0.8
-"""The shares of all time after which it is looked no longer for something good to begin with, and for what may be better than that."""
+"""The shares of all time after which it is looked no longer for something good to begin with, and after which what is open is divided first."""
 TRIED = 3
 """Of so many it is looked whether something like them is better."""
 STEP = 50
@@ -46,7 +46,7 @@ class Pruning:
         self._opened: set[tuple[Sets, tuple[int, ...]]] = set()
         self._level: Price | None = None
         """What is looked for costs less."""
-        self._ended = False
+        self._until, self._ended = PASSED * progress.limit, False
 
     def look(self) -> None:
         """Something good first; then whatever may be better than the best."""
@@ -106,8 +106,20 @@ class Pruning:
         return sum(max((sum(option.nanoseconds) for option in its), default=0) for its in self._question.options.values())
 
     def _is_over(self) -> bool:
-        self._ended = self._ended or self._progress.spent >= PASSED * self._progress.limit
+        if not self._ended and self._progress.spent >= self._until:
+            self._ended = not self._goes_on()
         return self._ended
+
+    def _goes_on(self) -> bool:
+        """Is what is left of the time for further arrangements too? First of all it is for what is open, of those that were not passed over.
+
+        Where nothing is found, it is for all that there is (see Looking); where a solver is to decide something, for that.
+        """
+        if self._best is None or self._until >= self._progress.limit:
+            return False
+        self._until = self._progress.limit
+        self._dividing.all()
+        return self._progress.left > 0 and not any(self._standing.can_be_better(one) for one in self._standing.open if not one.proved)
 
     def _begin(self, floor: Price) -> None:
         limit = IMPROVED * self._progress.limit

@@ -9,6 +9,8 @@ from ..costs.cost_model import CostModel
 from ..searched import Price
 from .busy import ENDLESS, Busy, Room
 
+ROUNDS = 3
+"""Times that it is looked how few accelerators each set can have beside the others."""
 Loads = tuple[int, ...]
 """ns of a set in each stage, or of each of its tasks, the longest first: in every design, the iteration takes at least as long as the
 longest of all sets in the first place, and of all sets in the second, and so on, one after the other."""
@@ -51,7 +53,7 @@ class Keeping:
     def order(self) -> tuple[str, ...]:
         """The components, those that take most first: what they leave is soon known."""
         known = self._rooms[0]
-        areas = {name: need.area if (need := self._need(bit, known, known.room.accelerators)) else 0 for name, bit in self._bit.items()}
+        areas = {name: need.area if (need := self._need(bit, known, 0, known.room.accelerators)) else 0 for name, bit in self._bit.items()}
         return tuple(sorted(self._bit, key=lambda name: (-areas[name], self._bit[name])))
 
     def can_be(self, sets: Sequence[Sequence[str]]) -> bool:
@@ -64,33 +66,56 @@ class Keeping:
         others = self._apart(rest, known)
         if self._busy.beside > room.nanoseconds or others is None:
             return False
-        needs = []
-        for mask in masks:
-            need = self._need(mask, known, room.accelerators)
-            if need is None:
+        fewest = [0] * len(masks)
+        for _ in range(ROUNDS):
+            needs = self._needs(masks, known, fewest)
+            if needs is None or sum(need.area for need in needs) + others.area > room.nanoseconds * room.accelerators:
                 return False
-            needs.append(need)
-        used = sum(need.accelerators for need in needs)
-        if used > room.accelerators and not self._busy.question.nested:
-            return False
-        if not self._busy.question.nested:  # the others leave no more
-            left = room.accelerators - used
-            needs = [need for mask, its in zip(masks, needs) if (need := self._need(mask, known, its.accelerators + left)) is not None]
-        if sum(need.area for need in needs) + others.area > room.nanoseconds * room.accelerators:
-            return False
-        return self._longest(needs, others, room.accelerators) <= room.nanoseconds
+            longest = self._longest(needs, others, room.accelerators)
+            if sum(longest) > room.nanoseconds:
+                return False
+            before = [need.accelerators for need in needs]
+            fewest = [self._fewest(mask, least, longest, room) for mask, least in zip(masks, before)]
+            if fewest == before:
+                break
+        return True
 
-    def _longest(self, needs: Sequence[Need], others: Need, accelerators: int) -> int:
-        """ns of all places of the loads, one after the other."""
+    def _needs(self, masks: Sequence[int], known: _Known, fewest: Sequence[int]) -> list[Need] | None:
+        """What each set takes on at least so many accelerators and what the others leave; None where there are too few."""
+        most, needs = known.room.accelerators, []
+        for mask, least in zip(masks, fewest):
+            need = self._need(mask, known, least, most)
+            if need is None:
+                return None
+            needs.append(need)
+        if self._busy.question.nested:
+            return needs
+        left = most - sum(need.accelerators for need in needs)
+        if left < 0:
+            return None
+        ends = [its.accelerators for its in needs]
+        return [need for mask, least in zip(masks, ends) if (need := self._need(mask, known, least, least + left)) is not None]
+
+    def _fewest(self, mask: int, least: int, longest: Sequence[int], room: Room) -> int:
+        """The fewest accelerators from `least` on with which a set keeps to the room, however quick the others are in each place."""
+        for accelerators, its in zip(self._counts, self._of(mask)):
+            if accelerators >= least and its is not None:
+                time = sum(map(max, its, longest)) + sum(longest[len(its) :])
+                if time <= room.nanoseconds:
+                    return accelerators
+        return room.accelerators + 1
+
+    def _longest(self, needs: Sequence[Need], others: Need, accelerators: int) -> list[int]:
+        """ns of each place of the loads."""
         longest = [0] * max(len(need.loads) for need in needs)
         for need in needs:
             for place, load in enumerate(need.loads):
                 if load > longest[place]:
                     longest[place] = load
         if not self._stages:
-            return sum(longest)
+            return longest
         areas = [sum(its) for its in zip(others.areas, *(need.areas for need in needs))]
-        return sum(max(load, -(-area // accelerators)) for load, area in zip(longest, areas))
+        return [max(load, -(-area // accelerators)) for load, area in zip(longest, areas)]
 
     def _apart(self, mask: int, known: _Known) -> Need | None:
         """What so many components take, each by itself."""
@@ -98,20 +123,20 @@ class Keeping:
             found: Need | None = Need(0, 0, (0,) * len(self._stages), ())
             if mask:
                 first = mask & -mask
-                rest, need = self._apart(mask ^ first, known), self._need(first, known, known.room.accelerators)
+                rest, need = self._apart(mask ^ first, known), self._need(first, known, 0, known.room.accelerators)
                 found = None if rest is None or need is None else _both(rest, need)
             known.apart[mask] = found
         return known.apart[mask]
 
-    def _need(self, mask: int, known: _Known, most: int) -> Need | None:
-        """What a set takes on at most so many accelerators; None where it does not fit in the room."""
-        key = mask, most
+    def _need(self, mask: int, known: _Known, least: int, most: int) -> Need | None:
+        """What a set takes on so many accelerators; None where it does not fit in the room."""
+        key = mask, least, most
         if key not in known.needs:
             fewest, area, areas, loads = 0, ENDLESS, None, None
             for accelerators, its in zip(self._counts, self._of(mask)):
                 if accelerators > most:
                     break
-                if its is None or (total := sum(its)) > known.room.nanoseconds:
+                if accelerators < least or its is None or (total := sum(its)) > known.room.nanoseconds:
                     continue
                 fewest, area = fewest or accelerators, min(area, total * accelerators)
                 loads = its if loads is None else tuple(map(min, loads, its))
@@ -151,7 +176,7 @@ class _Known:
 
     def __init__(self, room: Room) -> None:
         self.room = room
-        self.needs: dict[tuple[int, int], Need | None] = {}
+        self.needs: dict[tuple[int, int, int], Need | None] = {}
         self.apart: dict[int, Need | None] = {}
 
 

@@ -98,3 +98,19 @@ def test_components_that_nothing_relates_are_proved(name: str, components: int, 
     searched = search(asked, model, count=4)
     assert searched.best is not None and searched.bound == searched.best.price[0]
     assert not list(faults(asked, model, searched.best.design))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_twelve_take_a_small_part_of_the_time(seed: int) -> None:
+    """How few accelerators a set can have beside the others says what the others leave, before all components have a place."""
+    searched = search(job(12, 8, seed), cost_model("stream"))
+    assert searched.best is not None and searched.bound == searched.best.price[0] and searched.spent < 3
+
+
+def test_what_is_not_proved_took_all_of_the_time() -> None:
+    """Not four fifths of it, where no solver has anything to decide; and it says how far it came."""
+    asked = job(14, 8, 1)
+    searched = search(asked, cost_model("stream"), limit=0.3)
+    assert searched.best is not None and not searched.first_proved
+    assert searched.bound is not None and 0 < searched.bound < searched.best.price[0]
+    assert 0.3 <= searched.spent < 0.4

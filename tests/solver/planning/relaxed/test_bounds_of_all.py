@@ -88,7 +88,7 @@ LIES = {
     "one accelerator less": (Busy, "most", lambda original: property(lambda self: original.fget(self) - 1)),
     "longer stages": (relaxed, "shortest", lambda original: lambda *its: (t := original(*its)) and t + 1 + t // 8),
     "more for a set": (Keeping, "_need", lambda original: lambda *its: (n := original(*its)) and n._replace(accelerators=n.accelerators + 1)),
-    "longer sets": (Keeping, "_longest", lambda original: lambda *its: original(*its) + 1),
+    "longer sets": (Keeping, "_longest", lambda original: lambda *its: [each + 1 for each in original(*its)]),
     "longer parts": (Cuts, "_searched", lambda original: lambda *its: original(*its) + 1),
     "a slower task": (Cuts, "_at_sight", lambda original: lambda *its: original(*its) + 1 + original(*its) // 8),
     "larger sets": (Keeping, "_need", lambda original: lambda *its: (n := original(*its)) and n._replace(area=n.area + 1 + n.area // 8)),
