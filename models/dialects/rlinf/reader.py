@@ -8,11 +8,11 @@ from functools import partial
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
 from ...derivation import Derivation, Figure
-from ...findings.finding import Severity, error
+from ...findings.finding import Severity
 from ...findings.span import Span
 from ...job import Job
 from ...machines.cluster import Cluster
-from ...machines.shorthand import MAX_NODES, AsDeclared
+from ...machines.shorthand import AsDeclared
 from ...planning.workload import Workload
 from ...problem import Problem
 from ...reading import Reading
@@ -25,6 +25,7 @@ from .capabilities import CAPABILITIES, ENVIRONMENT, INFERENCE, NAMES
 from .cluster.keys import as_meant
 from .cluster.machines import machines_of
 from .cluster.node_groups import DeclaredGroups, read_node_groups
+from .cluster.num_nodes import read_num_nodes
 from .cluster.profiling import read_profiling
 from .components.component_placement import Context, read_components
 from .components.flow_commas import split_by_commas
@@ -98,7 +99,7 @@ def _problem(
     for key in ("num_nodes", "node_groups", "component_placement", "profiling"):
         value = section.get(key)
         values[key] = value if value is None else interpolator.tree(value, ("cluster", key))
-    count = _num_nodes(notes, section, values["num_nodes"])
+    count = read_num_nodes(notes, section, values["num_nodes"])
     groups = read_node_groups(notes, values["node_groups"], count)
     read_profiling(notes, values["profiling"])
     at = values["num_nodes"] or section
@@ -198,38 +199,6 @@ def _fits(
 def _written(placed: Mapping | None) -> dict[str, Span]:
     """Every name in `component_placement`, also of components that cannot be read, with its key's place."""
     return {name.strip(): entry.key.span for entry in placed or () for name in entry.key.text.split(",") if name.strip()}
-
-
-def _num_nodes(notes: Notes, section: Mapping, value: Value | None) -> int | None:
-    if value is None:
-        notes.missing("cluster", "num_nodes", section.span, "add `num_nodes: 1`")
-        return None
-    if is_unknown(value):
-        return None
-    number = value.value if isinstance(value, Scalar) else None
-    if not isinstance(value, Scalar) or not isinstance(number, int) or isinstance(number, bool):
-        meant = _whole(value)
-        edit = notes.instead(value, str(meant)) if meant is not None else None
-        help = f"write `{meant}`, without quotes" if edit else "write a whole number such as `2`"
-        notes.wrong_type("cluster", "num_nodes", value, "a whole number", help, edit)
-        return meant
-    if number < 1:
-        message = f"`num_nodes` is {number}, but there must be at least 1 node"
-        meant = min(-number, MAX_NODES) or 1
-        notes.error("PW105", "cluster", message, value, "too few", f"write `{meant}`", notes.instead(value, str(meant)))
-        return meant
-    if number > MAX_NODES:
-        message = f"`num_nodes` is {number:,}; more than {MAX_NODES:,} nodes are not read"
-        notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
-        return None
-    notes.text(value, "cluster", quoted=False)
-    return number
-
-
-def _whole(value: Value) -> int | None:
-    """The number of nodes that `"2"` or `2.0` was meant to be."""
-    text = (value.text[:-2] if value.text.endswith(".0") else value.text) if isinstance(value, Scalar) else ""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
 
 
 def _component_placement(notes: Notes, section: Mapping, value: Value | None, hinted: bool) -> Mapping | None:
