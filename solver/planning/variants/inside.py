@@ -34,9 +34,12 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
         if found.planned is None or nested is None or found.planned.question.nested or was_heard():
             return found
         planned = found.planned
-        least = least_inside(nested, planned, limit, seed, settle, answer_interrupted)
-        if least is None or was_heard():
+        seen = least_inside(nested, planned, limit, seed, settle, answer_interrupted)
+        if seen is None or was_heard():
             return found
+        least, is_known = seen
+        if not is_known:
+            return replace(found, planned=replace(planned, nested=Nested(least)))
         other = quietly(nested)
         bound = least if other.planned is None else max(least, other.planned.bound)
         if other.planned is None or other.plan is None or other.planned.price[0] >= planned.price[0]:
@@ -60,13 +63,17 @@ def may_nest(problem: Problem) -> Problem | None:
 
 def least_inside(
     nested: Problem, planned: Planned, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = False
-) -> int | None:
-    """What no plan of the nested problem costs less than: ns, or accelerators of all; None where none can be better."""
+) -> tuple[int, bool] | None:
+    """What no plan of the nested problem costs less than, ns or accelerators of all, and whether a better one is known before it is placed.
+
+    None where none can be better.
+    """
     if nested.job.workload is None:
         return None
     question = asked(nested, nested.job.workload)
-    bound = search(question, cost_model(planned.model), limit * SHARE, seed, 1, (), settle, answer_interrupted).bound
-    if bound is None:
+    searched = search(question, cost_model(planned.model), limit * SHARE, seed, 1, (), settle, answer_interrupted)
+    if searched.bound is None:
         return None
-    least = bound + (0 if question.aim == SECONDS else question.held)
-    return least if least < planned.price[0] else None
+    held = 0 if question.aim == SECONDS else question.held
+    least, is_known = searched.bound + held, searched.best is not None and searched.best.price[0] + held < planned.price[0]
+    return (least, is_known) if least < planned.price[0] else None

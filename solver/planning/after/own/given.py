@@ -58,7 +58,7 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     planned = replace(
         planned,
         over_kinds=least_over_kinds(opened, workload, planned, limit, seed),
-        nested=None if inside is None or inside >= bound + held else Nested(inside),
+        nested=None if inside is None or inside[0] >= bound + held else Nested(inside[0]),
     )
     return replace(account_of(opened, planned, problem.given()), given=True)
 

@@ -6,13 +6,17 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from placewright.models.answer import Answer
 from placewright.models.component import Component
 from placewright.models.planning.measured import SECOND, Measured
+from placewright.models.planning.question import Question
 from placewright.models.planning.workload import ACCELERATORS, RLINF, STAGES, After, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.asking.asked import asked
+from placewright.solver.planning.searched import Searched
 from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.planning.variants import inside as variants
 from placewright.solver.searching.search import solve
 
 from ...cases import cluster, problem
@@ -95,3 +99,22 @@ def test_phases_are_planned_inside_others_too() -> None:
     planned, other = ANSWER(its).planned, ANSWER(nested(its)).planned
     assert planned is not None and other is not None and planned.nested is not None
     assert planned.nested.bound == other.price[0] < planned.price[0]
+
+
+def test_what_a_tenth_of_the_time_finds_no_better_plan_of_is_not_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    its = job(4, *A_CIRCLE, batches=10)
+    planned = ANSWER(its).planned
+    assert planned is not None
+    asked_twice: list[Problem] = []
+
+    def quietly(problem: Problem) -> Answer:
+        asked_twice.append(problem)
+        return ANSWER(problem)
+
+    def at_once(question: Question, *_: object) -> Searched:
+        return Searched((), 1, False, (1, 0))
+
+    monkeypatch.setattr(variants, "search", at_once)
+    found = variants.inside(ANSWER, quietly, 10.0, 1, settle, True)(its).planned
+    assert found is not None and found.nested is not None and not asked_twice
+    assert (found.nested.bound, found.nested.best) == (1, None)
