@@ -12,6 +12,7 @@ from ..machines.cluster import Cluster
 from ..machines.node_group import NODE, Numbering, Stretch
 from ..placements.assignment import Run, Runs
 from ..placements.run import Repeat
+from .neighbours import joined
 from .placement_text import Pair
 
 
@@ -25,7 +26,7 @@ def runs_over(pairs: Iterable[Pair], numbering: Numbering, kinds: dict[str, str]
     """The same over any numbering; `kinds` says for each label what its resources are."""
     repeats: list[Repeat] = []
     rank = 0
-    for pair in _joined(pairs):
+    for pair in joined(pairs, _both):
         if pair.processes > pair.resources:
             repeats += _shared(pair, rank, numbering, kinds)
         else:
@@ -34,18 +35,11 @@ def runs_over(pairs: Iterable[Pair], numbering: Numbering, kinds: dict[str, str]
     return Runs(repeats)
 
 
-def _joined(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """The pairs, those as one that go on with the same share: a segment for every node says no more than one for all."""
-    current: Pair | None = None
-    for pair in pairs:
-        if current and pair.start == current.stop and pair.resources * current.processes == current.resources * pair.processes:
-            current = Pair(current.start, pair.stop, current.processes + pair.processes)
-            continue
-        if current:
-            yield current
-        current = pair
-    if current:
-        yield current
+def _both(one: Pair, other: Pair) -> Pair | None:
+    """One pair of two, where the other goes on with the same share: a segment for every node says no more than one for all."""
+    if other.start != one.stop or other.resources * one.processes != one.resources * other.processes:
+        return None
+    return Pair(one.start, other.stop, one.processes + other.processes)
 
 
 def _shared(pair: Pair, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:

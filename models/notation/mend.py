@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Callable, Iterable, Iterator
+from typing import Callable, Iterator
 
 from ..machines.node_group import NODE, Numbering
+from .neighbours import joined
 from .placement_text import Numbered, PlacementText, read_placement
 
 _PIECE = re.compile(r"(\d{1,18})(?:\s*-\s*(\d{1,18}))?\s*(?::\s*(?:(\d{1,18})(?:\s*-\s*(\d{1,18}))?)?)?", re.ASCII)
@@ -55,7 +56,7 @@ def _candidates(pieces: list[_Piece], numbered: Numbered, numbering: Numbering |
     yield kept
     if numbering is not None:
         for start in dict.fromkeys((kept[0].first if kept else 0, 0)):
-            yield list(_joined(_on_single_nodes(kept, start, numbering)))
+            yield list(joined(_on_single_nodes(kept, start, numbering), _both))
         yield from _in_more_processes(kept)
 
 
@@ -141,19 +142,11 @@ def _write(pieces: list[_Piece]) -> str:
     return ",".join(texts)
 
 
-def _joined(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+def _both(one: _Piece, other: _Piece) -> _Piece | None:
     """Neighbours that deal out alike, as one."""
-    current: _Piece | None = None
-    for piece in pieces:
-        if current and piece.first == current.last + 1 and _pattern(piece) == _pattern(current):
-            processes = None if current.processes is None else current.processes + (piece.processes or piece.resources)
-            current = _Piece(current.first, piece.last, processes)
-            continue
-        if current:
-            yield current
-        current = piece
-    if current:
-        yield current
+    if other.first != one.last + 1 or _pattern(other) != _pattern(one):
+        return None
+    return _Piece(one.first, other.last, None if one.processes is None else one.processes + (other.processes or other.resources))
 
 
 def _pattern(piece: _Piece) -> tuple[int, int]:

@@ -7,13 +7,14 @@ from typing import Iterator, Sequence
 from ..machines.node_group import ACCELERATOR, NODE
 from ..placements.assignment import Run, repeats_of
 from ..placements.ranks import write_ranks
+from .neighbours import joined
 
 Data = dict[str, object]
 
 
 def placement_list(runs: Sequence[Run], grouped: bool) -> list[Data]:
     """The entries, as data: which ranks hold which resources of which node; equal nodes are one entry. `grouped`: node groups are named."""
-    return [_entry(ranks, nodes, run, held, grouped) for ranks, nodes, run, held in _joined(_pieces(runs))]
+    return [_entry(ranks, nodes, run, held, grouped) for ranks, nodes, run, held in joined(_pieces(runs), _both)]
 
 
 Piece = tuple[range, range, Run, list[int]]
@@ -44,18 +45,9 @@ def _held(run: Run) -> list[int]:
     return [index for rank in (run.ranks if run.pitch else run.ranks[:1]) for index in run.held_by(rank)]
 
 
-def _joined(pieces: Iterator[Piece]) -> Iterator[Piece]:
+def _both(one: Piece, other: Piece) -> Piece | None:
     """Neighbours on one node that go on with equal shares, as one."""
-    current: Piece | None = None
-    for piece in pieces:
-        if current and _goes_on(current, piece):
-            current = (range(current[0].start, piece[0].stop), current[1], current[2], current[3] + piece[3])
-            continue
-        if current:
-            yield current
-        current = piece
-    if current:
-        yield current
+    return (range(one[0].start, other[0].stop), one[1], one[2], one[3] + other[3]) if _goes_on(one, other) else None
 
 
 def _goes_on(one: Piece, other: Piece) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Iterable, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from ..findings.finding import UnusableInput, error
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..placements.assignment import Run, repeats_of
+from .neighbours import joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
     strange = [label for label in labels if label not in cluster.groups]
     if strange:
         raise _unsayable(name, f"the file has no node group `{strange[0]}`")
-    blocks = list(_joined(_blocks(name, runs, cluster, labels)))
+    blocks = list(joined(_blocks(name, runs, cluster, labels), _both))
     size = cluster.numbering(labels).size
     alike = (
         says_all and len({cluster.groups[label].kind for label in labels}) == 1
@@ -119,18 +120,11 @@ def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[s
             yield (start, 1) if run.kind == NODE else (start + run.first + i * run.pitch, run.each)
 
 
-def _joined(blocks: Iterable[_Block]) -> Iterator[_Block]:
+def _both(one: _Block, other: _Block) -> _Block | None:
     """Neighbours of the same pattern as one block."""
-    current: _Block | None = None
-    for block in blocks:
-        if current and (block.first, block.each, block.share) == (current.stop, current.each, current.share):
-            current = _Block(current.first, current.rank, current.count + block.count, block.each, block.share)
-            continue
-        if current:
-            yield current
-        current = block
-    if current:
-        yield current
+    if (other.first, other.each, other.share) != (one.stop, one.each, one.share):
+        return None
+    return _Block(one.first, one.rank, one.count + other.count, other.each, other.share)
 
 
 def _range(start: int, stop: int) -> str:
