@@ -16,9 +16,9 @@ from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import Scalar
 from ..text.unresolved import UNRESOLVED
+from .holding.value import Text
 from .lines import Lines
 from .mapped import Mapped
-from .meaning.value import Text
 
 _WITH_VALUE = {
     "--config-path": "config-path", "-cp": "config-path", "--config-name": "config-name", "-cn": "config-name", "--config-dir": "config-dir",

@@ -13,10 +13,10 @@ from ..text.environment import Environment
 from ..text.program import Program
 from ..text.source import Source
 from .arguments import Arguments
+from .holding.value import Text
 from .launch import Launch, launch_of
 from .lost import lost_after
 from .mapped import Mapped
-from .meaning.value import Text
 from .primary import primary
 from .reading import Script, read_script
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Sequence
 
+from .holding.value import Text
 from .meaning.started import Started
-from .meaning.value import Text
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|python[23](?:\.[0-9]+)?|pypy3?)")
 _TORCHRUN = re.compile(r"(?:.*/)?(?:torchrun|accelerate|deepspeed)")

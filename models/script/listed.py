@@ -12,9 +12,9 @@ from ..text.program import Program
 from ..text.source import Source
 from .arguments import Arguments
 from .expanding.expansion import Expander
+from .holding.state import State
+from .holding.value import Piece, Text
 from .lines import Lines
-from .meaning.state import State
-from .meaning.value import Piece, Text
 from .recognise import listed, reads
 from .syntax.parser import Parser
 

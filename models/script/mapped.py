@@ -8,8 +8,8 @@ from ..composition.setting_text import Setting
 from ..findings.finding import Finding
 from ..findings.span import Edit, Span
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value
+from .holding.value import Piece, Text
 from .lines import Lines
-from .meaning.value import Piece, Text
 from .quoting import fitted, quoted
 from .syntax.parts import Place
 

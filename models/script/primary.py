@@ -9,7 +9,7 @@ from typing import Sequence
 from ..composition.search_path import Located, SearchPath
 from ..findings.finding import UnusableInput
 from ..text.source import Source
-from .meaning.value import Text
+from .holding.value import Text
 
 _DECORATED = re.compile(r"^@hydra\.main\(([^()]*)\)", re.MULTILINE)
 _ARGUMENT = re.compile(r"""\b(config_path|config_name)\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)'|None)""")

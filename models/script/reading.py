@@ -7,10 +7,10 @@ from typing import Mapping
 
 from ..findings.finding import Finding, Unchecked, error
 from ..text.source import Source
+from .holding.state import State, TooMuch
 from .lines import Lines
 from .meaning.follow import Follower
 from .meaning.started import Started
-from .meaning.state import State, TooMuch
 from .syntax.cursor import Unreadable
 from .syntax.parser import Parser
 

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Sequence
 
-from ..meaning.state import State
-from ..meaning.value import Piece, Text, derived
+from ..holding.state import State
+from ..holding.value import Piece, Text, derived
 from ..syntax.parts import Part, Place
 from .arithmetic import NotComputed, compute
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ..meaning.value import Piece, Text, bounded, derived, joined
+from ..holding.value import Piece, Text, bounded, derived, joined
 from ..syntax.parts import Arithmetic, Literal, Parameter, Part, Substitution, Tilde, Word
 from .arithmetic import NotComputed
 from .braces import TooMany, braced

@@ -5,8 +5,8 @@ Source: the Bash Reference Manual, 3.5.7 (Word Splitting).
 
 from __future__ import annotations
 
-from ..meaning.state import TooMuch
-from ..meaning.value import Piece, Text
+from ..holding.state import TooMuch
+from ..holding.value import Piece, Text
 
 MAX_FIELDS = 20_000
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ..meaning.value import Piece, Text
+from ..holding.value import Piece, Text
 from .patterns import Pattern, TooMuch
 
 MAX_REPLACED = 4_096

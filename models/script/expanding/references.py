@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Callable, Sequence
 
-from ..meaning.value import Held, Keyed, Piece, Text, bounded, derived, in_order, joined
+from ..holding.value import Held, Keyed, Piece, Text, bounded, derived, in_order, joined
 from ..syntax.parts import Parameter, Part, Place
 from . import parameters
 from .calculation import Calculator, Unfit

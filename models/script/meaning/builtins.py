@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from ..expanding.arithmetic import NotComputed
 from ..expanding.calculation import Unfit
 from ..expanding.expansion import Expander
+from ..holding.state import State
+from ..holding.value import Array, Held, Keyed, Text, joined
 from ..syntax.commands import Assignment, Simple
 from ..syntax.parts import Place, Word
 from ..syntax.words import NAME
-from .state import State
 from .truth import Truth
-from .value import Array, Held, Keyed, Text, joined
 
 DECLARING = ("export", "declare", "typeset", "local", "readonly")
 _READING = ("read", "mapfile", "readarray", "printf", "getopts")

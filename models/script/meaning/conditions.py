@@ -12,9 +12,9 @@ from ..expanding.arithmetic import NotComputed
 from ..expanding.calculation import Unfit
 from ..expanding.expansion import Expander
 from ..expanding.patterns import TooMuch
+from ..holding.value import Text
 from ..syntax.parts import Place, Word
 from .truth import NUMBERS, TEXTS, Malformed, Truth, binary, depends, nonempty, unary
-from .value import Text
 
 W = TypeVar("W", Text, Word)
 MAX_DEPTH, MAX_WORDS = 64, 400

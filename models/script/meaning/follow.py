@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..expanding.expansion import Expander
+from ..holding.state import MAX_CALLS, TooMuch
+from ..holding.value import Text
 from ..syntax.commands import Case, Chain, Command, Compute, Condition, Count, For, Function, Group, If, List, Pipeline, Simple, While
 from ..syntax.parts import Word
 from .builtins import BUILTINS, SURE, Builtin
 from .conditions import computed, extended, test
 from .loops import Loops
 from .started import Started
-from .state import MAX_CALLS, TooMuch
 from .truth import Truth
-from .value import Text
 from .ways import HOLDS, UNKNOWN
 
 _LEAVING = ("exit", "return", "break", "continue")

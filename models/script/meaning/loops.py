@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ..expanding.arithmetic import NotComputed
 from ..expanding.expansion import Expander
+from ..holding.state import TooMuch
+from ..holding.value import Text
 from ..syntax.commands import Count, For, List, While
 from ..syntax.parts import Place
 from .conditions import computed
-from .state import TooMuch
 from .truth import Truth
-from .value import Text
 from .ways import HOLDS, UNKNOWN, Ways
 
 MAX_TURNS = 1_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..holding.value import Text
 from ..syntax.parts import Place
-from .value import Text
 
 
 @dataclass(frozen=True, slots=True)

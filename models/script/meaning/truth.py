@@ -7,7 +7,7 @@ from typing import Callable
 
 from ..expanding.arithmetic import NotComputed, number
 from ..expanding.expansion import Expander
-from .value import Text
+from ..holding.value import Text
 
 NUMBERS: dict[str, Callable[[int, int], bool]] = {
     "-eq": lambda one, other: one == other,

@@ -10,11 +10,11 @@ from typing import Iterator
 from ..expanding.calculation import Unfit
 from ..expanding.expansion import Expander
 from ..expanding.patterns import TooMuch
+from ..holding.state import State
 from ..syntax.commands import Case, If, List
 from ..syntax.parts import Place
 from .builtins import Untold
 from .started import Started
-from .state import State
 from .truth import Truth
 
 HOLDS, UNKNOWN = Truth(True), Truth(None, "it depends on how a command ends")
