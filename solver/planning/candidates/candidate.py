@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Callable, Sequence
 
 from ....models.planning.design import Design
-from ..searched import Found, Price
+from ..searched import ENDLESS, Found, Price
 from ..sizes.branching import Best, Branching
 from ..sizes.choice import Choice
 from ..sizes.sizing import Sizing
 from .lean import Lean
 from .leanly import Leanly
 
-ENDLESS = (1 << 62, 0)
+NOTHING: Price = (ENDLESS, 0)
+"""What nothing costs at least."""
 FIRST = 500
 """Parts that are looked at before all that really fits is listed, at most."""
 
@@ -44,7 +45,7 @@ class Candidate:
         self.parts, self.searched, self.proved, self.possible = 0, False, False, True
         self._leanly = Leanly(lean, sizing) if lean is not None else None
         """As if memory were nearly no matter; None where it is not searched so, or no more."""
-        self._listed, self._unlisted = sizing, ENDLESS
+        self._listed, self._unlisted = sizing, NOTHING
         """What is to be searched of all that really fits, and what all else of it costs at least."""
         self._branching: Branching | None = None
         """The one search of both that is under way; None before it began."""
@@ -78,7 +79,7 @@ class Candidate:
             self.searched = True
             return self._branching, _searched(self._branching, below, parts)
         self._branching = begin()
-        self.possible = self.possible and (self._branching.floor is not None or self._unlisted < ENDLESS)
+        self.possible = self.possible and (self._branching.floor is not None or self._unlisted < NOTHING)
         return self._branching, self._branching.parts
 
     def _end_leanly(self, leanly: Leanly, branching: Branching, below: Price | None, parts: int) -> int:
@@ -109,7 +110,7 @@ class Candidate:
     def _raise(self, branching: Branching, below: Price | None) -> None:
         """Raises the floor to what a search has shown, what it left alone and what was not listed."""
         if branching.floor is not None:
-            left_alone = below if below is not None and branching.decided else ENDLESS
+            left_alone = below if below is not None and branching.decided else NOTHING
             self.floor = max(self.floor, min(branching.floor, self._unlisted, left_alone))
 
     def _take(self, best: Best | None) -> None:

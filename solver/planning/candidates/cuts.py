@@ -10,6 +10,7 @@ from ....models.parallel import Parallel
 from ....models.planning.question import NO_KIND, Edge, Option, Question, Task
 from ....models.planning.workload import Budget
 from ..costs.cost_model import CostModel
+from ..searched import ENDLESS
 from ..sizes.branching import Branching
 from ..sizes.choices import Choices
 from ..sizes.sizing import Sizing
@@ -27,7 +28,6 @@ DIVIDED = 0.001
 """Deterministic seconds that one division counts for."""
 MOST = 0.2
 """Deterministic seconds that all of it may take: what is known then is a bound as well."""
-ENDLESS = 1 << 62
 
 
 class Cuts:

@@ -8,10 +8,9 @@ from typing import Collection, Iterator, Mapping, NamedTuple, Sequence
 
 from ....models.planning.question import NO_KIND, Option, Question
 from ....models.planning.workload import SECONDS
-from ..searched import Price
+from ..searched import ENDLESS, Price
 from ..sizes.choice import Amount
 
-ENDLESS = 1 << 62
 Work = Sequence[int]
 """ns of an iteration on each of the question's amounts; `ENDLESS` where it cannot be run so."""
 

@@ -6,8 +6,8 @@ from operator import add
 from typing import NamedTuple, Sequence
 
 from ..costs.cost_model import CostModel
-from ..searched import Price
-from .busy import ENDLESS, Busy, Room
+from ..searched import ENDLESS, Price
+from .busy import Busy, Room
 
 ROUNDS = 3
 """Times that it is looked how few accelerators each set can have beside the others."""

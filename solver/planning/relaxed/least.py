@@ -7,8 +7,8 @@ from typing import Callable
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
-from ..searched import Price
-from .busy import ENDLESS, Busy, Room
+from ..searched import ENDLESS, Price
+from .busy import Busy, Room
 
 
 def least(question: Question, model: CostModel) -> Price | None:

@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Mapping, Sequence
 
 from ....models.planning.workload import SECONDS
+from ..searched import ENDLESS
 from .choice import Choice
 from .resources import Resources
 from .sizing import Between, Sizing
 
 Price = tuple[int, int]
-ENDLESS = 1 << 62
 FEW = 64
 """Choices of one set with one of another of which it is looked exactly what crosses between them, where that is not known of all."""
 ROUNDS = 20

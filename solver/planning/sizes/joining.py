@@ -7,11 +7,10 @@ from typing import Sequence
 
 from ....models.planning.question import Option, Question
 from ..crossing.least import LeastCrossing
+from ..searched import ENDLESS
 from .choice import Amount, Choice
 from .dominance import Figures, undominated
 from .limited import figures, is_limited
-
-ENDLESS = 1 << 62
 
 
 class Joining:

@@ -8,10 +8,10 @@ from typing import Iterator, Sequence
 
 from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
+from ..searched import ENDLESS
 from .at_once import Sets, Tasks, conflicts, units
 
 Segments = tuple[int, ...]
-ENDLESS = 1 << 62
 
 
 def good_cut(question: Question, model: CostModel, users: Sets, times: Sequence[int]) -> Segments | None:
