@@ -19,6 +19,8 @@ from placewright.models.placements.assignment import Assignment, Run, Seat, comp
 from placewright.models.problem import Problem
 from placewright.solver.check import check
 
+from .judging import Judge
+
 Seats = tuple[Seat, ...]
 SHARED = ("PW201",)
 """What a component that is still to come may allow: that two others share what they hold."""
@@ -33,7 +35,8 @@ class Every:
 
     def __init__(self, problem: Problem, budget: int) -> None:
         self.problem, self.left = problem, budget
-        self._parts = [self._part(count) for count in range(len(problem.components) + 1)]
+        parts = [self._part(count) for count in range(1, len(problem.components))]
+        self._judges = [Judge(part) for part in (*parts, problem)]
 
     def _part(self, count: int) -> Problem:
         """The problem of the first components alone, without where they were before."""
@@ -55,14 +58,14 @@ class Every:
             names = [component.name for component in self.problem.components]
             yield Assignment({name: placed[name] for name in names})
             return
-        component, part = components[number], self._parts[number + 1]
+        component, judge = components[number], self._judges[number]
         for runs in self._ways(component, placed):
             self.left -= 1
             if self.left < 0:
                 raise TooMany
             there = {**placed, component.name: runs}
             whole = number + 1 == len(components)
-            if not refused(self.problem if whole else part, Assignment(there), () if whole else SHARED):
+            if not judge.refuses(Assignment(there), () if whole else SHARED):
                 yield from self._from(number + 1, there)
 
     # -- one component beside those that are placed

@@ -30,6 +30,7 @@ from placewright.solver.searching.search import solve
 
 from . import project
 from .enumerated import arranged, arrangements, blocks_of, group_of
+from .judging import Judge
 
 PACKING = tuple(rule for rule in RULES if rule.packs)
 COUNTING = tuple(rule for rule in RULES if not rule.packs)
@@ -159,9 +160,10 @@ def compare(problem: Problem) -> Counter[str]:
     """The five theorems. Returns counts: assignments compared, values accepted, and how often each rule alone refused."""
     layout, counts = Layout(problem), Counter[str]()
     verdicts: list[tuple[Key | None, frozenset[str]]] = []
+    judge = Judge(problem)
     for assignment in assignments(problem):
         values = project.project(layout, assignment)
-        refused = frozenset(finding.code for finding in check(problem, assignment) if finding.severity is Severity.ERROR)
+        refused = judge.codes(assignment)
         verdicts.append((None if values is None else key_of(values), refused))
         counts["assignments"] += 1
         counts.update(f"{code} refused" for code in refused)

@@ -22,14 +22,14 @@ from placewright.solver.searching.search import solve
 
 from . import parity
 from .cases import cluster, component, given, problem
+from .judging import Judge
 from .test_parity import CASES, random_problem
 
 
 def brute_force(question: Problem) -> int | None:
     """The best objective of any Assignment that passes every check; None if none does."""
-    values = [
-        parity.objective(question, assignment) for assignment in parity.assignments(question) if not any(errors(question, assignment))
-    ]
+    judge = Judge(question)
+    values = (parity.objective(question, assignment) for assignment in parity.assignments(question) if not judge.refuses(assignment))
     return min(values, default=None)
 
 
