@@ -123,7 +123,9 @@ def test_the_two_set_up_commands_are_those_of_a_fresh_machine() -> None:
     commands = [line for line in README.splitlines() if line.startswith("python3 -m venv .venv && ")]
     assert len(commands) == 2
     assert commands[0].endswith('-e ".[ray]" && .venv/bin/placewright launch examples/quickstart.yaml --simulate')
-    assert commands[1].endswith('-e ".[ray,serve,test]" && .venv/bin/pytest -n auto --dist worksteal -m "not ray" && .venv/bin/pytest -m ray')
+    assert commands[1].endswith(
+        '-e ".[ray,serve,test]" && .venv/bin/pytest -n auto --dist worksteal -m "not ray" && .venv/bin/pytest -m ray'
+    )
     assert all(" -c constraints.txt " in command for command in commands)
 
 
