@@ -41,7 +41,12 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", "output", metavar="PLAN", help="Write the plan to this file, as JSON.")
 @click.option("--write", is_flag=True, help="Write the placements into FILE itself; without it the difference is only shown.")
 @click.option(
-    "--limit", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True, help="Deterministic seconds of search."
+    "--limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Deterministic seconds of search. What the search for a plan leaves of them, and 0.3 of them at least, shows where the plan "
+    "flips if a hint is wrong.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="The same file and seed give the same plan.")
 @click.option(

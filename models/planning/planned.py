@@ -99,6 +99,7 @@ class Planned:
         none of these can be better, or the file itself says whether they may be.
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     ties_open : may there be one with as much of what is as small as possible, proved, and less of what comes second?
+    spent : deterministic seconds that were searched for it.
     """
 
     question: Question
@@ -119,6 +120,7 @@ class Planned:
     ties_open: bool = False
     over_kinds: int | None = None
     nested: Nested | None = None
+    spent: float = field(default=0.0, compare=False)
 
     @property
     def in_part(self) -> bool:

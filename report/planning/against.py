@@ -171,27 +171,42 @@ def sensitivities(account: Account) -> str:
     found = account.sensitivity
     if found is None or not (found.flips or found.left):
         return ""
-    better = f"{WORTH} % better" if account.planned.question.aim == SECONDS else "of fewer accelerators"
     spread = f"from {QUICKEST / HUNDRED:g}x to {SLOWEST / HUNDRED:g}x"
     lines = [_flip(account, flip) for flip in found.flips if flip.flips is not None]
     flipping = {flip.component for flip in found.flips if flip.flips is not None}
-    unsure = [(flip.component, flip.holds) for flip in found.flips if not flip.sure and flip.flips is None]
-    open_ = {name for name, _ in (*unsure, *found.left)}
+    part = [flip for flip in found.flips if flip.flips is None and not flip.stays]
+    open_ = {*(flip.component for flip in part), *(name for name, _ in found.left)}
     stays = [name for name in dict.fromkeys(flip.component for flip in found.flips) if name not in {*flipping, *open_}]
     if stays:
         lines.append(f"stays whatever {listed(stays)} {'take' if len(stays) > 1 else 'takes'}")
-    if half := [(flip.component, flip.holds) for flip in found.flips if flip.sure and flip.flips is None and flip.component in open_]:
+    if half := [(flip.component, flip.holds) for flip in found.flips if flip.stays and flip.component in open_]:
         lines.append(f"stays with {_sides(half)}")
-    if unsure:
-        lines.append(f"stays as far as was searched, which is no proof: {_sides(unsure)}")
+    if part:
+        lines.append(f"holds at least, and was not searched beyond: {listed(_up_to(part))}")
     if found.left:
         lines.append(f"not searched: {_sides(found.left)}")
     if found.traffic_left_out and found.flips:
         counts = "not counted" if account.planned.question.crossing is None else "counted as the least that any placement of them has"
         lines.append(f"what other plans take for traffic is {counts}: the plan holds at least so far")
-    return "\n".join(
-        [f"where a hint is wrong, the plan flips when another is {better} ({spread}):", *(f"  {escape(line)}" for line in lines)]
-    )
+    if account.planned.over_nodes is not None:
+        lines.append("plans with tp groups over nodes are not among those that it may flip to")
+    return "\n".join([f"where a hint is wrong, the plan flips when {_when(account)} ({spread}):", *(f"  {escape(line)}" for line in lines)])
+
+
+def _when(account: Account) -> str:
+    """What another plan must be like, or this one, so that it is said to flip."""
+    question = account.planned.question
+    better = f"another is {WORTH} % better" if question.aim == SECONDS else "fewer accelerators are enough"
+    most = question.budget.nanoseconds
+    return better if most is None else f"{better}, or it takes more than {with_unit(seconds(most))}"
+
+
+def _up_to(part: Sequence[Flip]) -> list[str]:
+    """`env from 0.93x to 1.12x` and `rollout to 1.2x`: components with the percent up to which it is proved, each way of which it is."""
+    ends: dict[str, list[str]] = {}
+    for flip in sorted(part, key=lambda flip: flip.holds):
+        ends.setdefault(flip.component, []).append(f"{flip.holds / HUNDRED:.2f}x")
+    return [f"{name} {'from ' if len(its) > 1 else 'to '}{' to '.join(its)}" for name, its in ends.items()]
 
 
 def _sides(ways: Sequence[tuple[str, int]]) -> str:
@@ -203,14 +218,16 @@ def _sides(ways: Sequence[tuple[str, int]]) -> str:
 
 def _flip(account: Account, flip: Flip) -> str:
     """`flips if rollout takes over 1.17x: at 1.18x 20.55 seconds instead of 21.65: rollout and actor on 106, ...`."""
-    planned, there = account.planned, "over" if flip.holds >= HUNDRED and (flip.flips or 0) > HUNDRED else "under"
-    at = f"flips if {flip.component} takes {there} {flip.holds / HUNDRED:.2f}x{'' if flip.sure else ', or sooner'}"
-    at += f": at {(flip.flips or 0) / HUNDRED:.2f}x"
+    planned, flips = account.planned, flip.flips or HUNDRED
+    there, step = ("over", 1) if flips > HUNDRED else ("under", -1)
+    sooner = "" if flip.exact else f", or sooner (it holds to {flip.holds / HUNDRED:.2f}x)" if flip.holds != HUNDRED else ", or sooner"
+    at = f"flips if {flip.component} takes {there} {(flips - step) / HUNDRED:.2f}x{sooner}: at {flips / HUNDRED:.2f}x"
     if flip.to is None:
-        return f"{at} nothing keeps to the budget"
+        return f"{at} {'nothing keeps to the budget' if flip.sure else 'it breaks the budget'}"
     words = design_in_words(planned.question, planned, flip.to.design, planned.best.design) + ("" if flip.placed else ", not placed")
+    enough = "" if flip.sure or not flip.exact else " or less" if planned.question.aim == SECONDS else " or fewer"
     if planned.question.aim != SECONDS:
         count, held = flip.to.design.held(planned.question), planned.compared.held(planned.question)
-        used = f"{count} {plural('accelerator', count)} instead of {held}, which take {with_unit(seconds(flip.takes))}"
+        used = f"{count} {plural('accelerator', count)}{enough} instead of {held}, which take {with_unit(seconds(flip.takes))}"
         return f"{at} {used}: {words}"
-    return f"{at} {with_unit(seconds(total(flip.to)))} instead of {seconds(flip.takes)}: {words}"
+    return f"{at} {with_unit(seconds(total(flip.to)))}{enough} instead of {seconds(flip.takes)}: {words}"

@@ -31,7 +31,7 @@ MOST = 1_000
 def search(
     question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
     settle: Settle | None = None, answer_interrupted: bool = False, skip: Skip | None = None,
-    counting: OnCounting = silent,
+    counting: OnCounting = silent, any_will_do: bool = False,
 ) -> Searched:  # fmt: skip
     """The best designs of the `count` best structures, without those of `excluded`.
 
@@ -43,11 +43,12 @@ def search(
     settle : how structures are settled that dividing does not decide; None: by CP-SAT in a process of its own (solver/sandbox).
     skip : structures that are known to have no design that may be an answer.
     counting : told every now and then how the search stands.
+    any_will_do : the first design that is found ends the search: it is asked only whether there is one.
     answer_interrupted : whether Ctrl-C ends the search alone, with what was found until then; else KeyboardInterrupt is raised.
     """
     stopped: Stopped | None = None
     with held() as interrupts:
-        run = _Run(question, model, limit, seed, count, excluded, skip, interrupts.look, counting)
+        run = _Run(question, model, limit, seed, count, excluded, skip, interrupts.look, counting, any_will_do)
         try:
             run.look()
         except KeyboardInterrupt:
@@ -75,12 +76,12 @@ class _Run:
 
     def __init__(
         self, question: Question, model: CostModel, limit: float, seed: int, count: int, excluded: Sequence[Design],
-        skip: Skip | None, interrupt: Callable[[], None], counting: OnCounting,
+        skip: Skip | None, interrupt: Callable[[], None], counting: OnCounting, any_will_do: bool,
     ) -> None:  # fmt: skip
         self.question, self.model, self.seed = question, model, seed
         self.progress = Progress(question, limit, interrupt, counting)
         self.sight = Sight(question, model, excluded, skip, self.progress.spend)
-        self.standing = Standing(count, self.sight.at_least())
+        self.standing = Standing(count, self.sight.at_least(), any_will_do)
         self.progress.tells_of(self.standing)
         self.dividing = Dividing(question, self.standing, self.progress)
 
@@ -106,7 +107,7 @@ class _Run:
     def settle(self, settle: Settle) -> None:
         """Has a solver decide what is left."""
         left = {one.number: one for one in self.standing.open if not one.proved and self.standing.can_be_better(one)}
-        if not left or self.progress.left <= 0:
+        if not left or self.progress.left <= 0 or self.standing.ended:
             return
         asked = Unsettled(
             self.question,

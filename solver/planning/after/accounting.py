@@ -8,6 +8,7 @@ from ....models.placements.assignment import Assignment
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Question, Task
 from ....models.problem import Problem
+from ...sandbox.interrupts import was_heard
 from ..choosing.tied import as_asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
@@ -22,6 +23,9 @@ from .own.own_ranks import own
 from .placeable import Placeable
 from .shares import shares
 from .usage import usages
+
+SHARE = 0.3
+"""Of the time that a plan may be searched for, what may be searched once more for where its hints are wrong, whatever the plan took."""
 
 
 def account(
@@ -40,8 +44,8 @@ def account(
 
     `placed` is where the plan lies, by which it is known what lies over it that is not planned.
 
-    At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in at most `limit`
-    deterministic seconds: the same input and seed give the same account.
+    At most `searches` further ones say what becomes of it where a hint is wrong, none if that is 0, in what the search for the plan
+    left of `limit`, deterministic seconds, and at least in `SHARE` of it: the same input and seed give the same account.
     """
     found = account_of(problem, planned, placed)
     if not searches:
@@ -49,8 +53,8 @@ def account(
     workload = problem.job.workload
     questions = planned.parts or (planned.question,)
     placeables = [Placeable(as_asked(problem, each), each, laid_out(solve)) for each in questions] if solve is not None else []
-    flips = sensitivity(planned, seed, searches, min(limit, SPENT), placeables)
-    freed = without_ranks(problem, solve) if solve is not None else None
+    flips = sensitivity(planned, seed, searches, max(limit - planned.spent, SHARE * limit), placeables)
+    freed = without_ranks(problem, solve) if solve is not None and not was_heard() else None
     found = replace(found, without_ranks=freed)
     return replace(found, sensitivity=replace(flips, traffic_left_out=workload is not None and bool(workload.bandwidth)))
 

@@ -31,7 +31,7 @@ class Dividing:
         standing, hurried = self._standing, 0
         waiting = [(one.floor, one.number, one) for one in standing.open]
         heapify(waiting)
-        while waiting:
+        while waiting and not standing.ended:
             *_, one = heappop(waiting)
             left = int(self._progress.left / self._progress.part)
             if one.proved or not standing.can_be_better(one):

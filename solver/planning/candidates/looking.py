@@ -37,7 +37,7 @@ class Looking:
         for floor, arrangement in self._cheapest_first(kept) if many else ((least, each) for each in kept):
             self._standing.unseen = floor if whole else min(floor, least)
             self._open(arrangement, floor, begin=many)
-            if self._progress.left <= 0:
+            if self._progress.left <= 0 or self._standing.ended:
                 return
         self._standing.unseen = None if whole else least
 

@@ -106,6 +106,7 @@ class Pruning:
         return sum(max((sum(option.nanoseconds) for option in its), default=0) for its in self._question.options.values())
 
     def _is_over(self) -> bool:
+        self._ended = self._ended or self._standing.ended
         if not self._ended and self._progress.spent >= self._until:
             self._ended = not self._goes_on()
         return self._ended

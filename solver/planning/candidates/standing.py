@@ -22,13 +22,18 @@ class Standing:
     best : the best design of each of the best structures, the best first: one more than what is asked for.
     """
 
-    def __init__(self, count: int, unseen: Price | None) -> None:
-        """`count`: of so many structures the best designs are asked for."""
-        self.count, self.unseen = count, unseen
+    def __init__(self, count: int, unseen: Price | None, any_will_do: bool = False) -> None:
+        """`count`: of so many structures the best designs are asked for; `any_will_do`: or whether there is any."""
+        self.count, self.unseen, self._any_will_do = count, unseen, any_will_do
         self.passed: Price | None = None
         self.least: Price = (0, 0)
         self.open: list[Candidate] = []
         self.best: list[Found] = []
+
+    @property
+    def ended(self) -> bool:
+        """Is all found that was asked for, whatever else there is?"""
+        return self._any_will_do and bool(self.best)
 
     @property
     def bar(self) -> Price | None:

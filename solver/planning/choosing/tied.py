@@ -104,5 +104,6 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
         planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, parts=questions,
         over_kinds=min(wider, default=None),
         unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
+        spent=sum(each.spent for each, _ in known),
     )  # fmt: skip
     return replace(best, planned=merged)

@@ -20,12 +20,12 @@ class Flip:
     Attributes
     ----------
     component : whose times are others.
-    holds : percent of its times at which the plan is as good as any, but for less than `WORTH` percent.
-    flips : the next percent, at which it is not; None if it holds as far as was searched.
-    to : the best design there; None if nothing keeps to the budget there.
+    holds : percent of its times at which it is proved that the plan is as good as any, but for less than `WORTH` percent.
+    flips : the nearest percent at which it is known that it is not; None if none is known.
+    to : the best design that is known there; None if nothing is known that keeps to the budget there.
     takes : ns of an iteration of the plan there.
     placed : is it known that `to` has a placement?
-    sure : was it searched, and every search a proof? Else the plan may flip sooner, or to something better still.
+    sure : is there nothing between `holds` and `flips`, or the end, and is `to` proved to be the best? Else time was over before.
     """
 
     component: str
@@ -35,6 +35,16 @@ class Flip:
     takes: int = 0
     sure: bool = True
     placed: bool = True
+
+    @property
+    def stays(self) -> bool:
+        """Does the plan hold as far as it is asked?"""
+        return self.holds in (SLOWEST, QUICKEST)
+
+    @property
+    def exact(self) -> bool:
+        """Does it hold up to the percent before that at which it flips?"""
+        return self.flips is not None and abs(self.flips - self.holds) == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Callable, Mapping, NamedTuple, Sequence
 
 from .....models.planning.design import Design
 from .....models.planning.planned import Planned
-from .....models.planning.workload import SECONDS
-from ...candidates.cuts import Cuts
+from ....sandbox.interrupts import unless_heard
 from ...costs import cost_model
 from ...search import Skip
 from ...structures.structure import Structure
 from ..placeable import Placeable
-from .flip import HUNDRED, Flip
+from .flip import HUNDRED
 from .floors import floors
+from .holding import holds_to
 from .scaled import Scaled, number_of
 
 Skips = Callable[[int], Skip]
@@ -41,92 +42,81 @@ class Further:
         """Designs that may be better somewhere: each narrows what is to be searched."""
 
     def is_placed(self, design: Design | None) -> bool:
-        """Is it known that a design has a placement? True where nothing is placed."""
-        return design is None or not self.placeables or self._placeable(design).is_placed(design)
+        """Is it known that a design has a placement? True where nothing is placed; after a Ctrl-C nothing is placed any more."""
+        if design is None or not self.placeables:
+            return True
+        return unless_heard(lambda: self._placeable(design).is_placed(design), lambda: False)
 
     def _placeable(self, design: Design) -> Placeable:
         return self.placeables[number_of(self.questions, design)]
 
     def may_be_beaten(self, component: str) -> bool:
         """Is another design better by so much, as long as nobody knows what it takes for traffic, that nothing needs to change for it?"""
-        found = self._search(self._scaled(component, HUNDRED), lambda number: lambda structure: False)
-        return found is None or found.best is not None
+        return self.better(component, HUNDRED, self.spent + self.left(self.limit) / 2) is not False
 
-    def stays(self, component: str, end: int) -> bool:
-        """Is the plan as good as any at `end` percent, since no cut of an iteration takes less, whoever shares with whom?"""
-        scaled = self._scaled(component, end)
-        most = scaled.bar[0]
-        by_time = self.planned.question.aim == SECONDS
-        if not by_time or most is None or scaled.broken or self.searches >= self.most or self.spent >= self.limit:
-            return False
-        questions = [scaled.question(number) for number in range(len(self.questions))]
-        if not all(Cuts.bound(question, self.model) for question in questions):
-            return False
-        self.searches += 1
-        return all(Cuts(question, self.model, self._spend).least(most) > most for question in questions)
+    def holds_to(self, component: str, end: int) -> int | None:
+        """The percent farthest on the way to `end` up to which what was proved of the plan proves that it holds; None if not even as it is."""
+        return holds_to(self.planned, partial(self.scaled, component), end)
 
-    def _spend(self, seconds: float) -> bool:
-        self.spent += seconds
-        return self.spent < self.limit
+    def left(self, until: float) -> float:
+        """Deterministic seconds that are left until so many are spent; none if no search is."""
+        return min(until, self.limit) - self.spent if self.searches < self.most else 0.0
 
-    def nearest(self, component: str, end: int, flips: int | None = None) -> int | None:
-        """A percent on the way to `end`, no farther than `flips`, at which a design that is known is better; None if none is.
+    def nearest(self, component: str, end: int, at: int | None = None) -> int | None:
+        """The nearest percent on the way to `end` from which on a design that is known is better, or the plan breaks its budget; None if none is.
 
-        What is better at the far end is better from some percent on; before that the next search looks.
+        `at`: it is known to be so there. What is better farther on is better from some percent on: nearer by it may not be the only one.
         """
-        firsts = [first for other in self.known if (first := self._first(component, other, flips or end)) is not None]
-        return min([*firsts, *([flips] if flips else [])], key=lambda first: abs(first - HUNDRED), default=None)
+        far = end if at is None else at
+        firsts = [first for other in (None, *self.known) if (first := self._first(component, other, far)) is not None]
+        return min([*firsts, *([at] if at is not None else [])], key=lambda first: abs(first - HUNDRED), default=None)
 
-    def flip(self, component: str, end: int, flips: int | None) -> Flip | None:
-        """Where the plan flips on the way to `end` percent, not after `flips`; None if the searches were used up and nothing is known."""
-        step = 1 if end > HUNDRED else -1
-        at, sure = end if flips is None else flips - step, True
-        while at != HUNDRED:
-            scaled = self._scaled(component, at)
-            found = self._search(scaled, self._skips(scaled))
-            if found is None:
-                return None if flips is None else self._sooner(component, flips, step)
-            if found.best is None and not scaled.broken:
-                sure = found.proved
-                break
-            flips = self.nearest(component, end, at) or at
-            at = flips - step
-        if flips is None:
-            return Flip(component, at, sure=sure)
-        there = self._scaled(component, flips)
-        found = self._search(there, self._skips(there))
-        if found is None:
-            return self._sooner(component, flips, step)
-        to = there.priced(found.best) if found.best is not None else None
-        return Flip(component, at, flips, to, there.takes, sure and found.proved)
+    def better(self, component: str, percent: int, until: float) -> bool | None:
+        """Is there a design that is better than the plan there, and has a placement? None if that was not known in time."""
+        scaled = self.scaled(component, percent)
+        found = self._search(scaled, self._skips(scaled), until, any_will_do=True)
+        if found is None or (found.best is None and not found.proved):
+            return None
+        return found.best is not None
 
-    def _sooner(self, component: str, flips: int, step: int) -> Flip:
-        """A flip of which it is not known whether it comes sooner, or to something better."""
-        there = self._scaled(component, flips)
-        to = min(filter(there.is_better, self.known), key=there.price, default=None)
-        return Flip(component, flips - step, flips, there.priced(to) if to is not None else None, there.takes, False)
+    def best(self, component: str, percent: int, until: float) -> tuple[Design | None, bool]:
+        """The best design there that has a placement, and whether that is proved; None if nothing keeps to the budget, or nothing is known."""
+        scaled = self.scaled(component, percent)
+        found = self._search(scaled, self._skips(scaled), until)
+        if found is None or not found.proved or (found.best is None and not scaled.broken):
+            return self.best_known(component, percent), False
+        return found.best, True
 
-    def _scaled(self, component: str, percent: int) -> Scaled:
+    def best_known(self, component: str, percent: int) -> Design | None:
+        """The best design there of those that are known."""
+        scaled = self.scaled(component, percent)
+        return min(filter(scaled.is_better, self.known), key=scaled.price, default=None)
+
+    def scaled(self, component: str, percent: int) -> Scaled:
+        """The questions in which a component takes so many percent of its times."""
         return Scaled(self.planned, self.model, component, percent, self.questions)
 
-    def _search(self, scaled: Scaled, skips: Skips) -> Beaten | None:
-        """The best that is better than the plan there, and has a placement; None if no search is left, or nothing is placed any more."""
-        best, proved = None, True
-        for number in range(len(self.questions)):
-            found = self._search_one(number, scaled, skips(number))
+    def _search(self, scaled: Scaled, skips: Skips, until: float, any_will_do: bool = False) -> Beaten | None:
+        """The best that is better than the plan there, or any, and has a placement; None if no search is left, or nothing is placed any more."""
+        best, proved, count = None, True, len(self.questions)
+        for number in range(count):
+            skip, its = skips(number), self.spent + self.left(until) / (count - number)  # none of several leaves the others nothing
+            found = self._search_one(number, scaled, skip, its, any_will_do)
             if found is None:
                 return None
+            if any_will_do and found.best is not None:
+                return found
             proved = proved and found.proved
             if found.best is not None and (best is None or scaled.price(found.best) < scaled.price(best)):
                 best = found.best
         return Beaten(best, proved)
 
-    def _search_one(self, number: int, scaled: Scaled, skip: Skip) -> Beaten | None:
+    def _search_one(self, number: int, scaled: Scaled, skip: Skip, until: float, any_will_do: bool) -> Beaten | None:
         """The same of one of the questions."""
         while True:
-            if self.searches >= self.most or self.spent >= self.limit:
+            if (left := self.left(until)) <= 0:
                 return None
-            searched = scaled.search(number, self.limit - self.spent, self.seed, skip)
+            searched = scaled.search(number, left, self.seed, skip, any_will_do)
             self.searches, self.spent = self.searches + 1, self.spent + searched.spent
             if searched.best is None:
                 return Beaten(None, searched.proved)
@@ -165,7 +155,7 @@ class Further:
         """A percent at which a design is better, or without one the budget broken, and at the one before not; None if not at `end`."""
 
         def beaten(percent: int) -> bool:
-            scaled = self._scaled(component, percent)
+            scaled = self.scaled(component, percent)
             return scaled.broken if other is None else scaled.is_better(other)
 
         if not beaten(end):

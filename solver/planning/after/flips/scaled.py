@@ -113,11 +113,11 @@ class Scaled:
         within = time is None or its.nanoseconds + its.traffic <= time
         return within and (used is None or design.accelerators <= used)
 
-    def search(self, number: int, limit: float, seed: int, skip: Skip) -> Searched:
-        """The best design of one of the questions that is better here than the plan, if there is one."""
+    def search(self, number: int, limit: float, seed: int, skip: Skip, any_will_do: bool = False) -> Searched:
+        """The best design of one of the questions that is better here than the plan, or any, if there is one."""
         time, used = self.bar
         if used == 0:
             return Searched((), None, True)
         question = self.question(number)
         budget = replace(question.budget, nanoseconds=time, accelerators=used)
-        return search(replace(question, budget=budget), self.model, limit, seed, excluded=self._known, skip=skip)
+        return search(replace(question, budget=budget), self.model, limit, seed, excluded=self._known, skip=skip, any_will_do=any_will_do)

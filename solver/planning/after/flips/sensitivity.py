@@ -2,57 +2,63 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Sequence
 
 from .....models.planning.planned import Planned
+from ....sandbox.interrupts import unless_heard
 from ..placeable import Placeable
 from ..shares import shares
-from .flip import QUICKEST, SLOWEST, Flip, Sensitivity
+from .flip import QUICKEST, SLOWEST, Sensitivity
 from .further import Further
+from .way import Way
 
 SEARCHES = 200
 """Further searches at most, all components together."""
-SPENT = 3.0
-"""Deterministic seconds that these may take together."""
+ENOUGH = 1.5
+"""So many times what the plan itself took, any search gets: less would be enough for none of them."""
+SPENT = 10.0
+"""Deterministic seconds that these may take together, where nobody says how many."""
 
 
 def sensitivity(
     planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT, placeables: Sequence[Placeable] = ()
 ) -> Sensitivity:
-    """How the plan fares where one component is slower or quicker, each by further searches over designs.
+    """How the plan fares where one component is slower or quicker, each by what is proved of the plan and by further searches over designs.
 
     What `placeables` know to have no placement is no other plan, one for each question of which it is the best answer (`Planned.parts`);
     without them nothing is placed.
 
-    A flip is exact: at `flips` a better design is known, at the percent before it a search found none. Whether the plan flips and
+    A flip is exact: at `flips` a better design is known, at the percent before it there is none. Whether the plan flips and
     flips back still nearer to what was said is not searched. The plan takes what its placement does for traffic too; of others that
     is not known, and they are taken to need the least that any placement of them does. All searches together take at most `limit`, in
-    deterministic seconds.
+    deterministic seconds, fairly divided: what one component does not need is left to the others. After a Ctrl-C, or where time was
+    over, it is said how far the plan is known to hold, and where it is known to flip.
     """
     run = Further(planned, seed, most, limit, placeables)
-    found: list[Flip] = []
-    left: list[tuple[str, int]] = []
     adds = shares(planned.question, run.model, planned.best.design)
     weight = {name: sum(adds[task] for task in its) for name, its in planned.question.tasks_of.items() if its}
     names = sorted(weight, key=lambda name: -weight[name])  # what adds most is searched first
+    ways = [Way(run, name, end) for end in (SLOWEST, QUICKEST) for name in names]
+    unless_heard(lambda: _search(run, ways), lambda: None)
+    order = list(planned.question.components)
+    ways.sort(key=lambda way: order.index(way.component))
+    told = [(way, way.flip()) for way in ways]
+    found = tuple(flip for _, flip in told if flip is not None)
+    return Sensitivity(found, tuple((way.component, way.end) for way, flip in told if flip is None), run.searches)
+
+
+def _search(run: Further, ways: Sequence[Way]) -> None:
+    """What is nearly known first, then what is open between a flip that is known and what holds, then the rest; once more with what is left."""
+    planned = run.planned
     crosses = any(each.traffic for each in (planned.best, *planned.others))
     unsure = not planned.proved and bool(planned.unplaceable)  # what may be better already is no flip
-    if unsure or ((crosses or not planned.proved) and names and run.may_be_beaten(names[0])):
-        return Sensitivity((), tuple((name, end) for name in planned.question.components if name in weight for end in (SLOWEST, QUICKEST)))
-    ways = [(name, end) for end in (SLOWEST, QUICKEST) for name in names]
-    stay = [way for way in ways if run.stays(*way)]  # cheap, before any other plan is looked for
-    found += [Flip(name, end) for name, end in stay]
-    open_ = [way for way in ways if way not in stay]
-    nearest = {way: run.nearest(*way) for way in open_}  # cheap: what is known to be better, before anything is proved
-    for name, end in open_:
-        flip = run.flip(name, end, nearest[name, end])
-        if flip is None:
-            left.append((name, end))
-        else:
-            found.append(flip)
-    order = planned.question.components
-    found.sort(key=lambda flip: order.index(flip.component))
-    left.sort(key=lambda way: order.index(way[0]))
-    found = [replace(flip, placed=run.is_placed(flip.to.design if flip.to is not None else None)) for flip in found]
-    return Sensitivity(tuple(found), tuple(left), run.searches)
+    open_at_once = crosses or any(way.holds is None for way in ways)
+    if unsure or (ways and open_at_once and run.may_be_beaten(ways[0].component)):
+        return
+    for way in ways:
+        way.begin()
+    for nearer in (False, True):
+        open_ = sorted((way for way in ways if not way.done), key=lambda way: (way.open, way.flips is None))
+        for number, way in enumerate(open_):
+            share = run.left(run.limit) / (len(open_) - number)
+            way.search(run.spent + max(share, ENOUGH * planned.spent), nearer)

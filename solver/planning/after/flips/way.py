@@ -1,0 +1,102 @@
+"""One component slower, or quicker: how far the plan is known to hold, and where it is known to flip."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .....models.planning.design import Design
+from .flip import HUNDRED, Flip
+from .further import Further
+
+MORE = 1.5
+"""So many times as long it is looked where time was too short before."""
+
+
+class _Cut(NamedTuple):
+    """Where time was too short, and how much of it there was."""
+
+    at: int
+    seconds: float
+
+
+class Way:
+    """What is known of one component on the way to `end` percent of its times.
+
+    Attributes
+    ----------
+    holds : the percent farthest on the way at which the plan is proved to hold; None if not even as it is.
+    flips : the percent nearest on the way at which something better is known; None if nothing is.
+    """
+
+    def __init__(self, run: Further, component: str, end: int) -> None:
+        self.component, self.end = component, end
+        self._run, self._step = run, 1 if end > HUNDRED else -1
+        self.holds = run.holds_to(component, end)
+        self.flips: int | None = None
+        self._cut: _Cut | None = None
+        self._best: Design | None = None
+        self._best_known = False
+        """Was it searched, to the end, for the best where it flips?"""
+
+    def begin(self) -> None:
+        """It holds as it is: from here on what is known to be better on the way is a flip."""
+        self.holds = HUNDRED if self.holds is None else self.holds
+        self.flips = self._run.nearest(self.component, self.end)
+
+    @property
+    def open(self) -> bool:
+        """Is there a percent of which it is not known whether the plan holds?"""
+        return self.holds is not None and self.holds != self._last
+
+    @property
+    def done(self) -> bool:
+        """Is all known that is asked?"""
+        return self.holds is not None and not self.open and (self.flips is None or self._best_known)
+
+    @property
+    def _last(self) -> int:
+        """The farthest percent at which it may still hold."""
+        return self.end if self.flips is None else self.flips - self._step
+
+    def search(self, until: float, nearer: bool) -> None:
+        """Looks on until so many deterministic seconds are spent in all: at the far end, then just before the nearest flip that is known.
+
+        Where time is too short for that, it is looked nearer by if that is asked for: what is proved there is something.
+        """
+        if self.open:
+            self.flips = self._run.nearest(self.component, self.end, self.flips)  # what was found for others may be better here too
+        while self.open and (left := self._run.left(until)) > 0:
+            share = left / 2 if nearer else left
+            cut = self._cut if self._cut is not None and share < MORE * self._cut.seconds else None
+            if cut is not None and (not nearer or self._between(cut.at) == cut.at):
+                break
+            at = self._last if cut is None else self._between(cut.at)
+            found = self._run.better(self.component, at, self._run.spent + share)
+            if found is None:
+                self._cut = _Cut(at, share)
+            elif found:
+                self.flips, self._cut = self._run.nearest(self.component, self.end, at), None
+            else:
+                self.holds = at
+        if self.flips is not None and not self.open and not self._best_known and self._run.left(until) > 0:
+            self._best, self._best_known = self._run.best(self.component, self.flips, until)
+
+    @property
+    def _next(self) -> int:
+        return (HUNDRED if self.holds is None else self.holds) + self._step
+
+    def _between(self, at: int) -> int:
+        """A percent about half way from what holds; the next one at least."""
+        middle = ((self.holds or HUNDRED) + at) // 2
+        return middle if (middle - self._next) * self._step > 0 else self._next
+
+    def flip(self) -> Flip | None:
+        """What is known; None if that is nothing beside the plan as it is."""
+        if self.holds is None or (self.flips is None and self.holds == HUNDRED):
+            return None
+        if self.flips is None:
+            return Flip(self.component, self.holds, sure=not self.open)
+        there = self._run.scaled(self.component, self.flips)
+        best = self._best if self._best_known else self._run.best_known(self.component, self.flips)
+        to = there.priced(best) if best is not None else None
+        return Flip(self.component, self.holds, self.flips, to, there.takes, self.done, self._run.is_placed(best))

@@ -1,0 +1,59 @@
+"""The account of a plan: how long it is searched for, and that jobs of some size get all of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.models.planning.planned import Planned
+from placewright.solver.planning.after import accounting
+from placewright.solver.planning.after.accounting import account
+from placewright.solver.planning.after.flips.flip import Sensitivity
+
+NESTED = """
+cluster: 2x8xH100
+components:
+  env: {phase: generate, processes: 4-16, accelerators_per_process: 1, seconds: {4: 60, 8: 33}, memory: 10GiB}
+  rollout: {phase: generate, seconds: {8: 60}, memory: 60GiB, offloaded: 60GiB}
+  actor: {phase: train, seconds: {8: 70}, memory: 50GiB, offloaded: 2GiB}
+  critic: {phase: infer, seconds: {8: 20}, memory: 40GiB, offloaded: 2GiB, within: actor}
+plan: {workflow: [env -> rollout, rollout -> env, rollout -> actor, actor => critic], batches: 8}
+"""
+
+
+@pytest.fixture
+def solved(tmp_path: Path) -> tuple[pw.Problem, Planned]:
+    (tmp_path / "train.yaml").write_text(NESTED)
+    problem = pw.load(tmp_path / "train.yaml").problem
+    planned = pw.solve(tmp_path / "train.yaml", sandbox=False).planned
+    assert problem is not None and planned is not None
+    return problem, planned
+
+
+def test_with_two_in_a_circle_and_one_within_another_all_is_known(solved: tuple[pw.Problem, Planned]) -> None:
+    """What is kept in memory decides who may lie inside whom."""
+    problem, planned = solved
+    found = account(problem, planned).sensitivity
+    assert found is not None and not found.left
+    assert len(found.flips) == 2 * len(problem.components) and all(flip.sure for flip in found.flips)
+    told = {(flip.component, flip.flips) for flip in found.flips if flip.flips is not None}
+    assert told == {("rollout", 116), ("rollout", 72), ("actor", 138), ("actor", 86)}
+
+
+@pytest.mark.parametrize(("limit", "spent", "left"), [(10.0, 0.01, 9.99), (10.0, 9.5, 3.0), (60.0, 20.0, 40.0), (1.0, 0.9, 0.3)])
+def test_where_hints_are_wrong_is_searched_in_what_the_plan_left(
+    solved: tuple[pw.Problem, Planned], monkeypatch: pytest.MonkeyPatch, limit: float, spent: float, left: float
+) -> None:
+    asked = []
+
+    def sensitivity(planned: Planned, seed: int, most: int, limit: float, placeables: object) -> Sensitivity:
+        asked.append(limit)
+        return Sensitivity(())
+
+    monkeypatch.setattr(accounting, "sensitivity", sensitivity)
+    problem, planned = solved
+    assert 0 < planned.spent < 1
+    account(problem, replace(planned, spent=spent), limit=limit)
+    assert asked == [pytest.approx(left)]
