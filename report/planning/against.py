@@ -188,9 +188,20 @@ def sensitivities(account: Account) -> str:
     if found.traffic_left_out and found.flips:
         counts = "not counted" if account.planned.question.crossing is None else "counted as the least that any placement of them has"
         lines.append(f"what other plans take for traffic is {counts}: the plan holds at least so far")
-    if account.planned.over_nodes is not None:
-        lines.append("plans with tp groups over nodes are not among those that it may flip to")
+    if left_out := _left_out(account):
+        lines.append(f"not to plans {' or '.join(left_out)}: these were not searched")
     return "\n".join([f"where a hint is wrong, the plan flips when {_when(account)} ({spread}):", *(f"  {escape(line)}" for line in lines)])
+
+
+def _left_out(account: Account) -> list[str]:
+    """Plans of which some may be better as it is, and of which none was searched with other times."""
+    planned = account.planned
+    words = (
+        (planned.over_nodes, "with tp groups over nodes"),
+        (planned.over_kinds, "with a component on several kinds of accelerators"),
+        (planned.nested, "in which a component uses only some of another's accelerators"),
+    )
+    return [said for there, said in words if there is not None]
 
 
 def _when(account: Account) -> str:
