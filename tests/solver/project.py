@@ -6,9 +6,9 @@ from placewright.models.component import Component
 from placewright.models.machines.topology import NODE_LEVEL
 from placewright.models.placements.assignment import Assignment, seats
 from placewright.solver.layout.grain import whole_in
-from placewright.solver.layout.layout import Bundle, Cell, Layout, Values
+from placewright.solver.layout.layout import Bundle, Cell, Count, Layout, Values
+from placewright.solver.layout.on_nodes.dealt import Dealt
 from placewright.solver.layout.ranges.places import lengths
-from placewright.solver.searching.expanding.dealing import counts_of
 
 
 def project(layout: Layout, assignment: Assignment) -> Values | None:
@@ -42,7 +42,7 @@ def project(layout: Layout, assignment: Assignment) -> Values | None:
             return None
         values.update(found)
     for dealt in layout.dealt.values():
-        counts_of_it = counts_of(layout, dealt, assignment)
+        counts_of_it = _dealt_counts(layout, dealt, assignment)
         if counts_of_it is None:
             return None
         values.update(counts_of_it)
@@ -86,3 +86,12 @@ def _range(layout: Layout, bundle: Bundle, masks: dict[int, int]) -> Values | No
         return None
     units = len(ranks) // bundle.unit
     return {bundle: (ranks[0], units)} if units in lengths(layout, bundle) else None
+
+
+def _dealt_counts(layout: Layout, dealt: Dealt, assignment: Assignment) -> Values | None:
+    """The decisions that say where the processes of an answer are; None if none do."""
+    there = assignment.processes_on(dealt.bundle.components[0].name)
+    if not dealt.nodes.issuperset(there) or sum(there.values()) != dealt.processes:
+        return None
+    cells = (cell for cell in layout.cells if cell.nodes[0].rank in dealt.nodes)
+    return {Count(dealt.bundle, cell): sum(there.get(node.rank, 0) for node in cell.nodes) for cell in cells}

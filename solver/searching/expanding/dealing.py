@@ -8,7 +8,7 @@ from typing import Mapping, Sequence
 from ....models.component import APART, NEAR
 from ....models.machines.node_group import NODE
 from ....models.machines.topology import NODE_LEVEL
-from ....models.placements.assignment import Assignment, Run
+from ....models.placements.assignment import Run
 from ...layout.layout import Cell, Count, Layout, Values
 from ...layout.on_nodes.dealt import Dealt
 from .pinning import in_pinned_order
@@ -35,15 +35,6 @@ def _runs(layout: Layout, dealt: Dealt, values: Values) -> tuple[Run, ...]:
         runs.append(Run(range(rank, rank + size), node, NODE, each=0, pitch=0, node_group=labels.get(node, component.node_groups[0])))
         rank += size
     return tuple(runs)
-
-
-def counts_of(layout: Layout, dealt: Dealt, assignment: Assignment) -> Values | None:
-    """The decisions that say where the processes of an answer are; None if none do."""
-    there = assignment.processes_on(dealt.bundle.components[0].name)
-    if not dealt.nodes.issuperset(there) or sum(there.values()) != dealt.processes:
-        return None
-    cells = (cell for cell in layout.cells if cell.nodes[0].rank in dealt.nodes)
-    return {Count(dealt.bundle, cell): sum(there.get(node.rank, 0) for node in cell.nodes) for cell in cells}
 
 
 def deal(layout: Layout, values: Values) -> None:
