@@ -126,8 +126,12 @@ class EstimateForm(BaseModel):
         return Estimate(**said, written=tuple(name for name in said if name in self.model_fields_set))
 
 
-def unlikely(component: Component) -> tuple[str, str, str] | None:
-    """What cannot be in the estimate of a component: a sentence, the key that it is about, and what mends it."""
+def unlikely(component: Component, accelerators: int = 0) -> tuple[str, str, str] | None:
+    """What cannot be in the estimate of a component: a sentence, the key that it is about, and what mends it.
+
+    `accelerators` : how many it has, where that and its degrees are not left open. Ranks divide into whole groups of `shards`; no
+    more of them than that are one group. Source: PyTorch, init_device_mesh (a mesh has as many ranks as its sides multiplied).
+    """
     estimate = component.estimate
     if estimate is None:
         return None
@@ -137,6 +141,12 @@ def unlikely(component: Component) -> tuple[str, str, str] | None:
     if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
         message = f"`{component.name}` divides nothing among {estimate.shards} ranks with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
+    ranks, shards = accelerators // (component.parallel.tp * component.parallel.pp), estimate.shards
+    if shards and estimate.sharding not in (NONE, MEGATRON) and ranks > shards and ranks % shards:
+        fit = [each for each in range(1, ranks) if ranks % each == 0]
+        below, above = max(each for each in fit if each < shards), min((each for each in fit if each > shards), default=0)
+        message = f"the {ranks} ranks of `{component.name}` do not divide into groups of {shards} shards: {ranks % shards} would be left"
+        return message, "shards", f"write {below} or {above}" if above else f"write {below}, or leave it out where all of them divide"
     if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not (estimate.trainable or estimate.lora_rank):
         message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which nobody does"
         return message, "precision", f"write {_one_of(TRAINABLE)}, or `trainable: 40M` where adapters are trained"

@@ -69,3 +69,19 @@ def test_what_is_not_trained_whole_may_have_any_precision(name: str, optimizer: 
     more = f", optimizer: {optimizer}" if optimizer else ""
     adapters = ", trainable: 40M" if optimizer == "adam" else ""
     assert estimate_of(read(tmp_path, f"{{parameters: 7B, precision: int4{more}{adapters}}}", name)) is not None
+
+
+@pytest.mark.parametrize(
+    ("more", "message", "help"),
+    [
+        ("accelerators: 8", "the 8 ranks of `actor` do not divide into groups of 3 shards: 2 would be left", "write 2 or 4"),
+        ("accelerators: 10, parallel: {tp: 2}", "the 5 ranks of `actor` do not divide into groups of 3 shards: 2 would be left", "write 1, or leave it out where all of them divide"),
+        ("accelerators: 6", "", ""), ("accelerators: 2", "", ""), ("accelerators: 2-8", "", ""),
+    ],
+)  # fmt: skip
+def test_ranks_divide_into_whole_groups_of_shards(more: str, message: str, help: str, tmp_path: Path) -> None:
+    text = f"cluster: 1x16xH100\ncomponents: {{actor: {{{more}, estimate: {{parameters: 7B, sharding: fsdp, shards: 3}}}}}}\n"
+    (tmp_path / "job.yaml").write_text(text)
+    found = pw.verify(tmp_path / "job.yaml").errors
+    assert [(each.message, each.help) for each in found] == ([(message, help)] if message else [])
+    assert all(each.code == "PW121" and each.span is not None and text[each.span.start : each.span.end] == "3" for each in found)
