@@ -48,7 +48,10 @@ def searches_prove_little(monkeypatch: pytest.MonkeyPatch) -> None:
     ("text", "message"),
     [
         (TOGETHER, "no single demand was found to be the reason, 2 are together: `c` has 4 accelerators, and `b` and `a` share none"),
-        (AT_ONCE + "plan: {workflow: a -> b, batches: 16}\n", "18 accelerators at the same time would be enough, there are 16"),
+        (
+            AT_ONCE + "plan: {workflow: a -> b, batches: 16}\n",
+            "18 accelerators at the same time would be enough: a on 10, b on 8; there are 16",
+        ),
         (AT_ONCE.replace("60GiB", "10GiB") + "plan: {budget: {accelerators: 2}}\n", "at least 3 accelerators are needed, 2 may be used"),
         (SHARING, "whoever shares accelerators would do with 100 GiB on each of them, there are 80 GiB"),
     ],
