@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import Iterator, Sequence
 
 from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
 from .at_once import Sets, Tasks, conflicts, units
+
+
+FEW, KNOWN = 7, 512
+"""Tasks up to which all ways are made at once, and of how many pairs of tasks that cannot run together, and orders, they are kept."""
 
 
 def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
@@ -23,8 +27,8 @@ def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator
     if model.by_phase:
         yield tuple(model.segment(question, task) for task in tasks)
         return
-    for parts in _Cutting.of(question, model, users).cuts():
-        yield tuple(next(number for number, its in enumerate(parts) if its >> task & 1) for task in tasks)
+    cutting = _Cutting.of(question, model, users)
+    yield from _every(cutting) if len(tasks) <= FEW else cutting.segmentations()
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,11 @@ class _Cutting:
             _beside({(edge.later, edge.earlier) for edge in edges}, count),
             _beside({(edge.earlier, edge.later) for edge in edges}, count),
         )
+
+    def segmentations(self) -> Iterator[tuple[int, ...]]:
+        """Every cut: for each task its part."""
+        for parts in self.cuts():
+            yield tuple(next(number for number, its in enumerate(parts) if its >> task & 1) for task in range(len(self.apart)))
 
     def cuts(self) -> Iterator[tuple[Tasks, ...]]:
         """Every cut: its parts in their order."""
@@ -127,6 +136,12 @@ class _Cutting:
             if part.tasks & -part.tasks > tasks & -tasks:
                 return None
         return _Part(tasks, _all(self.apart, tasks), _all(self.after, tasks) & ~tasks, waits)
+
+
+@lru_cache(maxsize=KNOWN)
+def _every(cutting: _Cutting) -> tuple[tuple[int, ...], ...]:
+    """All segmentations of few tasks: most arrangements of a question leave the same pairs of tasks apart."""
+    return tuple(cutting.segmentations())
 
 
 def _can_stay(part: _Part, left: Tasks) -> bool:
