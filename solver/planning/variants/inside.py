@@ -40,7 +40,7 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
         least, is_known = seen
         if not is_known:
             return replace(found, planned=replace(planned, nested=Nested(least)))
-        other = quietly(nested)
+        other = quietly(_better(nested, planned))
         bound = least if other.planned is None else max(least, other.planned.bound)
         if other.planned is None or other.plan is None or other.planned.price[0] >= planned.price[0]:
             told = Nested(bound)
@@ -68,12 +68,26 @@ def least_inside(
 
     None where none can be better.
     """
-    if nested.job.workload is None:
+    workload = _better(nested, planned).job.workload
+    if workload is None:
         return None
-    question = asked(nested, nested.job.workload)
+    question = asked(nested, workload)
     searched = search(question, cost_model(planned.model), limit * SHARE, seed, 1, (), settle, answer_interrupted)
     if searched.bound is None:
         return None
     held = 0 if question.aim == SECONDS else question.held
     least, is_known = searched.bound + held, searched.best is not None and searched.best.price[0] + held < planned.price[0]
     return (least, is_known) if least < planned.price[0] else None
+
+
+def _better(nested: Problem, planned: Planned) -> Problem:
+    """The nested problem, of which only what costs less than the plan is an answer: so a search need not find the plan once more."""
+    workload, cost = nested.job.workload, planned.price[0] - 1
+    if workload is None:
+        return nested
+    budget = workload.budget
+    if workload.aim == SECONDS:
+        budget = replace(budget, nanoseconds=cost)
+    else:
+        budget = replace(budget, accelerators=cost)
+    return replace(nested, job=replace(nested.job, workload=replace(workload, budget=budget)))
