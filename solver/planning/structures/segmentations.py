@@ -11,7 +11,6 @@ from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
 from .at_once import Sets, Tasks, conflicts, units
 
-
 FEW, KNOWN = 7, 512
 """Tasks up to which all ways are made at once, and of how many pairs of tasks that cannot run together, and orders, they are kept."""
 
