@@ -69,7 +69,7 @@ def answering(
         quietly = planned(silent, but_for_groups(refused), TRIED)
         each = over_nodes(planned(counting, refused), quietly, limit, seed, settle, answer_interrupted)
         each = over_kinds(each, planned(silent, refused, TRIED), limit, seed, settle, answer_interrupted)
-        each = inside(each, planned(silent, refused, TRIED, limit * SHARE), limit, seed, settle, answer_interrupted)
+        each = inside(each, planned(silent, but_for_groups(refused), TRIED, limit * SHARE), limit, seed, settle, answer_interrupted)
         found = preferring(problem, dividing(tied(each)), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable
 
-from ....models.answer import Answer
+from ....models.answer import IMPOSSIBLE, Answer
 from ....models.planning.planned import Nested, Planned
 from ....models.planning.workload import RLINF, RLINF_EMBODIED, SECONDS
 from ....models.problem import Problem
@@ -14,6 +14,8 @@ from ..asking.asked import asked
 from ..costs import cost_model
 from ..search import search
 from ..sizes.settling import Settle
+from .over_kinds import on_any_kinds
+from .over_nodes import has_groups, with_groups_over_nodes, without_groups
 
 Solve = Callable[[Problem], Answer]
 
@@ -25,8 +27,9 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
     """How a problem is planned, with what is known of plans in which a component uses only some of another's accelerators.
 
     Nothing is said where none of these can be better, nor where the file says itself whether they may be, or cannot. Else the best is
-    told beside the plan. `quietly` plans a problem and tells nothing meanwhile; the other options are those of the search for counts
-    (see search.py).
+    told beside the plan, or what all of them take at least, those among them that besides have groups over nodes or components on several
+    kinds. `quietly` plans a problem, with groups over nodes where it lets them, and tells nothing meanwhile; the other options are those of
+    the search for counts (see search.py).
     """
 
     def answer(problem: Problem) -> Answer:
@@ -35,20 +38,35 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
             return found
         planned = found.planned
         seen = least_inside(nested, planned, limit, seed, settle, answer_interrupted)
-        if seen is None or was_heard():
+        told = None if seen is None else Nested(seen[0]) if not seen[1] else _told(planned, seen[0], quietly(_better(nested, planned)))
+        if told is None or told.bound >= planned.price[0]:
+            both = least_of_both(nested, planned, limit, seed, settle, answer_interrupted, seen is None)
+            told = None if both is None else _told_of_both(nested, planned, both, quietly)
+        if told is None or told.bound >= planned.price[0] or was_heard():
             return found
-        least, is_known = seen
-        if not is_known:
-            return replace(found, planned=replace(planned, nested=Nested(least)))
-        other = quietly(_better(nested, planned))
-        bound = least if other.planned is None else max(least, other.planned.bound)
-        if other.planned is None or other.plan is None or other.planned.price[0] >= planned.price[0]:
-            told = Nested(bound)
-        else:
-            told = Nested(bound, other.planned.best)
-        return found if told.bound >= planned.price[0] else replace(found, planned=replace(planned, nested=told))
+        return replace(found, planned=replace(planned, nested=told))
 
     return answer
+
+
+def _told(planned: Planned, least: int, other: Answer) -> Nested:
+    """What is told of plans that cost `least` at least, the best of which the other answer is."""
+    if other.verdict == IMPOSSIBLE:
+        return Nested(planned.price[0])
+    if other.planned is None:
+        return Nested(least)
+    bound = max(least, other.planned.bound)
+    return Nested(bound) if other.plan is None or other.planned.price[0] >= planned.price[0] else Nested(bound, other.planned.best)
+
+
+def _told_of_both(nested: Problem, planned: Planned, least: int, quietly: Solve) -> Nested:
+    """What is told where nested plans are no better, and those among them might be that differ in something else too.
+
+    Only those with groups over nodes are placed, whose processes lie on one node each: others are not searched.
+    """
+    if nested.job.capabilities.processes_may_cross or (planned.over_kinds is None and on_any_kinds(nested, planned) is not None):
+        return Nested(least)
+    return Nested(_told(planned, least, quietly(with_groups_over_nodes(_better(nested, planned)))).bound)
 
 
 def may_nest(problem: Problem) -> Problem | None:
@@ -59,6 +77,12 @@ def may_nest(problem: Problem) -> Problem | None:
     if job.ways or job.laying is not None or job.overlaps or job.capabilities.shares_accelerators:
         return None
     return replace(problem, job=replace(job, workload=replace(workload, nested=True)))
+
+
+def bound_inside(nested: Problem, planned: Planned, limit: float, seed: int) -> int | None:
+    """What no plan costs less than that is nested, whatever else it differs in that is not told; None where none can be better."""
+    seen = least_inside(nested, planned, limit, seed)
+    return seen[0] if seen is not None else least_of_both(nested, planned, limit, seed)
 
 
 def least_inside(
@@ -78,6 +102,30 @@ def least_inside(
     held = 0 if question.aim == SECONDS else question.held
     least, is_known = searched.bound + held, searched.best is not None and searched.best.price[0] + held < planned.price[0]
     return (least, is_known) if least < planned.price[0] else None
+
+
+def least_of_both(
+    nested: Problem, planned: Planned, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = False,
+    by_counts: bool = True,
+) -> int | None:  # fmt: skip
+    """What no plan costs less than that is nested, and besides has groups over nodes or components on several kinds; None where none can be better.
+
+    It is a bound of all nested plans. What is told of the plan anyway is not looked for. `by_counts`: the counts and degrees of nested
+    plans alone show that none is better, wherever they are placed.
+    """
+    workload, question = _better(nested, planned).job.workload, planned.question
+    over_nodes = planned.over_nodes is None and has_groups(question)
+    alike = on_any_kinds(nested, planned) if planned.over_kinds is None else None
+    if workload is None or not (over_nodes or alike):
+        return None
+    wider = asked(alike or nested, replace(workload, heeds_estimates=workload.heeds_estimates and alike is None), over_nodes=over_nodes)
+    if by_counts and not workload.bandwidth and without_groups(wider) == without_groups(asked(nested, workload)):
+        return None
+    searched = search(wider, cost_model(planned.model), limit * SHARE, seed, 1, (), settle, answer_interrupted)
+    if searched.bound is None:
+        return None
+    least = searched.bound + (0 if wider.aim == SECONDS else wider.held)
+    return least if least < planned.price[0] else None
 
 
 def _better(nested: Problem, planned: Planned) -> Problem:

@@ -15,6 +15,7 @@ from ..costs import cost_model
 from ..search import search
 from ..sizes.settling import Settle
 from ..why.several_kinds import of_one_kind, undecided
+from .over_nodes import has_groups
 
 Solve = Callable[[Problem], Answer]
 
@@ -49,21 +50,30 @@ def least_over_kinds(
 ) -> int | None:  # fmt: skip
     """What no plan costs less than, with components on several kinds too: ns, or accelerators of all; None where none can be better.
 
-    None too where no time is known of any component on several kinds, since all times name models, each of one kind.
+    Where groups over nodes are not told of the plan, those of such plans may lie over nodes too.
+    """
+    alike = on_any_kinds(problem, planned)
+    if alike is None:
+        return None
+    for over_nodes in (False, True) if planned.over_nodes is None and has_groups(planned.question) else (False,):
+        question = asked(alike, replace(workload, heeds_estimates=False), over_nodes=over_nodes)
+        bound = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted).bound
+        least = None if bound is None else bound + (0 if question.aim == SECONDS else question.held)
+        if least is not None and least < planned.bound:
+            return least
+    return None
+
+
+def on_any_kinds(problem: Problem, planned: Planned) -> Problem | None:
+    """The problem as if all kinds of accelerators were one; None where a component could be on several at once in no plan with a price.
+
+    No time is known of any component on several kinds where all times name models, each of one kind.
     """
     kinds = [kind.model for kind in planned.question.kinds]
     times = (problem[name].timed for name in planned.question.of_one_kind)
     if not any(its is None or any(not time.model or kinds.count(time.model) > 1 for time in its.measured) for its in times):
         return None
-    alike = of_one_kind(problem, planned.question)
-    if alike is None:
-        return None
-    question = asked(alike, replace(workload, heeds_estimates=False))
-    bound = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted).bound
-    if bound is None:
-        return None
-    least = bound + (0 if question.aim == SECONDS else question.held)
-    return least if least < planned.bound else None
+    return of_one_kind(problem, planned.question)
 
 
 def _loose(problem: Problem, workload: Workload) -> Problem:

@@ -57,7 +57,7 @@ def over_nodes(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Set
         least = planned.bound if searched.bound is None else searched.bound + held
         if least >= planned.price[0] or was_heard():
             return found
-        told = _told(problem, planned, least, quietly(_cut(problem)))
+        told = _told(problem, planned, least, quietly(with_groups_over_nodes(problem)))
         return found if told.bound >= planned.price[0] else replace(found, planned=replace(planned, over_nodes=told))
 
     return answer
@@ -76,7 +76,7 @@ def _told(problem: Problem, planned: Planned, least: int, other: Answer) -> Over
     return OverNodes(bound, best, names)
 
 
-def _cut(problem: Problem) -> Problem:
+def with_groups_over_nodes(problem: Problem) -> Problem:
     """The problem in which groups may lie over nodes."""
     components = tuple(cut(each) if each.runs is None else each for each in problem.components)
     return replace(problem, job=replace(problem.job, components=components))

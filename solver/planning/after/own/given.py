@@ -14,7 +14,7 @@ from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times
 from ...dividing import evenly
 from ...search import search
-from ...variants.inside import least_inside, may_nest
+from ...variants.inside import bound_inside, may_nest
 from ...variants.over_kinds import least_over_kinds
 from ...variants.over_nodes import has_groups, without_groups
 from ..account import Account
@@ -54,12 +54,9 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     held = 0 if question.aim == SECONDS else question.held
     over = None if (least := _over_nodes(opened, workload, question, limit, seed)) is None or least >= bound else OverNodes(least + held)
     planned = Planned(question, model.name, priced, bound + held, proved, others, (), searched.structures, over_nodes=over)
-    inside = None if question.nested or (nested := may_nest(opened)) is None else least_inside(nested, planned, limit, seed)
-    planned = replace(
-        planned,
-        over_kinds=least_over_kinds(opened, workload, planned, limit, seed),
-        nested=None if inside is None or inside[0] >= bound + held else Nested(inside[0]),
-    )
+    planned = replace(planned, over_kinds=least_over_kinds(opened, workload, planned, limit, seed))
+    inside = None if question.nested or (nested := may_nest(opened)) is None else bound_inside(nested, planned, limit, seed)
+    planned = replace(planned, nested=None if inside is None or inside >= bound + held else Nested(inside))
     return replace(account_of(opened, planned, problem.given()), given=True)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from placewright.models.answer import Answer
+from placewright.models.answer import IMPOSSIBLE, Answer
 from placewright.models.component import Component
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.question import Question
@@ -118,3 +118,9 @@ def test_what_a_tenth_of_the_time_finds_no_better_plan_of_is_not_placed(monkeypa
     found = variants.inside(ANSWER, quietly, 10.0, 1, settle, True)(its).planned
     assert found is not None and found.nested is not None and not asked_twice
     assert (found.nested.bound, found.nested.best) == (1, None)
+
+
+def test_nothing_is_said_where_no_better_plan_can_be_placed() -> None:
+    its = job(4, *A_CIRCLE, batches=10)
+    found = variants.inside(ANSWER, lambda problem: Answer(IMPOSSIBLE), 10.0, 1, settle, True)(its).planned
+    assert found is not None and found.nested is None

@@ -1,0 +1,75 @@
+"""Plans that differ in two ways at once from those that are searched: a proof leaves them out only where it says one of the ways."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import placewright as pw
+import pytest
+from placewright.models.planning.measured import SECOND, TABLE
+from placewright.models.planning.planned import Nested
+from placewright.models.problem import Problem
+from placewright.solver.planning.answering import answering
+from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.searching.search import solve
+
+from .test_over_kinds import SMALL, written
+from .test_over_nodes import job, opened, timed
+
+ANSWER = answering(solve, 10.0, 1, settle)
+
+
+def nested(its: Problem) -> Problem:
+    assert its.job.workload is not None
+    return replace(its, job=replace(its.job, workload=replace(its.job.workload, nested=True)))
+
+
+def random_job(random: Random) -> Problem:
+    """Groups of two on nodes of three, and who shares seldom has a time on the same count."""
+    rollout = {(2, count): random.randint(10, 100) for count in random.sample([2, 4, 6], 2)}
+    actor = {(1, count): random.randint(10, 100) for count in random.sample([1, 2, 3, 4, 5, 6], 2)}
+    return job([3, 3], timed("rollout", rollout), timed("actor", actor))
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_what_nothing_is_said_of_is_no_better_in_both_ways_either(seed: int) -> None:
+    its = random_job(Random(seed))
+    planned, both = ANSWER(its).planned, ANSWER(nested(opened(its))).planned
+    if planned is None:
+        return
+    assert planned.proved and both is not None and both.proved
+    if planned.nested is None and planned.over_nodes is None:
+        assert both.price[0] == planned.price[0]
+    elif planned.nested is not None:
+        assert planned.nested.best is not None or planned.nested.bound <= both.price[0]
+
+
+def test_groups_over_nodes_on_some_of_another_s_accelerators_are_told() -> None:
+    """120 seconds on four of six, as with either alone; with both, rollout is on all six and actor on four of these."""
+    parts = timed("rollout", {(2, 2): 100, (2, 4): 60, (2, 6): 40}), timed("actor", {(1, 4): 60})
+    its = job([3, 3], *(replace(each, timed=replace(each.timed, scaling=TABLE)) for each in parts if each.timed))
+    planned = ANSWER(its).planned
+    assert planned is not None and planned.over_nodes is None and planned.nested == Nested(100 * SECOND)
+    alone = ANSWER(nested(its)).planned
+    assert alone is not None and alone.price == planned.price and alone.over_nodes is not None and alone.over_nodes.best is not None
+    assert alone.over_nodes.best.nanoseconds == 100 * SECOND
+
+
+LARGE = "accelerators: 1-6, scaling: table, memory: 30GiB"
+"""Only three have so much."""
+
+
+def test_several_kinds_on_some_of_another_s_accelerators_are_told(tmp_path: Path) -> None:
+    parts = f"any: {{accelerators: 1-6, scaling: table, seconds: {{3: 60, 6: 40}}}}\nlarge: {{{LARGE}, seconds: {{3: 60}}}}"
+    planned = pw.solve(written(tmp_path, SMALL, parts, "{workflow: any -> large}"), sandbox=False).planned
+    assert planned is not None and planned.over_kinds is None and planned.nested == Nested(100 * SECOND)
+
+
+def test_groups_over_nodes_of_several_kinds_are_told(tmp_path: Path) -> None:
+    """A node of each kind has three: a group of six lies over both."""
+    group = "{accelerators: 1-6, scaling: table, parallel: {tp: [2, 6]}, seconds: {2: 60, 6: 40}}"
+    parts = f"group: {group}\nlarge: {{{LARGE}, seconds: {{3: 1, 6: 1}}}}"
+    planned = pw.solve(written(tmp_path, SMALL, parts, "{workflow: group -> large, nested: true}"), sandbox=False).planned
+    assert planned is not None and planned.over_nodes is None and planned.over_kinds == 41 * SECOND
