@@ -189,7 +189,7 @@ def sensitivities(account: Account) -> str:
         counts = "not counted" if account.planned.question.crossing is None else "counted as the least that any placement of them has"
         lines.append(f"what other plans take for traffic is {counts}: the plan holds at least so far")
     if left_out := _left_out(account):
-        lines.append(f"not to plans {' or '.join(left_out)}: these were not searched")
+        lines.append(f"whether it flips to plans {' or '.join(left_out)} was not searched")
     return "\n".join([f"where a hint is wrong, the plan flips when {_when(account)} ({spread}):", *(f"  {escape(line)}" for line in lines)])
 
 
