@@ -10,7 +10,6 @@ from ...models.planning.question import Question
 from ..sandbox.interrupts import held
 from ..sandbox.stopped import Stopped, interrupted, stoppable
 from .candidates.candidate import Candidate
-from .candidates.cuts import Cuts
 from .candidates.dividing import Dividing
 from .candidates.looking import MANY, Looking
 from .candidates.progress import Progress
@@ -19,6 +18,7 @@ from .candidates.sight import Sight, Skip
 from .candidates.standing import Standing
 from .costs.cost_model import CostModel
 from .counting import OnCounting, silent
+from .cuts.every import EveryCut
 from .searched import Found, Price, Searched
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
 
@@ -89,7 +89,7 @@ class _Run:
         """Looks at every structure as a whole, then searches the counts and degrees of those that can be among the best."""
         every, standing = self.sight.arrangements(), self.standing
         waiting = list(islice(every, MOST + 1))
-        few = len(waiting) <= MOST or not self.model.full or (self.question.nested and Cuts.bound(self.question, self.model))
+        few = len(waiting) <= MOST or not self.model.full or (self.question.nested and EveryCut.bound(self.question, self.model))
         if few and len(waiting) > MANY:
             most, least = self.question.budget.nanoseconds, self.sight.cut()
             standing.least = max(standing.least, (least, 0))

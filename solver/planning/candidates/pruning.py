@@ -7,8 +7,8 @@ from typing import Sequence
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
+from ..cuts.least import LeastCut
 from ..relaxed.busy import Busy
-from ..relaxed.cuts import Cuts
 from ..relaxed.keeping import Keeping
 from ..relaxed.least import least
 from ..searched import Price
@@ -57,7 +57,7 @@ class Pruning:
             return
         standing.unseen = floor = max(floor, self._sight.at_least(), standing.least)
         self._begin(floor)
-        cuts = Cuts(self._question, self._model, self._progress.spend)
+        cuts = LeastCut(self._question, self._model, self._progress.spend)
         if cuts.known and (self._best is None or floor < self._best):
             standing.unseen = floor = max(floor, (cuts.least(), 0))
             if parts := cuts.best():

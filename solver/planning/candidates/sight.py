@@ -8,6 +8,7 @@ from ....models.planning.design import Design
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
+from ..cuts.every import EveryCut
 from ..searched import Price
 from ..sizes.choice import Choice
 from ..sizes.choices import Choices, Key
@@ -16,7 +17,6 @@ from ..sizes.sizing import Sizing
 from ..structures.every import Arrangement, CanBe, arrangements
 from ..structures.structure import Structure
 from .candidate import Candidate
-from .cuts import Cuts
 from .lean import Lean
 from .ranked import Ranked
 from .uncut import Uncut
@@ -45,7 +45,7 @@ class Sight:
         self._ways, self._least = Choices(question, model.divisor(question)), Least()
         self._lean = Lean(question, model) if sum(map(len, question.options.values())) >= COSTLY else None
         self._ranked: dict[Key, tuple[Choice, ...]] = {}
-        self._cuts: Cuts | None = None
+        self._cuts: EveryCut | None = None
         """What is known of cuts of the iteration; None where that was not asked."""
         self._seen = 0
         self._tried = 0
@@ -62,9 +62,9 @@ class Sight:
 
     def cut(self) -> int:
         """ns that no design takes less of, however its iteration is cut: from now on it is heeded too; 0 where nothing is known of that."""
-        if self._question.aim != SECONDS or not Cuts.bound(self._question, self._model):
+        if self._question.aim != SECONDS or not EveryCut.bound(self._question, self._model):
             return 0
-        self._cuts = Cuts(self._question, self._model, self._spend)
+        self._cuts = EveryCut(self._question, self._model, self._spend)
         return self._cuts.least(self._question.budget.nanoseconds)
 
     def kept(self, waiting: Sequence[Arrangement]) -> Sequence[Arrangement]:

@@ -38,3 +38,8 @@ def conflicts(question: Question, model: CostModel, users: Sets) -> set[tuple[in
         if any(pair in found or pair in whole for pair in combinations(sorted(its), 2)):
             found |= set(permutations(its, 2))
     return found
+
+
+def numbers(tasks: Tasks) -> tuple[int, ...]:
+    """Which tasks they are, the first one first."""
+    return tuple(task for task in range(tasks.bit_length()) if tasks >> task & 1)

@@ -9,7 +9,7 @@ from typing import Iterator, Sequence
 
 from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
-from .at_once import Sets, Tasks, conflicts, units
+from .at_once import Sets, Tasks, conflicts, numbers, units
 
 FEW, KNOWN = 7, 512
 """Tasks up to which all ways are made at once, and of how many pairs of tasks that cannot run together, and orders, they are kept."""
@@ -118,7 +118,7 @@ class _Cutting:
                 found.append(tasks)
 
         extend(0, 0, 0, 0)
-        return sorted(found, key=lambda its: (-its.bit_count(), _numbers(its)))
+        return sorted(found, key=lambda its: (-its.bit_count(), numbers(its)))
 
     def _part(self, tasks: Tasks, parts: Sequence[_Part]) -> _Part | None:
         """These tasks as the next part; None if it could be one with a part before it, or come before that."""
@@ -150,11 +150,7 @@ def _can_stay(part: _Part, left: Tasks) -> bool:
 
 def _all(of: Sequence[Tasks], tasks: Tasks) -> Tasks:
     """What is said of any of the tasks."""
-    return reduce(or_, (of[task] for task in _numbers(tasks)), 0)
-
-
-def _numbers(tasks: Tasks) -> tuple[int, ...]:
-    return tuple(task for task in range(tasks.bit_length()) if tasks >> task & 1)
+    return reduce(or_, (of[task] for task in numbers(tasks)), 0)
 
 
 def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:

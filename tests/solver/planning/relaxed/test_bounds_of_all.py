@@ -9,9 +9,9 @@ import pytest
 from placewright.models.planning.design import Design
 from placewright.models.planning.question import Question
 from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.cuts.least import LeastCut
 from placewright.solver.planning.relaxed import least as relaxed
 from placewright.solver.planning.relaxed.busy import Busy
-from placewright.solver.planning.relaxed.cuts import Cuts
 from placewright.solver.planning.relaxed.keeping import Keeping
 from placewright.solver.planning.relaxed.least import least
 
@@ -56,7 +56,7 @@ def holds(known: Known) -> bool:
         floor, keeping = least(asked, model), Keeping(Busy(asked), model)
         if every and (floor is None or floor > min(price for price, _ in every)):
             return False
-        if name == "stream" and every and Cuts(asked, model, lambda seconds: True).least() > min(price for price, _ in every)[0]:
+        if name == "stream" and every and LeastCut(asked, model, lambda seconds: True).least() > min(price for price, _ in every)[0]:
             return False
         for price, design in some:
             sets = sets_of(asked, design)
@@ -89,8 +89,8 @@ LIES = {
     "longer stages": (relaxed, "shortest", lambda original: lambda *its: (t := original(*its)) and t + 1 + t // 8),
     "more for a set": (Keeping, "_need", lambda original: lambda *its: (n := original(*its)) and n._replace(accelerators=n.accelerators + 1)),
     "longer sets": (Keeping, "_longest", lambda original: lambda *its: [each + 1 for each in original(*its)]),
-    "longer parts": (Cuts, "_searched", lambda original: lambda *its: original(*its) + 1),
-    "a slower task": (Cuts, "_at_sight", lambda original: lambda *its: original(*its) + 1 + original(*its) // 8),
+    "longer parts": (LeastCut, "_searched", lambda original: lambda *its: original(*its) + 1),
+    "a slower task": (LeastCut, "_at_sight", lambda original: lambda *its: original(*its) + 1 + original(*its) // 8),
     "larger sets": (Keeping, "_need", lambda original: lambda *its: (n := original(*its)) and n._replace(area=n.area + 1 + n.area // 8)),
 }  # fmt: skip
 

@@ -10,9 +10,9 @@ from placewright.models.planning.question import Kind, Option, Question, Task
 from placewright.models.planning.workload import SECONDS, Budget
 from placewright.solver.planning import search as searching
 from placewright.solver.planning.candidates import looking
-from placewright.solver.planning.candidates.cuts import MOST, Cuts
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration
+from placewright.solver.planning.cuts.every import MOST, EveryCut
 
 from ..questions import question
 
@@ -34,9 +34,9 @@ def test_no_design_of_any_structure_takes_less(name: str) -> None:
     for seed in range(SEEDS):
         asked = asked_for(seed)
         found = searching.search(asked, model, count=EVERY).found
-        if not found or not Cuts.bound(asked, model):
+        if not found or not EveryCut.bound(asked, model):
             continue
-        cuts = Cuts(asked, model, lambda seconds: True)
+        cuts = EveryCut(asked, model, lambda seconds: True)
         least = cuts.least()
         for each in found:
             takes = iteration(model, asked, each.design)
@@ -82,6 +82,6 @@ def test_of_very_many_cuts_it_takes_a_small_part_of_the_time() -> None:
         spent.append(seconds)
         return True
 
-    least = Cuts(asked, cost_model("stream"), spend).least()
+    least = EveryCut(asked, cost_model("stream"), spend).least()
     assert 0 < least <= sum(min(its)[0] for its in ([option.nanoseconds for option in each] for each in options.values()))
     assert sum(spent) < 2 * MOST

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import combinations
 from typing import Callable, Iterator, Sequence
 
-from ....models.parallel import Parallel
-from ....models.planning.question import NO_KIND, Edge, Option, Question, Task
+from ....models.planning.question import Option, Question
 from ....models.planning.workload import Budget
 from ..costs.cost_model import CostModel
 from ..searched import ENDLESS
-from ..sizes.branching import Branching
-from ..sizes.choices import Choices
-from ..sizes.sizing import Sizing
-from ..structures.structure import OUTSIDE, Structure
+from ..structures.at_once import Tasks, numbers
+from .alone import divided, options
+from .order import After, after, apart, beginnings, shortest
 
-Tasks = int
-"""Tasks as bits, the first of the question lowest."""
 MOST_TASKS = 9
 """Tasks up to which all cuts are looked at."""
 PARTS = 100
@@ -30,7 +25,7 @@ MOST = 0.2
 """Deterministic seconds that all of it may take: what is known then is a bound as well."""
 
 
-class Cuts:
+class EveryCut:
     """What each part of an iteration takes at least by itself, and what the cheapest sequence of parts comes to.
 
     Tasks of one part of the iteration run at the same time, each on accelerators of its own. With as many of them as there are, and
@@ -43,7 +38,7 @@ class Cuts:
         self._question, self._model, self._spent, self._tell = question, model, 0.0, spend
         self._known: dict[Tasks, int] = {}
         self._exact: set[Tasks] = set()
-        self._before, self._apart = _before(question), _apart(question)
+        self._apart = apart(question)
 
     def _spend(self, seconds: float) -> bool:
         self._spent += seconds
@@ -100,30 +95,11 @@ class Cuts:
         pairs = [(tasks_of[name], others) for (name, others) in zip((name for its in users for name in its), beside) if others]
         return any(not any(part & one and part & others for part in parts for one, others in pairs) for parts in cuts)
 
-    def _cheapest(self) -> tuple[int, tuple[Tasks, ...]]:
+    def _cheapest(self) -> tuple[int, list[Tasks]]:
         """The parts that come to the least, and what they come to, by what is known of each."""
-        every = (1 << len(self._question.tasks)) - 1
-        best: dict[Tasks, tuple[int, tuple[Tasks, ...]]] = {0: (0, ())}
-        looked = 0
-        for done in range(every):
-            if done not in best:
-                continue
-            takes, parts = best[done]
-            for part in self._next(done, every & ~done):
-                looked += 1
-                value = takes + self._value(part)
-                if done | part not in best or value < best[done | part][0]:
-                    best[done | part] = value, (*parts, part)
-        self._spend(JOINED * looked)
-        return best.get(every, (ENDLESS, ()))
-
-    def _next(self, done: Tasks, left: Tasks) -> Iterator[Tasks]:
-        """What can run next at the same time: tasks of which none works on what is still to come after it."""
-        part = left
-        while part:
-            if all(not self._before[task] & ~(done | part) for task in _numbers(part)):
-                yield part
-            part = part - 1 & left
+        found = shortest(self._after, self._value)
+        self._spend(JOINED * sum(map(len, self._after.values())))
+        return min(found[0], ENDLESS), found[1]
 
     def _value(self, part: Tasks) -> int:
         if part not in self._known:
@@ -132,7 +108,7 @@ class Cuts:
 
     def _at_sight(self, part: Tasks) -> int:
         """By the quickest way to do each task, and by the work of all of them; `ENDLESS` for what cannot run at the same time."""
-        tasks = _numbers(part)
+        tasks = numbers(part)
         if any(self._apart[task] & part for task in tasks):
             return ENDLESS
         divisor = self._model.divisor(self._question)
@@ -144,79 +120,33 @@ class Cuts:
 
     def _by_division(self, part: Tasks) -> int:
         """By the counts that are best for this part alone."""
-        tasks = _numbers(part)
+        tasks = numbers(part)
         if self._known[part] >= ENDLESS or len(tasks) == 1:
             return self._known[part]
-        names = tuple(self._question.tasks[task].component for task in tasks)
-        edges = (
-            Edge(tasks.index(each.earlier), tasks.index(each.later), each.whole)
-            for each in self._question.edges
-            if each.earlier in tasks and each.later in tasks
-        )
-        alone = Question(
-            self._question.kinds,
-            tuple(Task(name) for name in names),
-            {name: self._options(task) for name, task in zip(names, tasks)},
-            tuple(edges),
-            batches=self._question.batches,
-            budget=Budget(self._question.budget.accelerators),
-        )
-        placed = [(name,) for name in names if alone.options[name][0].kind != NO_KIND]
-        bare = [(name,) for name in names if alone.options[name][0].kind == NO_KIND]
-        structure = Structure((*placed, *bare), (OUTSIDE,) * len(names), (0,) * len(names))
-        branching = Branching(Sizing(alone, self._model, structure, Choices(alone, self._model.divisor(alone))))
-        branching.search(None, PARTS)
+        branching, _ = divided(self._question, self._model, part, self._options, Budget(self._question.budget.accelerators), PARTS)
         self._spend(DIVIDED * branching.parts)
         return branching.floor[0] if branching.floor is not None else ENDLESS
 
-    def _options(self, task: int) -> tuple[Option, ...]:
-        """The counts of a task with its shortest time on each; memory and degrees are no matter."""
-        name = self._question.tasks[task].component
-        place = self._question.tasks_of[name].index(task)
-        found: dict[tuple[int, int], int] = {}
-        for option in self._question.options[name]:
-            key = option.kind, option.amount
-            found[key] = min(found.get(key, ENDLESS), option.nanoseconds[place])
-        return tuple(Option(kind, amount, Parallel(), (time,)) for (kind, amount), time in found.items())
+    @cached_property
+    def _options(self) -> Sequence[tuple[Option, ...]]:
+        return options(self._question)
+
+    @cached_property
+    def _after(self) -> After:
+        return after(self._question, beginnings(self._question, 1 << MOST_TASKS))
 
     @cached_property
     def _quickest(self) -> Sequence[int]:
         """Of each task."""
-        return [min(option.nanoseconds[0] for option in self._options(task)) for task in range(len(self._question.tasks))]
+        return [min(option.nanoseconds[0] for option in its) for its in self._options]
 
     @cached_property
     def _work(self) -> Sequence[int]:
         """Of each task the least ns that all its accelerators together work."""
-        its = ([option.nanoseconds[0] * option.accelerators for option in self._options(task)] for task in range(len(self._question.tasks)))
-        return [min(each) for each in its]
+        return [min(option.nanoseconds[0] * option.accelerators for option in its) for its in self._options]
 
     @cached_property
     def _all(self) -> int:
         most = self._question.budget.accelerators
         there = sum(kind.accelerators for kind in self._question.kinds)
         return there if most is None else min(most, there)
-
-
-def _before(question: Question) -> Sequence[Tasks]:
-    """For each task, those whose results it works on."""
-    found = [0] * len(question.tasks)
-    for edge in question.edges:
-        found[edge.later] |= 1 << edge.earlier
-    return found
-
-
-def _apart(question: Question) -> Sequence[Tasks]:
-    """For each task, those that cannot run with it in any structure: of the same component, on its accelerators, or after all of it."""
-    found = [0] * len(question.tasks)
-    shared = question.together | question.within
-    whole = {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
-    for one, other in combinations(range(len(question.tasks)), 2):
-        names = question.tasks[one].component, question.tasks[other].component
-        if names[0] == names[1] or names in shared or names[::-1] in shared or (one, other) in whole or (other, one) in whole:
-            found[one] |= 1 << other
-            found[other] |= 1 << one
-    return found
-
-
-def _numbers(tasks: Tasks) -> tuple[int, ...]:
-    return tuple(task for task in range(tasks.bit_length()) if tasks >> task & 1)

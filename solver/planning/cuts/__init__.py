@@ -1,0 +1,1 @@
+"""What an iteration takes at least however it is cut, whoever shares accelerators with whom."""
