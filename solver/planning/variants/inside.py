@@ -15,7 +15,7 @@ from ..costs import cost_model
 from ..search import search
 from ..sizes.settling import Settle
 from .over_kinds import on_any_kinds
-from .over_nodes import has_groups, with_groups_over_nodes, without_groups
+from .over_nodes import may_have_groups, with_groups_over_nodes, without_groups
 
 Solve = Callable[[Problem], Answer]
 
@@ -114,7 +114,7 @@ def least_of_both(
     plans alone show that none is better, wherever they are placed.
     """
     workload, question = _better(nested, planned).job.workload, planned.question
-    over_nodes = planned.over_nodes is None and has_groups(question)
+    over_nodes = planned.over_nodes is None and may_have_groups(nested, question)
     alike = on_any_kinds(nested, planned) if planned.over_kinds is None else None
     if workload is None or not (over_nodes or alike):
         return None

@@ -15,7 +15,7 @@ from ..costs import cost_model
 from ..search import search
 from ..sizes.settling import Settle
 from ..why.several_kinds import of_one_kind, undecided
-from .over_nodes import has_groups
+from .over_nodes import may_have_groups
 
 Solve = Callable[[Problem], Answer]
 
@@ -55,7 +55,7 @@ def least_over_kinds(
     alike = on_any_kinds(problem, planned)
     if alike is None:
         return None
-    for over_nodes in (False, True) if planned.over_nodes is None and has_groups(planned.question) else (False,):
+    for over_nodes in (False, True) if planned.over_nodes is None and may_have_groups(problem, planned.question) else (False,):
         question = asked(alike, replace(workload, heeds_estimates=False), over_nodes=over_nodes)
         bound = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted).bound
         least = None if bound is None else bound + (0 if question.aim == SECONDS else question.held)

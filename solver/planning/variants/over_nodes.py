@@ -46,7 +46,7 @@ def over_nodes(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Set
     def answer(problem: Problem) -> Answer:
         found = plan(problem)
         planned, workload = found.planned, problem.job.workload
-        if planned is None or workload is None or was_heard() or not has_groups(planned.question):
+        if planned is None or workload is None or was_heard() or not may_have_groups(problem, planned.question):
             return found
         question = asked(problem, workload, over_nodes=True)
         alike = without_groups(question) == without_groups(planned.question)
@@ -85,6 +85,18 @@ def with_groups_over_nodes(problem: Problem) -> Problem:
 def has_groups(question: Question) -> bool:
     """Does a node hold several accelerators of some component together?"""
     return any(option.group > 1 for its in question.options.values() for option in its)
+
+
+def may_have_groups(problem: Problem, question: Question) -> bool:
+    """Are there groups that a node holds together, or some that no node can, so that they are no option in the question?"""
+    workload = problem.job.workload
+    if workload is None or has_groups(question):
+        return workload is not None
+    degrees = (each for name in question.options for each in problem.job.choices.get(name, (problem[name].parallel,)))
+    if not any(each.tp > 1 for each in degrees):
+        return False
+    wide = asked(problem, workload, question.barred, over_nodes=True)
+    return without_groups(wide).options != question.options
 
 
 def without_groups(question: Question) -> Question:

@@ -16,7 +16,7 @@ from ...dividing import evenly
 from ...search import search
 from ...variants.inside import bound_inside, may_nest
 from ...variants.over_kinds import least_over_kinds
-from ...variants.over_nodes import has_groups, without_groups
+from ...variants.over_nodes import may_have_groups, without_groups
 from ..account import Account
 from ..accounting import account_of
 from .fixed import left_open
@@ -62,7 +62,7 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
 
 def _over_nodes(problem: Problem, workload: Workload, question: Question, limit: float, seed: int) -> int | None:
     """What no design costs less than whose tensor parallel groups may lie over nodes; None where that is no other question."""
-    wide = asked(problem, workload, over_nodes=True) if has_groups(question) else question
+    wide = asked(problem, workload, over_nodes=True) if may_have_groups(problem, question) else question
     if without_groups(wide) == without_groups(question):
         return None
     return search(wide, cost_model(workload.model), limit, seed).bound

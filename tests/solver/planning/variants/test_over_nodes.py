@@ -116,3 +116,13 @@ def test_groups_are_found_on_the_nodes_that_they_lie_on() -> None:
     assert answer.plan is not None
     assert groups_over_nodes(4, answer.plan.assignment.repeats("rollout")) == {1: (0, 1)}
     assert groups_over_nodes(2, answer.plan.assignment.repeats("rollout")) == {}
+
+
+def test_a_group_that_no_node_can_hold_is_told_too() -> None:
+    """58 seconds on one; four as one group have no node, since the largest has three."""
+    its = job([2, 3], timed("rollout", {(4, 4): 23, (1, 1): 58, (1, 2): 175, (1, 3): 159}))
+    planned = ANSWER(its).planned
+    assert planned is not None and planned.price[0] == 58 * SECOND and planned.over_nodes is not None
+    best = planned.over_nodes.best
+    assert best is not None and best.nanoseconds == planned.over_nodes.bound == 23 * SECOND
+    assert planned.over_nodes.components == ("rollout",)
