@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import pytest
 from placewright.models.planning.question import Question
@@ -131,6 +131,14 @@ def agrees(known: Known) -> bool:
         if any(list(faults(asked, model, each.design)) for each in searched.found):
             return False
     return True
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered() -> Iterator[None]:
+    """Cuts that are kept from before would hide a lie, and those made by a lie would outlive it."""
+    segmentations._every.cache_clear()
+    yield
+    segmentations._every.cache_clear()
 
 
 def test_the_truth_agrees(known: Known) -> None:
