@@ -8,16 +8,17 @@ is the size of which the plan is told beside it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
+from typing import Callable, Sequence
 from typing import Mapping as MappingType
 
 from ...component import UNBOUNDED, Component, Parallel, Relation
 from ...configuration.settings import Amount
-from ...findings.finding import error
+from ...hints.without import without
 from ...machines.cluster import Cluster
 from ...planning.usual import timed_names
 from ...pools.pool import Pool
 from ...said import Said
+from ...text.nearest import nearest
 from ...text.tree import Mapping, Scalar, Value
 from .configuration import Configuration
 from .planning.degrees import can_say
@@ -64,7 +65,7 @@ def with_hints(
 
     Where a component has times, hints may leave its degrees open; `own` gives the numbers of a component that say its own.
     """
-    block = settings.tree(HINTS)
+    block = _of_components(settings, [component.name for component in components])
     if block is None:
         return Said(components, relations)
     from ...hints import add_block
@@ -74,11 +75,8 @@ def with_hints(
     said = add_block(block, cluster, components, findings, relations)
     kept, choices = [], dict[str, tuple[Parallel, ...]]()
     for component in said.components:
-        before = known.get(component.name)
-        if before is None:
-            message = f"`{component.name}` is no component of this job"
-            findings.append(error("PW121", component.name, message, component.span("name"), help=f"name one of {', '.join(known)}"))
-        elif component.timed and _parallel(block, component.name) is not None:
+        before = known[component.name]
+        if component.timed and _parallel(block, component.name) is not None:
             open_ = _open_degrees(settings, component, said.choices.get(component.name, (component.parallel,)), own(component.name), block)
             if settings.anew and component.runs is None and open_:
                 choices[component.name] = open_
@@ -89,6 +87,19 @@ def with_hints(
     its = tuple(each for each in said.relations if set(each.components) <= names)
     links = tuple(link for link in said.links if {link.source, link.target} <= names)
     return Said(tuple(kept), its, choices, links=links, preference=said.preference, workload=said.workload)
+
+
+def _of_components(settings: Configuration, names: Sequence[str]) -> Value | None:
+    """The hints without those of what is no component of the job; an error for each of these."""
+    block = settings.tree(HINTS)
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    others = [entry for entry in inner if entry.key.text not in names] if isinstance(inner, Mapping) else []
+    for entry in others:
+        name, close = entry.key.text, nearest(entry.key.text, names)
+        help_ = f"write `{close}`" if close else f"name one of {', '.join(names)}"
+        edit = settings.notes.renamed(entry, close) if close else None
+        settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_, edit)
+    return without(block, others) if others else block
 
 
 def _parallel(block: Value, name: str) -> Value | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Collection
 
 from ....configuration.notes import Notes
+from ....hints.without import without
 from ....roles import ROLES as COMMON
 from ....text.nearest import nearest
 from ....text.tree import Entry, Mapping, Value
@@ -53,14 +53,4 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, pla
             notes.warn(
                 "PW104", name, message, entry.key.span, "not placed", f"write `{close}`, if that is meant", notes.renamed(entry, close)
             )
-    return _without(hints, inner, nobody) if nobody else hints
-
-
-def _without(hints: Value | None, inner: Value | None, nobody: Collection[Entry]) -> Value | None:
-    """The block without these entries of its components; None where nothing else is in it."""
-    if not isinstance(hints, Mapping) or not isinstance(inner, Mapping):
-        return hints
-    left = Mapping(tuple(each for each in inner if each not in nobody), inner.span, inner.flow)
-    entries = (replace(each, value=left) if each.value is inner else each for each in hints)
-    kept = tuple(each for each in entries if each.value is not left or left.entries)
-    return Mapping(kept, hints.span, hints.flow) if kept else None
+    return without(hints, nobody) if nobody else hints

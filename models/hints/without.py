@@ -1,0 +1,19 @@
+"""Hints without those that are of nobody."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Collection
+
+from ..text.tree import Entry, Mapping, Value
+
+
+def without(block: Value | None, entries: Collection[Entry]) -> Value | None:
+    """The block without these entries of its `components`; None where nothing else is in it."""
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
+        return block
+    left = Mapping(tuple(each for each in inner if each not in entries), inner.span, inner.flow)
+    its = (replace(each, value=left) if each.value is inner else each for each in block)
+    kept = tuple(each for each in its if each.value is not left or left.entries)
+    return Mapping(kept, block.span, block.flow) if kept else None
