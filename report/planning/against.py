@@ -72,7 +72,7 @@ def over_nodes(account: Account) -> str:
     if its is None:
         return ""
     by_time = planned.question.aim == SECONDS
-    least = f"{with_unit(seconds(its.bound))}" if by_time else f"{its.bound} {plural('accelerator', its.bound)}"
+    least = with_unit(seconds(its.bound)) if by_time else f"{its.bound} {plural('accelerator', its.bound)}"
     if its.best is None:
         return f"with tp groups over nodes: at least {least}; no plan of them is known that is better"
     value = total(its.best) if by_time else its.best.design.held(planned.question)
@@ -86,7 +86,7 @@ def over_kinds(account: Account) -> str:
     planned, least = account.planned, account.planned.over_kinds
     if least is None:
         return ""
-    said = f"{seconds(least)} seconds" if planned.question.aim == SECONDS else f"{least} {plural('accelerator', least)}"
+    said = with_unit(seconds(least)) if planned.question.aim == SECONDS else f"{least} {plural('accelerator', least)}"
     return f"with a component on several kinds of accelerators at once: at least {said}; such plans are not searched"
 
 
@@ -96,7 +96,7 @@ def nested(account: Account) -> str:
     if its is None:
         return ""
     by_time = planned.question.aim == SECONDS
-    least = f"at least {seconds(its.bound)} seconds" if by_time else f"at least {its.bound} {plural('accelerator', its.bound)}"
+    least = "at least " + (with_unit(seconds(its.bound)) if by_time else f"{its.bound} {plural('accelerator', its.bound)}")
     said = "with `nested: true` in `plan`, which lets a component use only some of another's accelerators:"
     if its.best is None:
         return f"{said} {least}{'' if account.given else '; none that is better was found in a tenth of the time'}"
