@@ -110,3 +110,17 @@ def _left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
             )
             advice = "leave only such degrees open, if what runs it takes them"
             yield Finding(CODE, Severity.INFO, name, message, component.span("parallel"), help=advice)
+
+
+def refused_degrees(problem: Problem) -> Iterator[str]:
+    """One sentence for each component of which open degrees are in no plan, since what runs its model refuses them."""
+    even = evenly(problem)
+    left = even.job.choices if even is not None else {}
+    for name, kept in left.items():
+        card, torn = _card(problem, name), dict[str, dict[str, None]]()
+        for parallel in problem.job.choices.get(name, ()) if card is not None and not card.assumed else ():
+            against = [split for split in _uneven(problem, problem[name], parallel) if split.proved]
+            if against and parallel not in kept:
+                degree = f"{against[0].degree} {against[0].of(parallel)}"
+                torn.setdefault(f"{getattr(card, against[0].what)} {WORDS[against[0].what]}", {})[degree] = None
+        yield from (f"{name}: not with {' or '.join(degrees)}, among which its {what} do not divide" for what, degrees in torn.items())

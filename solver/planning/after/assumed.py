@@ -8,14 +8,16 @@ from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ...wording import listed
+from ..dividing import refused_degrees
 
 
 def assumed(problem: Problem, question: Question) -> Iterator[str]:
-    """One sentence each: what its dialect takes for granted, who waits for nobody, and that time does not matter."""
+    """One sentence each: what its dialect takes for granted, which degrees a model refuses, who waits for nobody, and that time does not matter."""
     workload = problem.job.workload
     if workload is None:
         return
     yield from workload.assumed
+    yield from refused_degrees(problem)
     if workload.flows:
         yield from _beside(question)
     if workload.aim != SECONDS and workload.budget.nanoseconds is None:
