@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from time import monotonic
 from typing import Callable, Sequence, TypeVar
 
 from .codec import NotOurs
@@ -35,17 +36,18 @@ def talk(
 
     `child` is the command line, `read` reads a line of it. Raises Stopped where the child ends, or has to be ended, without an answer,
     and OurFault where it does what no input can excuse. After a Ctrl-C in the blocks around, no child is started. One that has answered
-    other questions before (keeping.py) and ends at this one is no answer: a new one is asked, which `heard` tells from it.
+    other questions before (keeping.py) and ends at this one is no answer: a new one is asked, which `heard` tells from it, in the time that is left.
     """
     try:
         with stoppable() as interrupts:
             interrupts.look()
+            began = monotonic()
             if has_waiting(child):
                 try:
                     return _answer(child, question, seconds, memory, read, heard, interrupts.look)
                 except Stopped:
                     interrupts.look()
-            return _answer(child, question, seconds, memory, read, heard, interrupts.look)
+            return _answer(child, question, max(0.0, seconds - (monotonic() - began)), memory, read, heard, interrupts.look)
     except TooLate:
         raise too_late(seconds) from None
     except (NotOurs, TooMuch) as problem:

@@ -11,7 +11,9 @@ import pytest
 from placewright.models.problem import Problem
 from placewright.solver.sandbox import process
 from placewright.solver.sandbox import solve as sandbox
+from placewright.solver.sandbox import talk as talking
 from placewright.solver.sandbox.keeping import kept
+from placewright.solver.sandbox.stopped import died
 from placewright.solver.searching.search import solve as search
 
 from .test_ending import OPEN, is_running, read_problem
@@ -99,6 +101,22 @@ def test_what_lies_or_hangs_at_a_later_question_is_ended(what: str, code: str, p
         (number, _), *_ = log(tmp_path)
         assert not is_running(number)
         assert not sandbox.solve(problem, child=command).findings
+
+
+def test_another_process_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, given = iter([10.0, 13.0]), list[float]()
+
+    def answer(child: object, question: bytes, seconds: float, *others: object) -> str:
+        given.append(seconds)
+        if len(given) == 1:
+            raise died(1, "", 4096)
+        return "answer"
+
+    monkeypatch.setattr(talking, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(talking, "has_waiting", lambda child: True)
+    monkeypatch.setattr(talking, "_answer", answer)
+    assert talking.talk((), b"", 5.0, 4096, bytes.decode, lambda message, child: message) == "answer"
+    assert given == [5.0, 2.0]
 
 
 def test_ctrl_c_ends_the_process_too(problem: Problem, tmp_path: Path) -> None:
