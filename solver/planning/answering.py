@@ -52,7 +52,7 @@ def answering(
         from .plan import TRIED, plan
         from .variants.inside import SHARE, inside
         from .variants.over_kinds import over_kinds
-        from .variants.over_nodes import but_for_groups, over_nodes
+        from .variants.over_nodes import but_for_groups, only_over_nodes, over_nodes
 
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
             return refuses(problem, _with_degrees(placed, design, problem))
@@ -70,7 +70,7 @@ def answering(
         each = over_nodes(planned(counting, refused), quietly, limit, seed, settle, answer_interrupted)
         each = over_kinds(each, planned(silent, refused, TRIED), limit, seed, settle, answer_interrupted)
         each = inside(each, planned(silent, but_for_groups(refused), TRIED, limit * SHARE), limit, seed, settle, answer_interrupted)
-        found = preferring(problem, dividing(tied(each)), limit, seed)
+        found = preferring(problem, dividing(tied(each, only_over_nodes(quietly))), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))
         return _as_proved(found)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import Callable, Iterator, Mapping
+from typing import Callable, Iterator, Mapping, Sequence
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.parallel import Parallel
-from ....models.planning.planned import Planned, Priced
+from ....models.planning.planned import OverNodes, Planned, Priced
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
@@ -19,8 +19,11 @@ from ..loop.beside import ALTERNATIVES
 Solve = Callable[[Problem], Answer]
 
 
-def tied(plan: Solve) -> Solve:
-    """How a problem is planned, given how one is in which nobody's degrees follow from a choice."""
+def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) -> Solve:
+    """How a problem is planned, given how one is in which nobody's degrees follow from a choice.
+
+    `only_over_nodes` says what a choice comes to with tensor parallel groups over nodes that is impossible without them.
+    """
 
     def answer(problem: Problem) -> Answer:
         leaders = {leader: problem.job.choices.get(leader, ()) for leader in problem.job.tied.values()}
@@ -33,8 +36,9 @@ def tied(plan: Solve) -> Solve:
                 left = True
                 break
             answers.append(plan(each))
+        over = [only_over_nodes(each) for each, its in zip(every, answers) if its.verdict == IMPOSSIBLE and not was_heard()]
         planned = [its.planned for its in answers] + [None] * (len(every) - len(answers))
-        return _best(answers, problem, left, tuple(map(_question, every, planned)))
+        return _best(answers, problem, left, tuple(map(_question, every, planned)), [each for each in over if each is not None])
 
     return answer
 
@@ -76,8 +80,11 @@ def _with(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}))
 
 
-def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[Question, ...]) -> Answer:
-    """The best of them, with what all of them prove; `left`: some were not planned any more. `questions`: of all choices."""
+def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[Question, ...], over_nodes: Sequence[OverNodes]) -> Answer:
+    """The best of them, with what all of them prove; `left`: some were not planned any more. `questions`: of all choices.
+
+    `over_nodes`: of the choices that are possible only so.
+    """
     known = [(each.planned, each) for each in answers if each.planned is not None]
     if not known:
         return next((each for each in answers if each.verdict != IMPOSSIBLE), answers[0])
@@ -103,7 +110,19 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
     merged = replace(
         planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, parts=questions,
         over_kinds=min(wider, default=None),
+        over_nodes=_over_nodes((*over_nodes, *(its.over_nodes for its, _ in known if its.over_nodes)), planned.price[0], price),
         unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
         spent=sum(each.spent for each, _ in known),
     )  # fmt: skip
     return replace(best, planned=merged)
+
+
+def _over_nodes(of_choices: Sequence[OverNodes], cost: int, price: Callable[[Priced], tuple[int, int]]) -> OverNodes | None:
+    """What is told of groups over nodes, of all choices: what may cost less than the best of these."""
+    less = [each for each in of_choices if each.bound < cost]
+    if not less:
+        return None
+    bound = min(each.bound for each in less)
+    known = [(price(each.best), each) for each in less if each.best is not None]
+    cheapest = min(known, key=lambda its: its[0], default=None)
+    return replace(cheapest[1], bound=bound) if cheapest is not None and cheapest[0][0] < cost else OverNodes(bound)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Sequence
 
-from ....models.answer import Answer
+from ....models.answer import IMPOSSIBLE, Answer
 from ....models.findings.finding import Finding
 from ....models.placements.plan import Plan
 from ....models.planning.design import Design
@@ -63,17 +63,36 @@ def over_nodes(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Set
     return answer
 
 
+def only_over_nodes(quietly: Solve) -> Callable[[Problem], OverNodes | None]:
+    """What plans come to of a problem that is impossible with each group on one node; None where that is no matter of groups."""
+
+    def told(problem: Problem) -> OverNodes | None:
+        workload = problem.job.workload
+        if workload is None or not may_have_groups(problem, asked(problem, workload)):
+            return None
+        other = quietly(with_groups_over_nodes(problem))
+        if other.planned is None or other.plan is None:
+            return None if other.verdict == IMPOSSIBLE else OverNodes(0)
+        return OverNodes(other.planned.bound, other.planned.best, _over_nodes(problem, other.planned.best.design, other.plan))
+
+    return told
+
+
 def _told(problem: Problem, planned: Planned, least: int, other: Answer) -> OverNodes:
     """What is told of plans that cost `least` at least, the best of which the other answer is, as far as processes lie on one node."""
     if other.planned is None or other.plan is None:
         return OverNodes(least)
     bound = least if problem.job.capabilities.processes_may_cross else max(least, other.planned.bound)
-    best, placed = other.planned.best, other.plan.assignment
+    best = other.planned.best
     if other.planned.price[0] >= planned.price[0]:
         return OverNodes(bound)
-    degrees = ((name, option.parallel.tp) for name, option in best.design.options.items() if option.kind != NO_KIND)
-    names = tuple(name for name, tp in degrees if problem[name].runs is None and groups_over_nodes(tp, placed.repeats(name)))
-    return OverNodes(bound, best, names)
+    return OverNodes(bound, best, _over_nodes(problem, best.design, other.plan))
+
+
+def _over_nodes(problem: Problem, design: Design, plan: Plan) -> tuple[str, ...]:
+    """The components whose groups lie over nodes in a plan."""
+    degrees = ((name, option.parallel.tp) for name, option in design.options.items() if option.kind != NO_KIND)
+    return tuple(name for name, tp in degrees if problem[name].runs is None and groups_over_nodes(tp, plan.assignment.repeats(name)))
 
 
 def with_groups_over_nodes(problem: Problem) -> Problem:

@@ -50,3 +50,24 @@ def test_what_one_choice_leaves_open_is_open_of_the_whole() -> None:
     times: Times = {name: dict.fromkeys(DEGREES, 10) for name in NAMES}
     cut = answering(solve, 0.0, 1, settle)(job(times))
     assert cut.planned is None or not cut.planned.proved
+
+
+@pytest.mark.parametrize(
+    ("node", "degrees", "seconds"),
+    [
+        (2, DEGREES[1:], {(4, 2): 100, (4, 4): 10}),  # no node holds a group of four
+        (3, DEGREES[:2], {(6, 1): 50, (4, 2): 100, (6, 2): 10}),  # a third of each node would be idle
+    ],
+)
+def test_what_groups_over_nodes_could_save_is_told_of_all_choices(
+    node: int, degrees: tuple[Parallel, ...], seconds: dict[tuple[int, int], int]
+) -> None:
+    points = tuple(Measured(count, its * SECOND, parallel=Parallel(tp=tp)) for (count, tp), its in seconds.items())
+    parts = (Component(name, least=1, most=6, parallel=degrees[0], timed=Timed(points)) for name in ("actor", "ref"))
+    asked = problem(cluster({"count": node}, {"count": node}), *parts, together="actor+ref")
+    workload = Workload((After("ref", "actor", True),))
+    its = replace(asked, job=replace(asked.job, workload=workload, choices={"actor": degrees}, tied={"ref": "actor"}))
+    planned = answering(solve, 10.0, 1, settle)(its).planned
+    assert planned is not None and planned.over_nodes is not None and planned.over_nodes.best is not None
+    assert planned.best.nanoseconds > planned.over_nodes.best.nanoseconds == planned.over_nodes.bound == 20 * SECOND
+    assert planned.over_nodes.components == ("actor", "ref")
