@@ -97,8 +97,8 @@ def _of_components(settings: Configuration, names: Sequence[str]) -> Value | Non
     for entry in others:
         name, close = entry.key.text, nearest(entry.key.text, names)
         help_ = f"write `{close}`" if close else f"name one of {', '.join(names)}"
-        edit = settings.notes.renamed(entry, close) if close else None
-        settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_, edit)
+        # No edit: what is said of another component may open its pool, of which something else may be missing then.
+        settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_)
     return without(block, others) if others else block
 
 
