@@ -27,8 +27,8 @@ def assumptions(account: Account) -> str:
     degrees = [task_name(question, each.task) for each in account.bases if each.any_degrees]
     models = [task_name(question, each.task) for each in account.bases if each.any_model]
     lines += [f"{listed(degrees)}: {_ANY_DEGREES}"] if degrees else []
-    alike = {len(kind.models) for kind in question.kinds}
-    several = ", of several models at once too" if max(alike) > 1 else ", of several memory sizes at once too" if max(alike) else ""
+    alike = max((len(kind.models) for kind in question.kinds), default=0)
+    several = ", of several models at once too" if alike > 1 else ", of several memory sizes at once too" if alike else ""
     lines += [f"{listed(models)}: as long on any accelerators{several}, since no time says on which"] if models else []
     if alone := listed(list(question.of_one_kind)):
         lines.append(f"{alone}: on accelerators of one kind; on several at once was not searched")
