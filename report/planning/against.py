@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ...models.planning.planned import Priced
+from ...models.planning.planned import Planned, Priced
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account, Other
@@ -66,13 +66,18 @@ def _priced(account: Account, priced: Priced) -> str:
     return f"{used}{with_unit(seconds(total(priced)))} ({over(total(priced), total(planned.best))}): {escape(words)}"
 
 
+def _amount(planned: Planned, value: int) -> str:
+    """So much of what is as small as possible, with its unit."""
+    return with_unit(seconds(value)) if planned.question.aim == SECONDS else f"{value} {plural('accelerator', value)}"
+
+
 def over_nodes(account: Account) -> str:
     """What plans come to in which tensor parallel groups lie over nodes, where these may be better."""
     planned, its = account.planned, account.planned.over_nodes
     if its is None:
         return ""
     by_time = planned.question.aim == SECONDS
-    least = with_unit(seconds(its.bound)) if by_time else f"{its.bound} {plural('accelerator', its.bound)}"
+    least = _amount(planned, its.bound)
     if its.best is None:
         return f"with tp groups over nodes: at least {least}; no plan of them is known that is better"
     value = total(its.best) if by_time else its.best.design.held(planned.question)
@@ -86,8 +91,7 @@ def over_kinds(account: Account) -> str:
     planned, least = account.planned, account.planned.over_kinds
     if least is None:
         return ""
-    said = with_unit(seconds(least)) if planned.question.aim == SECONDS else f"{least} {plural('accelerator', least)}"
-    return f"with a component on several kinds of accelerators at once: at least {said}; such plans are not searched"
+    return f"with a component on several kinds of accelerators at once: at least {_amount(planned, least)}; such plans are not searched"
 
 
 def nested(account: Account) -> str:
@@ -96,7 +100,7 @@ def nested(account: Account) -> str:
     if its is None:
         return ""
     by_time = planned.question.aim == SECONDS
-    least = "at least " + (with_unit(seconds(its.bound)) if by_time else f"{its.bound} {plural('accelerator', its.bound)}")
+    least = f"at least {_amount(planned, its.bound)}"
     said = "with `nested: true` in `plan`, which lets a component use only some of another's accelerators:"
     if its.best is None:
         return f"{said} {least}{'' if account.given else '; none that is better was found in a tenth of the time'}"
