@@ -49,11 +49,13 @@ class Timed:
     measured : at least one measurement for each of its phases.
     scaling : one of `SCALINGS`, for counts between and beyond them.
     samples : what its data parallel ranks must divide evenly among themselves; 0 if nothing.
+    shortest_of : its times on each of several models of accelerators, where it is not told which it is on: the shortest counts.
     """
 
     measured: tuple[Measured, ...]
     scaling: str = POWER
     samples: int = 0
+    shortest_of: tuple[Timed, ...] = ()
 
     @property
     def phases(self) -> tuple[str, ...]:

@@ -28,6 +28,9 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
 
     Measurements with exactly these degrees and this model count; where there are none, those that hold for any.
     """
+    if timed.shortest_of:
+        times = (time_of(each, phase, accelerators, parallel, model) for each in timed.shortest_of)
+        return min((time for time in times if time is not None), key=lambda time: time.nanoseconds, default=None)
     known = {point.accelerators: point.nanoseconds for point in points(timed.measured, phase, parallel, model)}
     if not known:
         return None

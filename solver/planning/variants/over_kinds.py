@@ -14,7 +14,7 @@ from ..asking.asked import asked
 from ..costs import cost_model
 from ..search import search
 from ..sizes.settling import Settle
-from ..why.several_kinds import of_one_kind, undecided
+from ..why.several_kinds import of_one_kind, on_several, undecided
 from .over_nodes import may_have_groups
 
 Solve = Callable[[Problem], Answer]
@@ -36,7 +36,7 @@ def over_kinds(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Set
             least = least_over_kinds(problem, workload, found.planned, limit, seed, settle, answer_interrupted)
             return found if least is None or was_heard() else replace(found, planned=replace(found.planned, over_kinds=least))
         question = asked(problem, workload) if found.verdict == IMPOSSIBLE else None
-        alike = of_one_kind(problem, question) if question is not None and question.of_one_kind else None
+        alike = of_one_kind(problem, question) if question is not None and on_several(problem, question) else None
         if alike is None or quietly(_loose(alike, workload)).verdict == IMPOSSIBLE:
             return found
         return undecided(())
@@ -55,13 +55,11 @@ def least_over_kinds(
     alike = on_any_kinds(problem, planned)
     if alike is None:
         return None
-    for over_nodes in (False, True) if planned.over_nodes is None and may_have_groups(problem, planned.question) else (False,):
-        question = asked(alike, replace(workload, heeds_estimates=False), over_nodes=over_nodes)
-        bound = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted).bound
-        least = None if bound is None else bound + (0 if question.aim == SECONDS else question.held)
-        if least is not None and least < planned.bound:
-            return least
-    return None
+    over_nodes = planned.over_nodes is None and may_have_groups(problem, planned.question)
+    question = asked(alike, replace(workload, heeds_estimates=False), over_nodes=over_nodes)
+    bound = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted).bound
+    least = None if bound is None else bound + (0 if question.aim == SECONDS else question.held)
+    return least if least is not None and least < planned.bound else None
 
 
 def on_any_kinds(problem: Problem, planned: Planned) -> Problem | None:
@@ -70,7 +68,7 @@ def on_any_kinds(problem: Problem, planned: Planned) -> Problem | None:
     No time is known of any component on several kinds where all times name models, each of one kind.
     """
     kinds = [kind.model for kind in planned.question.kinds]
-    times = (problem[name].timed for name in planned.question.of_one_kind)
+    times = (problem[name].timed for name in on_several(problem, planned.question))
     if not any(its is None or any(not time.model or kinds.count(time.model) > 1 for time in its.measured) for its in times):
         return None
     return of_one_kind(problem, planned.question)

@@ -10,10 +10,10 @@ from ....models.component import Component
 from ....models.findings.finding import Finding, error
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
-from ....models.planning.measured import Measured
 from ....models.planning.question import Question
 from ....models.problem import Problem
 from ...wording import listed
+from ..asking.any_model import on_any_model
 from .component import without_options
 from .said import model_name
 
@@ -32,7 +32,7 @@ def of_one_kind(problem: Problem, question: Question) -> Problem | None:
     alike = tuple(
         replace(node, accelerators=tuple(replace(each, model=each.vendor, memory=most) for each in node.accelerators)) for node in nodes
     )
-    parts = tuple(_anywhere(each, nodes) for each in problem.components)
+    parts = tuple(_anywhere(problem, each) for each in problem.components)
     return replace(problem, cluster=replace(problem.cluster, nodes=alike), job=replace(problem.job, components=parts))
 
 
@@ -41,9 +41,26 @@ def in_no_way(problem: Problem, question: Question, alike: Problem | None, wider
     found = list(without_options(problem, question))
     if alike is None:
         return found
-    wide = {each.subject: each for each in without_options(alike, wider)}
-    may = {each.subject: len(_models(problem[each.subject])) != 1 for each in found}
-    return [wide[each.subject] if may[each.subject] else each for each in found if not may[each.subject] or each.subject in wide]
+    wide, may = {each.subject: each for each in without_options(alike, wider)}, on_several(problem, question)
+    return [wide[each.subject] if each.subject in may else each for each in found if each.subject not in may or each.subject in wide]
+
+
+def on_several(problem: Problem, question: Question) -> tuple[str, ...]:
+    """The components of a question that may use accelerators of several of its kinds, also where a kind alone has too few for them."""
+    searched = (problem[name] for name in question.options if problem[name].runs is None and problem.kind(problem[name]) == ACCELERATOR)
+    return tuple(each.name for each in searched if len(_kinds_for(problem, each, question)) > 1)
+
+
+def _kinds_for(problem: Problem, component: Component, question: Question) -> set[int]:
+    """The kinds of the accelerators that a component may use, by where it may be and by which models its times are of."""
+    models, nodes = _models(component), (problem.cluster.nodes[rank] for rank in _ranks(problem, component))
+    its = (_kind_of(node, question) for node in nodes if node.accelerators and (not models or node.accelerator_model in models))
+    return {kind for kind in its if kind is not None}
+
+
+def _ranks(problem: Problem, component: Component) -> frozenset[int]:
+    """The nodes that it may use, whatever their accelerators are."""
+    return frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded)
 
 
 def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
@@ -75,15 +92,12 @@ def undecided(helps: Sequence[str]) -> Answer:
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=help_text),), how="search")
 
 
-def _anywhere(component: Component, nodes: tuple[Node, ...]) -> Component:
+def _anywhere(problem: Problem, component: Component) -> Component:
     """The component without models; on nodes of those alone that it may use, and that its times are of."""
-    models, timed = _models(component), component.timed
+    models, timed, nodes = _models(component), component.timed, problem.cluster.nodes
     if timed is not None:
-        shortest: dict[tuple[object, ...], Measured] = {}
-        for each in sorted(timed.measured, key=lambda each: each.nanoseconds):
-            shortest.setdefault((each.phase, each.accelerators, each.parallel), replace(each, model=""))
-        phases = timed.phases
-        timed = replace(timed, measured=tuple(sorted(shortest.values(), key=lambda each: phases.index(each.phase))))
+        there = {nodes[rank].accelerator_model for rank in _ranks(problem, component) if nodes[rank].accelerators}
+        timed = on_any_model(timed, there & models if models else there)
     others = (node.rank for node in nodes if models and node.accelerators and node.accelerator_model not in models)
     return replace(component, accelerator_model="", timed=timed, excluded=tuple(sorted({*component.excluded, *others})))
 

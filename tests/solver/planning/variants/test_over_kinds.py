@@ -7,6 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED
+from placewright.models.planning.measured import SECOND
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
 
@@ -77,3 +78,41 @@ def test_what_only_several_kinds_allow_is_not_called_impossible(tmp_path: Path) 
         pw.solve(written(tmp_path, cluster.replace("H100, memory: 24GiB", "A100"), room, "{cost_model: steady}"), sandbox=False).verdict
         == IMPOSSIBLE
     )
+
+
+UNEVEN = "nodes: [{accelerators: {count: 1, model: H100, memory: 24GiB}}, {accelerators: {count: 3, model: H100}}]"
+
+
+def test_a_kind_with_too_few_accelerators_alone_counts_too(tmp_path: Path) -> None:
+    """Groups of two on one kind of three take 5 seconds on two; on both kinds there are two groups, which take 3."""
+    parts = "one: {accelerators: 1-4, accelerator: H100, parallel: {pp: 2}, scaling: table, seconds: {2: 5, 4: 3}}"
+    planned = pw.solve(written(tmp_path, UNEVEN, parts, "{}"), sandbox=False).planned
+    assert planned is not None and planned.price[0] == 5 * SECOND and planned.over_kinds == 3 * SECOND
+    only = pw.solve(written(tmp_path, UNEVEN, parts.replace("2: 5, ", ""), "{}"), sandbox=False)
+    assert only.verdict == UNDECIDED
+    one = pw.solve(written(tmp_path, UNEVEN, parts.replace("2: 5, ", "").replace("1-4,", "1-4, exclude: [0],"), "{}"), sandbox=False)
+    assert one.verdict == IMPOSSIBLE
+
+
+def test_times_of_several_models_are_not_taken_together(tmp_path: Path) -> None:
+    """`far` is on A100 alone, where nothing named is known of it: 15 seconds on two, by those on four; H100 would take 50."""
+    far = "[{accelerators: 4, seconds: 7.5}, {accelerators: 2, seconds: 50, accelerator: H100}]"
+    parts = f"""
+        wide: {{accelerators: 1-8, seconds: {{1: 80}}}}
+        far: {{accelerators: 2, exclude: [0], scaling: linear, seconds: {far}}}"""
+    cluster = "nodes: [{accelerators: {count: 4, model: H100}}, {accelerators: {count: 4, model: A100}}]"
+    planned = pw.solve(written(tmp_path, cluster, parts, "{cost_model: steady}"), sandbox=False).planned
+    assert planned is not None and planned.price[0] == 20 * SECOND  # wide on the four of H100
+    assert planned.over_kinds is not None and planned.over_kinds <= 15 * SECOND  # wide on six of both
+
+
+def test_plans_on_several_kinds_may_have_groups_over_nodes_too(tmp_path: Path) -> None:
+    """Three of both kinds have one group of two over nodes beside one that is not."""
+    cluster = "nodes: [{accelerators: {count: 1, model: H100}}, {accelerators: {count: 3, model: A100}}]"
+    parts = """
+        pair: {accelerators: 1-4, parallel: {tp: 2}, scaling: table, seconds: {2: 100, 4: 60}}
+        one: {accelerators: 1-4, scaling: table, seconds: [{accelerators: 1, seconds: 1, accelerator: H100}, {accelerators: 3, seconds: 1, accelerator: A100}]}
+        many: {accelerators: 1-4, scaling: table, seconds: {3: 20, 4: 19}}"""
+    planned = pw.solve(written(tmp_path, cluster, parts, "{workflow: pair => one => many, nested: true}"), sandbox=False).planned
+    assert planned is not None and planned.over_nodes is None
+    assert planned.price[0] == 121 * SECOND and planned.over_kinds == 80 * SECOND

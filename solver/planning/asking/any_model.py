@@ -1,0 +1,27 @@
+"""How long a component takes at least, whichever of several models of accelerators it is on, or on several of them at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Collection
+
+from ....models.planning.measured import Measured
+from ....models.planning.workload import Timed
+
+
+def on_any_model(timed: Timed, models: Collection[str]) -> Timed:
+    """The times of a component with the names of models left out: of its times on each of `models` the shortest.
+
+    What is assumed of other counts is assumed of each model by itself: what the measurements of several models say together may be
+    longer than what those of each say.
+    """
+    each = [replace(timed, measured=_measured(timed, model)) for model in ("", *sorted(models))]
+    every = tuple(replace(row, model="") for row in timed.measured)
+    return replace(timed, measured=every, shortest_of=tuple(dict.fromkeys(each)) if any(row.model for row in timed.measured) else ())
+
+
+def _measured(timed: Timed, model: str) -> tuple[Measured, ...]:
+    """The measurements that count for a model: for the same degrees its own, where there are such, else those that hold for any."""
+    own = {(row.phase, row.parallel) for row in timed.measured if row.model == model}
+    its = (row for row in timed.measured if row.model == (model if (row.phase, row.parallel) in own else ""))
+    return tuple(replace(row, model="") for row in its)
