@@ -126,7 +126,7 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
 
     if isinstance(plan, Plan):
         return start(plan, **options)
-    reading = load(plan, cluster, **{name: options.pop(name) for name in _LOADING if name in options})
+    reading = load(plan, cluster, **{name: options.pop(name) for name in _LOADING if name in options}).to_launch
     answer = solve(replace(reading, anew=None))  # what has ranks is launched on them, also where times would choose others
     if answer.plan is None:
         raise UnusableInput(answer.findings)

@@ -141,7 +141,7 @@ def _plan(file: str, machines: Cluster | AsDeclared | None, dialect: str, compos
     from ..models.report import UNUSABLE as UNUSABLE_FILE
     from ..solver.verify import verify
 
-    reading = load(file, machines, dialect, composer=composer)
+    reading = load(file, machines, dialect, composer=composer).to_launch
     report = verify(reading, open_too=False)
     if report.findings:
         echo_findings(report.findings, err=True, texts=report.texts)

@@ -51,3 +51,14 @@ class Reading:
     def to_solve(self) -> Reading:
         """What a search is given: this, or where components are planned by their times, the file with their ranks left open."""
         return replace(self.anew(), again=self.again) if self.anew else self
+
+    @property
+    def to_launch(self) -> Reading:
+        """What a launch is given: this, where it places what could be planned by times itself; else what a search is given."""
+        if self.failed or self.problem is None or self.anew is None:
+            return self
+        planned = self.to_solve
+        if planned.problem is None:
+            return planned
+        open_ = {component.name for component in planned.problem.hinted}
+        return self if any(component.runs is not None and component.name in open_ for component in self.problem.components) else planned

@@ -33,6 +33,7 @@ placewright:
     student: {accelerators: 2-3, seconds: {2: 60, 3: 30}}
     teacher: {accelerators: 2, seconds: {2: 40}}
 """
+HINTED = "".join(line for line in FILE.splitlines(keepends=True) if "device_mapping" not in line)
 TAKEN, REFUSED = 100.0, 70.0
 """Seconds of the best plan that ROLL takes, and with three ranks of the student: it refuses that beside two of the teacher."""
 
@@ -102,6 +103,23 @@ def test_a_launch_that_lost_a_node_is_placed_anew_as_is_taken(file: str) -> None
     assert taken.assignment.amount("student") == 2
     refused, _ = Replanner(plan, reading.problem, searched).replanned(plan, room, failed("PW713", "", "lost", ""))
     assert refused.assignment.amount("student") == 3
+
+
+def test_what_is_launched_is_what_solve_finds_where_the_file_places_nothing_itself(tmp_path: Path) -> None:
+    (tmp_path / "hints.yaml").write_text(HINTED)
+    reading = pw.load(tmp_path / "hints.yaml", "1x4xH100")
+    solved, launched = (pw.solve(replace(each, anew=None), sandbox=False) for each in (reading.to_solve, reading.to_launch))
+    assert (seconds(solved), seconds(launched)) == (TAKEN, TAKEN)  # read as it stands, nothing says that the student waits for the teacher
+    assert solved.plan is not None and launched.plan is not None
+    assert solved.plan.digest == launched.plan.digest
+
+
+@pytest.mark.parametrize("devices", ["[0,1]", "[0,9]"], ids=["right", "wrong"])
+def test_what_the_file_places_itself_is_launched_there_or_told_to_be_wrong(tmp_path: Path, devices: str) -> None:
+    (tmp_path / "train.yaml").write_text(FILE.replace("[0,1]", devices))
+    reading = pw.load(tmp_path / "train.yaml", "1x4xH100")
+    assert reading.to_launch is reading
+    assert reading.to_solve is not reading
 
 
 APART = """cluster: 1x4xH100
