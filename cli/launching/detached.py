@@ -26,6 +26,7 @@ def launch_detached(wanted: Wanted, name: str) -> int:
     """Launches in a keeper, under this name or a fresh one; the exit code when all workers are ready."""
     from ...models.placements.plan_file import plan_to_json
     from ...runtime.detached.detach import detach
+    from ...runtime.detached.file_as_read import reading_to_text
     from ...runtime.detached.messages import Request, problem_to_text
     from ...runtime.failure import LaunchFailed
     from ...runtime.world.matching import used_nodes
@@ -33,7 +34,7 @@ def launch_detached(wanted: Wanted, name: str) -> int:
     request = Request(
         name=name or wanted.fresh_name(), file=wanted.file, plan=plan_to_json(wanted.plan), address=wanted.address, worker=wanted.worker,
         method=wanted.method, timeout=wanted.timeout, wait=wanted.wait, restarts=wanted.restarts, trusted_env=wanted.trusted_env, problem=problem_to_text(wanted.problem),
-        share_nodes=wanted.share_nodes, elastic=wanted.elastic,
+        reading=reading_to_text(wanted.reading), share_nodes=wanted.share_nodes, elastic=wanted.elastic,
     )  # fmt: skip
     try:
         with shown_steps(wanted.progress) as told:

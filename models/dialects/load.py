@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -49,7 +49,7 @@ def load(
     composer : where the `defaults` of the file are looked for, and what the command line sets; by default the file's own folder.
     """
     readings = load_all(path, machines, dialect, level, composer)
-    return replace(_first(readings), again=_again(str(path), machines, dialect, level, composer))
+    return replace(_first(readings), again=AsRead(str(path), machines, dialect, level, composer))
 
 
 def load_all(
@@ -80,16 +80,22 @@ def read(
 ) -> Reading:
     """A text, read; see `load`."""
     found = _first(read_all(source, machines, dialect, level, composer))
-    return replace(found, again=_again(source.name, machines, dialect, level, composer))
+    return replace(found, again=AsRead(source.name, machines, dialect, level, composer))
 
 
-def _again(name: str, machines: Machines, dialect: str, level: str, composer: Composer | None) -> Callable[[str, Cluster | None], Reading]:
-    """How another text of a file is read: as `read` reads it."""
+@dataclass(frozen=True)
+class AsRead:
+    """How a file was read, by which another text of it is read in the same way: the parameters of `load`."""
 
-    def again(text: str, other: Cluster | None) -> Reading:
-        return read(Source(name, text), machines if other is None else other, dialect, level, composer)
+    name: str
+    machines: Machines
+    dialect: str
+    level: str
+    composer: Composer | None
 
-    return again
+    def __call__(self, text: str, machines: Cluster | None = None) -> Reading:
+        """The text, read as one of this file; on other machines where these are named."""
+        return read(Source(self.name, text), self.machines if machines is None else machines, self.dialect, self.level, self.composer)
 
 
 def read_all(

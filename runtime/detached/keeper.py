@@ -23,6 +23,7 @@ from ..launch import launch
 from ..launched import Launch
 from ..progress import Step
 from .claim import LOG, Claim
+from .file_as_read import reading_of
 from .keeping import heeding, keep
 from .messages import KEEP, Failure, Message, Progress, Request, problem_of
 from .record import ENDED, FAILED, STARTING, Record, Trouble, record_of
@@ -78,8 +79,8 @@ class Keeper:
         plan = plan_of(request.plan.encode(), request.file)
         with launch(
             plan, address=request.address, worker=request.worker, timeout=request.timeout, trusted_env=request.trusted_env,
-            progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem), methods=(request.method,) if request.method else (),
-            share_nodes=request.share_nodes, elastic=request.elastic, name=request.name,
+            progress=self._step, wait=request.wait, restarts=request.restarts, problem=problem_of(request.problem), reading=reading_of(request.reading),
+            methods=(request.method,) if request.method else (), share_nodes=request.share_nodes, elastic=request.elastic, name=request.name,
         ) as running:  # fmt: skip
             keep(running, request.method, self._noted, self._lost)
 

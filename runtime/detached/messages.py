@@ -21,7 +21,8 @@ class _Plain(BaseModel):
 class Request(_Plain):
     """What is to be launched; `plan` is the text of a plan file, `file` what the user named.
 
-    `problem` is what the plan answers (see `problem_to_text`); "" where nothing but the plan is known.
+    `problem` is what the plan answers (see `problem_to_text`), `reading` the file that says so (see `reading_to_text`): both are "" where
+    nothing but the plan is known.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Request(_Plain):
     restarts: int
     trusted_env: tuple[str, ...]
     problem: str = ""
+    reading: str = ""
     share_nodes: bool = False
     elastic: bool = False
 

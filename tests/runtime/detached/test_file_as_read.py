@@ -1,0 +1,58 @@
+"""A file that goes to a keeper is read there as it was here, also when it and its parts have changed on the disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import placewright as pw
+import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import load
+from placewright.models.machines.shorthand import AsDeclared, read_shorthand
+from placewright.models.reading import Reading
+from placewright.runtime.detached.file_as_read import reading_of, reading_to_text
+from placewright.solver.planning.choosing.refusing import refusing
+from placewright.solver.sandbox.codec import NotOurs
+
+from ...test_refused_by_every_way import HINTED
+
+
+def again(reading: Reading) -> Reading:
+    found = reading_of(reading_to_text(reading))
+    assert found is not None
+    return found
+
+
+def test_what_is_refused_in_it_is_refused_there_too(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(HINTED)
+    here = pw.load(tmp_path / "train.yaml", "1x3xH100").to_launch
+    (tmp_path / "train.yaml").unlink()
+    there = again(here)
+    assert (there.problem, there.dialect, there.source) == (here.problem, here.dialect, here.source)
+    assert there.problem is not None
+    worse = pw.solve(there.problem, sandbox=False).plan  # by the problem alone
+    assert worse is not None
+    assert [each.code for each in refusing(there)(there.problem, worse)] == ["PW403"]
+
+
+MAIN = "defaults: [_self_, sizes]\ncomponents:\n  actor: {accelerators: 4}\n  rollout: {accelerators: 4}\n"
+
+
+@pytest.mark.parametrize("machines", [read_shorthand("2x8xH100"), AsDeclared(8), None], ids=["cluster", "each", "none"])
+def test_with_the_parts_the_settings_and_the_machines_of_the_command(tmp_path: Path, machines: pw.Cluster | AsDeclared | None) -> None:
+    (tmp_path / "job.yaml").write_text(MAIN)
+    (tmp_path / "sizes.yaml").write_text("cluster: 2x8xH100\n")
+    composer = Composer((str(tmp_path),), ("components.actor.accelerators=8",))
+    here = load(tmp_path / "job.yaml", machines, "native", "training", composer)
+    (tmp_path / "sizes.yaml").write_text("cluster: 1x4xH100\n")
+    there = again(here)
+    assert there.problem == here.problem
+    assert there.document.texts == here.document.texts
+    assert (there.findings, there.unchecked) == (here.findings, here.unchecked)
+
+
+def test_a_plan_alone_has_none_and_what_is_none_is_refused() -> None:
+    assert reading_to_text(None) == ""
+    assert reading_of("") is None
+    with pytest.raises(NotOurs):
+        reading_of('["train.yaml"]')
