@@ -32,5 +32,8 @@ class Parallel:
         return ", ".join(parts) or "tp 1"
 
 
+DEGREES = ("tp", "pp", "cp", "ep", "dp")
+"""The names of the degrees, in the order in which they are written."""
+
 UNDIVIDED = Parallel()
 """One accelerator does it all."""

@@ -24,20 +24,20 @@ def add_block(
     block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: tuple[Relation, ...] = ()
 ) -> Said:
     """As `add_hints`, from the whole block, whose keys are `KEYS`; `components` may be left out where another key is there."""
-    inner = block.get(COMPONENTS) if isinstance(block, Mapping) else None
-    others = isinstance(block, Mapping) and any(block.get(key) is not None for key in KEYS if key != COMPONENTS)
-    if not isinstance(block, Mapping) or not (isinstance(inner, Mapping) or (inner is None and others)):
-        span = inner.span if inner is not None else block.span
-        message = "the block `placewright` holds a map `components` of hints"
-        findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
-        return Said(components, further)
-    for entry in block:
+    keys = list(block) if isinstance(block, Mapping) else []
+    for entry in keys:
         if entry.key.text not in KEYS:
             close = nearest(entry.key.text, KEYS)
             edit = Edit(entry.key.span, close) if close else None
             advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{key}`" for key in KEYS)
             message = f"`{entry.key.text}` is no key of the block `placewright`"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
+    inner = block.get(COMPONENTS) if isinstance(block, Mapping) else None
+    if not isinstance(block, Mapping) or not keys or (inner is not None and not isinstance(inner, Mapping)):
+        span = inner.span if inner is not None else block.span
+        message = "the block `placewright` holds a map `components` of hints"
+        findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
+        return Said(components, further)
     hinted = inner if isinstance(inner, Mapping) else Mapping((), block.span)
     names = list(dict.fromkeys([*(component.name for component in components), *(entry.key.text for entry in hinted)]))
     further += tuple(read_relations(block.get(RELATIONS), names, findings, f"{NAME}.{RELATIONS}"))

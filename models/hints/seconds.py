@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from ..component import Parallel
+from ..parallel import DEGREES, Parallel
 from ..planning.measured import SECOND, Measured
 from ..text.values import INSIDE, MAX_DIGITS, MAX_TEXT, NAME_PATTERN, Count, Name, Word, shown, whole_schema
 
@@ -51,17 +51,18 @@ class MeasuredForm(BaseModel):
     )
     phase: Word = Field(default="", title="the phase whose work it was; all that the component does", description="a name such as `train`")
     accelerator: Name | None = Field(default=None, title="the model of the accelerators; any", description="a name such as `H100`")
-    tp: Count | None = Field(default=None, title="the tensor parallel size that it ran with; any degrees", description=_DEGREE)
-    pp: Count | None = Field(default=None, title="the pipeline parallel size that it ran with", description=_DEGREE)
-    cp: Count | None = Field(default=None, title="the context parallel size that it ran with", description=_DEGREE)
-    ep: Count | None = Field(default=None, title="the expert parallel size that it ran with", description=_DEGREE)
-    dp: Count | None = Field(default=None, title="data parallel ranks inside one replica that it ran with", description=_DEGREE)
+    tp: Count | None = Field(default=None, title="the tensor parallel size that it ran with; any", description=_DEGREE)
+    pp: Count | None = Field(default=None, title="the pipeline parallel size that it ran with; any", description=_DEGREE)
+    cp: Count | None = Field(default=None, title="the context parallel size that it ran with; any", description=_DEGREE)
+    ep: Count | None = Field(default=None, title="the expert parallel size that it ran with; any", description=_DEGREE)
+    dp: Count | None = Field(default=None, title="data parallel ranks inside one replica that it ran with; any", description=_DEGREE)
 
     def measured(self, amount: int) -> Measured:
         """What it says; `amount` is how many accelerators the component asks for."""
-        degrees = (self.tp, self.pp, self.cp, self.ep, self.dp)
-        parallel = Parallel(*(degree or 1 for degree in degrees)) if any(degrees) else None
-        return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, self.accelerator or "")
+        named = {name: degree for name in DEGREES if (degree := getattr(self, name))}
+        parallel = Parallel(**named) if named else None
+        model, its = self.accelerator or "", tuple(named) or DEGREES
+        return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, model, named=its)
 
 
 def _rows(value: object) -> object:

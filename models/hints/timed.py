@@ -31,8 +31,8 @@ def contradicted(times: Timed) -> str:
     """Where two of the times differ of what is the same, such as `8 accelerators with tp 2`; "" where none do."""
     known: dict[tuple[object, ...], int] = {}
     for each in times.measured:
-        same = (each.phase, each.accelerators, each.model, each.parallel)
+        same = (each.phase, each.accelerators, each.model, each.parallel, each.named)
         if known.setdefault(same, each.nanoseconds) != each.nanoseconds:
             phase, model = f"{each.phase} on " if each.phase else "", f" {each.model}" if each.model else ""
-            return f"{phase}{each.accelerators}{model or ' accelerators'}{f' with {each.parallel}' if each.parallel else ''}"
+            return f"{phase}{each.accelerators}{model or ' accelerators'}{f' with {each.degrees}' if each.degrees else ''}"
     return ""

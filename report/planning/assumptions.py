@@ -12,9 +12,7 @@ from ...solver.wording import listed
 from ..terminal import escape
 from .words import task_name
 
-_ANY_DEGREES = (
-    "as long with any degrees, since no time says with which: the first that have room beside the others, else those that need least memory"
-)
+_ANY = "since no time says with which: the first that have room beside the others, else those that need least memory"
 
 
 def assumptions(account: Account) -> str:
@@ -24,9 +22,10 @@ def assumptions(account: Account) -> str:
     measured = [task_name(question, each.task) for each in account.bases if each.kind == MEASURED]
     if measured:
         lines.append(f"{listed(measured)}: as measured")
-    degrees = [task_name(question, each.task) for each in account.bases if each.any_degrees]
     models = [task_name(question, each.task) for each in account.bases if each.any_model]
-    lines += [f"{listed(degrees)}: {_ANY_DEGREES}"] if degrees else []
+    for unsaid in dict.fromkeys(each.any_degrees for each in account.bases if each.any_degrees):
+        whose = listed([task_name(question, each.task) for each in account.bases if each.any_degrees == unsaid])
+        lines.append(f"{whose}: as long with any {unsaid}, {_ANY}")
     alike = max((len(kind.models) for kind in question.kinds), default=0)
     several = ", of several models at once too" if alike > 1 else ", of several memory sizes at once too" if alike else ""
     lines += [f"{listed(models)}: as long on any accelerators{several}, since no time says on which"] if models else []

@@ -170,7 +170,7 @@ def _basis(basis: Basis) -> Data:
     return {
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),
-        "any_degrees": basis.any_degrees, "any_model": basis.any_model,
+        "any_degrees": bool(basis.any_degrees), "any_model": basis.any_model,
     }  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def _times(component: Component) -> Iterator[Demanded]:
 
 def _row(measured: Measured) -> str:
     with_ = [measured.model] if measured.model else []
-    with_ += [str(measured.parallel)] if measured.parallel else []
+    with_ += [measured.degrees] if measured.degrees else []
     return f"{with_unit(_seconds(measured.nanoseconds))} on {' '.join([str(measured.accelerators), *with_])}"
 
 

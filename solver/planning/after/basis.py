@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence
 
+from ....models.parallel import DEGREES, Parallel
 from ....models.planning.design import Design
 from ....models.planning.measured import LINEAR, Measured
 from ....models.planning.question import NO_KIND, Question, Task
 from ....models.planning.workload import Timed
 from ....models.problem import Problem
+from ...wording import listed
 from ..asking.interpolation import points
 
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
@@ -26,7 +28,7 @@ class Basis:
     kind : `measured`, `interpolated`, `extrapolated`, or a `formula` of what was measured.
     counts : the measured counts that it follows from.
     scaling : how it follows from them: `power` or `linear`; for a formula its name.
-    any_degrees : is it taken for the same with several degrees among which was chosen?
+    any_degrees : which of the degrees among which was chosen it is taken for the same with, such as `ep`; `degrees` for all, "" for none.
     any_model : is it taken for the same on several models of accelerators among which was chosen?
     """
 
@@ -36,7 +38,7 @@ class Basis:
     kind: str
     counts: tuple[int, ...]
     scaling: str = ""
-    any_degrees: bool = False
+    any_degrees: str = ""
     any_model: bool = False
 
     @property
@@ -63,9 +65,20 @@ def _basis(problem: Problem, question: Question, design: Design, timed: Timed, n
     mixed = option.kind != NO_KIND and bool(question.kinds[option.kind].models)
     its = points(timed.measured, task.phase, option.parallel, model)
     kind, counts, scaling = _follows(timed, its, option.amount)
-    degrees = any(each.parallel is None for each in its) and len(problem.job.choices.get(task.component, ())) > 1
+    degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)
     models = mixed or (any(not each.model for each in its) and task.component in question.of_one_kind)
     return Basis(task, option.amount, design.nanoseconds(question, number), kind, counts, scaling, degrees, models)
+
+
+def _unsaid(choices: Sequence[Parallel], timed: Timed, its: Sequence[Measured], parallel: Parallel) -> str:
+    """Which degrees differ among the choices, and these measurements do not say with which they were made.
+
+    A time that names none of a degree was measured without it where others name it.
+    """
+    differ = [degree for degree in DEGREES if len({getattr(each, degree) for each in choices}) > 1]
+    others = timed.measured if all(each.parallel == parallel for each in its) else ()
+    unsaid = [degree for degree in differ if not (all(each.names(degree) for each in its) or any(each.names(degree) for each in others))]
+    return "degrees" if unsaid == differ and unsaid else listed(unsaid)
 
 
 def _follows(timed: Timed, its: Sequence[Measured], amount: int) -> tuple[str, tuple[int, ...], str]:

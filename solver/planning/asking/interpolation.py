@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Sequence
 
-from ....models.component import Parallel
+from ....models.parallel import DEGREES, Parallel
 from ....models.planning.measured import LINEAR, SECOND, TABLE, Measured
 from ....models.planning.workload import Timed
 
@@ -26,7 +26,8 @@ class Time(NamedTuple):
 def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, model: str) -> Time | None:
     """The time of a phase on so many accelerators of a model, with these degrees; None if nothing measured says it.
 
-    Measurements with exactly these degrees and this model count; where there are none, those that hold for any.
+    Measurements with exactly these degrees and this model count; where there are none, those that name some of the degrees, as many
+    as any does, and else those that hold for any.
     """
     if timed.shortest_of:
         times = (time_of(each, phase, accelerators, parallel, model) for each in timed.shortest_of)
@@ -53,12 +54,19 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
 
 def points(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> list[Measured]:
     """The measurements that say most exactly what is asked."""
-    its = [each for each in measured if each.phase == phase and each.model in ("", model) and each.parallel in (None, parallel)]
-    for degrees, kind in ((parallel, model), (parallel, ""), (None, model), (None, "")):
-        found = [each for each in its if each.parallel == degrees and each.model == kind]
-        if found:
-            return found
-    return []
+    its = [each for each in measured if each.phase == phase and each.model in ("", model) and each.holds_with(parallel)]
+    closest = max(its, key=lambda each: (_closeness(each, parallel), each.model == model), default=None)
+    if closest is None:
+        return []
+    degrees = _closeness(closest, parallel)
+    return [each for each in its if _closeness(each, parallel) == degrees and each.model == closest.model]
+
+
+def _closeness(measured: Measured, parallel: Parallel) -> int:
+    """More is closer: all degrees, of which those that it does not name are 1; some of them, the more the closer; none."""
+    if measured.parallel is None:
+        return 0
+    return len(DEGREES) + 1 if measured.parallel == parallel else len(measured.named)
 
 
 def _grain(nanoseconds: float) -> int:

@@ -76,9 +76,9 @@ def _measured_elsewhere(problem: Problem, component: Component, timed: Timed, sp
         told = f"its times were measured on {listed(list(measured))}, and it may use {listed([model_name(model) for model in may])}"
         return told, "measure it there, or leave the `accelerator` of a time out"
     choices = problem.job.choices.get(component.name, (component.parallel,))
-    degrees = dict.fromkeys(each.parallel for each in timed.measured)
-    if None not in degrees and not any(each in choices for each in degrees):
-        its, other = (", ".join(str(each) for each in found) for found in (degrees, choices))
+    if not any(each.holds_with(choice) for each in timed.measured for choice in choices):
+        said = (dict.fromkeys(each.degrees for each in timed.measured), dict.fromkeys(map(str, choices)))
+        its, other = (" or ".join(found) for found in said)
         told = f"its times were measured with {its}; it may have {other}"
         return told, "measure it so, or leave the degrees of a time out"
     told = "its times were measured with other degrees than it may have, or on other accelerators than it may use"

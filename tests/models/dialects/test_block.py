@@ -81,6 +81,12 @@ def test_faults_of_the_block(dialect: str, block: str, code: str, message: str) 
     assert all(finding.help and finding.span for finding in found)
 
 
+@pytest.mark.parametrize(("block", "near"), [("{component: {actor: {accelerators: 8}}}", "components"), ("{plam: {batches: 3}}", "plan")])
+def test_a_strange_key_alone_is_named_and_nothing_else(block: str, near: str) -> None:
+    (finding,) = [each for each in reading("rlinf", f"placewright: {block}\n").findings if each.code in ("PW104", "PW105")]
+    assert (finding.code, finding.help) == ("PW104", f"write `{near}`")
+
+
 def test_a_near_key_is_an_edit() -> None:
     findings: tuple[Finding, ...] = reading("rlinf", "placewright: {component: {actor: {accelerators: 8}}, links: []}\n").findings
     (finding,) = [each for each in findings if each.code == "PW104"]
