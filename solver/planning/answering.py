@@ -34,6 +34,7 @@ def answering(
     With `answer_interrupted` the first Ctrl-C ends all searches for the answer, which is then what was found until it came. What is
     planned by time and `refuses` says something of is the answer only where nothing else is found, and nothing is proved of it.
     """
+    place = _around(place)
 
     def answer(problem: Problem) -> Answer:
         from .dividing import dividing
@@ -84,6 +85,17 @@ def answering(
             return by_one_process(problem)
 
     return unless_interrupted if answer_interrupted else by_one_process
+
+
+def _around(place: Solve) -> Solve:
+    """How problems are placed, those too in which given ranks lie inside of what is open."""
+
+    def placed(problem: Problem) -> Answer:
+        from .placing.around import around_given
+
+        return around_given(place)(problem)
+
+    return placed
 
 
 def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> Sequence[Finding]:

@@ -8,19 +8,27 @@ from ....models.answer import Answer
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...in_turn import as_dealt
+from .around import lies_around
 
 
 def decided(problem: Problem, answer: Answer) -> Problem:
     """What is asked of where things are, with what was chosen before that; the problem itself where nothing was chosen by time.
 
     So whatever asks about a placement (why there, what moved, what else) asks about this design alone. Where the dialect lays out what
-    was chosen, or it may lie over what is given, there is nothing to search: its ranks are given.
+    was chosen, or it may lie over what is given or around it, there is nothing to search: its ranks are given.
     """
     placed, plan = chosen(problem, answer), answer.plan
-    if answer.planned is None or plan is None or (placed.job.laying is None and not placed.job.overlaps):
+    if plan is None or not (_is_over_given(placed, answer) or lies_around(placed)):
         return placed
-    components = tuple(replace(each, runs=plan.assignment.of(each.name)) for each in placed.components)
+    components = tuple(
+        replace(each, parallel=plan.degrees.get(each.name, each.parallel), runs=plan.assignment.of(each.name)) for each in placed.components
+    )
     return replace(placed, job=replace(placed.job, components=components, laying=None, accepted={}, choices={}, overlaps={}))
+
+
+def _is_over_given(placed: Problem, answer: Answer) -> bool:
+    """Was it laid out by the dialect, or may what was chosen lie over what is given?"""
+    return answer.planned is not None and (placed.job.laying is not None or bool(placed.job.overlaps))
 
 
 def chosen(problem: Problem, answer: Answer) -> Problem:

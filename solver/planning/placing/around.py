@@ -1,0 +1,110 @@
+"""Open components around given ones: what they have beside these is placed, and the given ones are put back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Collection
+
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.component import SUBSET, Component
+from ....models.findings.finding import error
+from ....models.placements.assignment import Assignment, Seat
+from ....models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
+from ....models.problem import Problem
+from ...check import check
+from ...layout.bundle import Bundle
+from ...layout.parts import Parts
+from ...objectives.tiers import plan_terms, tiers
+from ...searching.standing import errors
+from ...unchecked import unchecked
+from ...wording import listed
+from .split import Split, in_runs, is_separable, splits
+
+Solve = Callable[[Problem], Answer]
+
+
+def around_given(place: Solve) -> Solve:
+    """How a problem is placed in which given components lie within open ones, given how any problem is.
+
+    An open component has all that lies within it by given ranks, and beside that whole groups on each node. So what it has there is
+    given too, and the rest of it is placed like any component, disjoint from that. The answer is checked against the problem as it was.
+    The best placement is not looked for, only one that holds. Where more is asked of such a component than that (one range, an order of
+    ranks, a place for each of its groups), or where not all ways are looked at, the problem is placed as it is.
+    """
+
+    def answer(problem: Problem) -> Answer:
+        if not _may_be_around(problem):
+            return place(problem)
+        parts = Parts(problem)
+        hosts = _around(parts)
+        if not hosts or not is_separable(problem, hosts):
+            return place(problem)
+        names = listed([f"`{each.name}`" for each in hosts])
+        given = listed([f"`{each.name}`" for each in dict.fromkeys(inner for its in hosts.values() for inner in its)])
+        said, exact = list[str](), True
+        for parted in splits(parts, hosts):
+            found = place(parted.rest) if parted.rest is not None else None
+            if found is not None and found.plan is not None:
+                if (whole := _put_back(problem, parted, found, found.plan)) is not None:
+                    return whole
+                exact = False
+            elif found is not None and found.verdict != IMPOSSIBLE:
+                return found if found.how != "given" else place(problem)  # what is not searched is told of the file's own components
+            else:
+                exact = exact and parted.exact
+                said.append(found.findings[0].message.removeprefix("impossible: ") if found is not None else parted.short)
+        return _impossible(names, given, said[0]) if exact else place(problem)
+
+    return answer
+
+
+def lies_around(problem: Problem) -> bool:
+    """Does a given component lie within an open one?"""
+    return _may_be_around(problem) and bool(_around(Parts(problem)))
+
+
+def _may_be_around(problem: Problem) -> bool:
+    """Is there something open, and does something given lie within others, as far as a look at the relations tells?"""
+    given = {each.name for each in problem.components if each.runs is not None}
+    return len(given) < len(problem.components) and any(not given.isdisjoint(each.components) for each in problem.related(SUBSET))
+
+
+def _around(parts: Parts) -> dict[Bundle, list[Bundle]]:
+    """The open bundles around given ones, each with those that lie within it, directly or not; the innermost come first."""
+    inside = {host: [each for each in parts.bundles if each.fixed and host in parts.hosts[each]] for host in parts.searched}
+    order = sorted(inside, key=lambda each: -sum(not host.fixed for host in parts.hosts[each]))
+    return {host: inside[host] for host in order if inside[host]}
+
+
+def _put_back(problem: Problem, parted: Split, found: Answer, plan: Plan) -> Answer | None:
+    """The answer with each component in one piece; None where the problem refuses that."""
+
+    def at(component: Component) -> object:
+        if component.name not in parted.kept:
+            return plan.assignment.of(component.name)
+        return in_runs(problem, component, {*parted.kept[component.name], *_seats(plan.assignment, parted.beside[component.name])})
+
+    chosen = replace(problem, job=replace(problem.job, choices={}, components=tuple(
+        replace(each, parallel=plan.degrees.get(each.name, each.parallel)) for each in problem.components
+    )))  # fmt: skip
+    assignment = Assignment({each.name: at(each) for each in problem.components})  # type: ignore[misc]
+    if errors(check(chosen, assignment)):
+        return None
+    nothing = [[0] * len(tier.members) for tier in tiers(chosen)]
+    terms = plan_terms(chosen, assignment, nothing, [0] * len(nothing))
+    best = plan.status in (OPTIMAL, VERIFIED) and not any(term.weight * term.value for term in terms)
+    status = OPTIMAL if best else FEASIBLE
+    whole = replace(plan, assignment=assignment, status=status, terms=terms, bound=0)
+    return replace(found, verdict=status, plan=whole, unchecked=tuple(unchecked(problem, assignment)))
+
+
+def _seats(assignment: Assignment, name: str) -> Collection[Seat]:
+    """The accelerators of a component."""
+    masks = assignment.masks(name)
+    return [(node, index) for (node, _), mask in masks.items() for index in range(mask.bit_length()) if mask >> index & 1]
+
+
+def _impossible(names: str, given: str, why: str) -> Answer:
+    message = f"impossible with {names} around {given}, whose ranks are given: {why}"
+    help_text = f"give {given} other ranks, or none; or leave more open of {names}"
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text),), how="given")

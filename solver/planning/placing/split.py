@@ -1,0 +1,212 @@
+"""An open component around given ones, in two: what it has where these are, and the rest, whose place is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import compress, product
+from typing import Collection, Iterator, Mapping, Sequence
+
+from ....models.component import APART, COLOCATED, DISJOINT, NOT_FEWER, RANK_ALIGNED, SUBSET, UNBOUNDED, Component, Relation
+from ....models.machines.node_group import ACCELERATOR
+from ....models.parallel import Parallel
+from ....models.placements import assignment
+from ....models.placements.assignment import Run, Seat
+from ....models.problem import Problem
+from ...layout.bundle import Bundle
+from ...layout.masks import bits
+from ...layout.parts import Parts
+from ...wording import are
+
+Hosts = Mapping[Bundle, Sequence[Bundle]]
+"""Open bundle -> the given ones that lie within it, the innermost open ones first."""
+MOST_OPEN = 3
+"""Bundles of open amounts of which it is tried whether they have something beside what is given."""
+_BOTH = (COLOCATED, RANK_ALIGNED, SUBSET, DISJOINT, APART)
+"""Relations that hold of a whole where they hold of both its parts."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """A problem in which what lies around given components is divided.
+
+    Attributes
+    ----------
+    rest : the problem of placing what is left; None where it is not known how to say that.
+    kept : divided component -> the accelerators that it has where the given ones are, and those that whole groups there need besides.
+    beside : divided component -> the name of what is left of it in `rest`, where it may not be if nothing is left.
+    exact : has the problem no such placement where `rest` has none?
+    short : why it has none, where arithmetic says that; "" if it does not.
+    """
+
+    rest: Problem | None
+    kept: Mapping[str, frozenset[Seat]] = field(default_factory=dict)
+    beside: Mapping[str, str] = field(default_factory=dict)
+    exact: bool = True
+    short: str = ""
+
+
+def is_separable(problem: Problem, hosts: Hosts) -> bool:
+    """Is all that is asked of these components that they have so many accelerators, in whole groups on each node, and beside whom?"""
+    job, names = problem.job, {component.name for host in hosts for component in host.components}
+    if problem.caps or problem.unlike or job.laying is not None or names & set(job.choices):
+        return False
+    if any(host in inner for host, inner in hosts.items()) or not all(_is_plain(problem, host) for host in hosts):
+        return False
+    if any(not names.isdisjoint(pair) for pair in job.in_step):
+        return False
+    touched = (relation for relation in job.relations if not names.isdisjoint(relation.components))
+    return all(relation.kind in (*_BOTH, NOT_FEWER) for relation in touched)
+
+
+def _is_plain(problem: Problem, host: Bundle) -> bool:
+    """Does it matter of a bundle only how many accelerators it has on each node?"""
+    if host.kind != ACCELERATOR or host.contiguous or host.piece > 1 or host.wholes or host.single:
+        return False
+    return not any(its.keep or its.spread or its.pins or problem.whole_replica(its) > 1 for its in host.components)
+
+
+def splits(parts: Parts, hosts: Hosts) -> Iterator[Split]:
+    """The ways to divide the problem: a bundle whose amount is open may have something beside what is given, or nothing."""
+    found = _kept(parts, hosts)
+    if isinstance(found, Split):
+        yield found
+        return
+    kept, exact = found
+    either = [host for host, seats in kept.items() if _least(host) <= len(seats) < _most(host)]
+    for bare in product((False, True), repeat=len(either) if len(either) <= MOST_OPEN else 0):
+        yield _divided(parts, hosts, kept, frozenset(compress(either, bare)), exact and len(either) <= MOST_OPEN)
+
+
+def _least(host: Bundle) -> int:
+    """The fewest accelerators of a bundle."""
+    return host.least * host.unit
+
+
+def _most(host: Bundle) -> int:
+    return host.most * host.unit
+
+
+def _kept(parts: Parts, hosts: Hosts) -> tuple[dict[Bundle, frozenset[Seat]], bool] | Split:
+    """What each bundle has where given ones are, in whole groups on each node, and whether it matters to nobody which these are."""
+    held: set[Seat] = set()
+    kept: dict[Bundle, frozenset[Seat]] = {}
+    exact = True
+    for host, inner in hosts.items():
+        its = {seat for each in inner for seat in _seats(parts, each)}
+        its |= {seat for other, seats in kept.items() if host in parts.hosts[other] for seat in seats}
+        for node in sorted({node for node, _ in its}):
+            lacks = -sum(rank == node for rank, _ in its) % host.unit
+            free = [seat for seat in _free(parts, host, node) if seat not in its and seat not in held]
+            if lacks > len(free):
+                why = f"groups of {host.unit} need {lacks} more of node {node}, {len(free)} {are(len(free))} free there"
+                return Split(None, exact=exact, short=why)
+            exact = exact and (not lacks or not _matters(parts, host, hosts))
+            its.update(free[:lacks])
+            held.update(free[:lacks])
+        kept[host] = frozenset(its)
+        if _least(host) > _most(host):
+            return Split(None, exact=exact, short=f"no count fits {host.name}, which are on the same accelerators")
+        if len(its) > _most(host):
+            return Split(None, exact=exact, short=f"{host.name} has at least {len(its)} accelerators there, and may have {_most(host)}")
+    return kept, exact
+
+
+def _seats(parts: Parts, given: Bundle) -> Iterator[Seat]:
+    """The accelerators of a given bundle."""
+    return ((node, index) for node, mask in parts.fixed[given].items() for index in bits(mask))
+
+
+def _free(parts: Parts, host: Bundle, node: int) -> Iterator[Seat]:
+    """The accelerators of a node that a bundle may have beside given ones: those that nothing given holds but what it lies within."""
+    around = [each for each in parts.hosts[host] if each.fixed]
+    mask = parts.problem.cluster.nodes[node].free(ACCELERATOR)
+    for given, its in parts.fixed.items():
+        if given.kind == ACCELERATOR:
+            mask &= its.get(node, 0) if given in around else ~its.get(node, 0)
+    return ((node, index) for index in bits(mask))
+
+
+def _matters(parts: Parts, host: Bundle, hosts: Hosts) -> bool:
+    """May it matter which accelerators of a node a group takes: of given ones that it lies within, to ranges, to pieces of NUMA domains?
+
+    Or may what else lies within it be on these?
+    """
+    if any(each.fixed for each in parts.hosts[host]):
+        return True
+    open_ = (each for each in parts.searched if each not in hosts and host in parts.hosts[each])
+    beside = any(not any(inner in parts.hosts[each] for inner in hosts[host]) for each in open_)
+    return beside or any(each.contiguous or each.piece > 1 for each in parts.searched)
+
+
+def _divided(parts: Parts, hosts: Hosts, kept: Mapping[Bundle, frozenset[Seat]], bare: Collection[Bundle], exact: bool) -> Split:
+    """The problem with what these bundles keep given, and what they have beside open; those that are `bare` have nothing beside."""
+    problem, job = parts.problem, parts.problem.job
+    there: dict[str, str] = {}
+    beside: dict[str, str] = {}
+    components: list[Component] = []
+    of = {component.name: host for host in hosts for component in host.components}
+    for component in problem.components:
+        if (host := of.get(component.name)) is None:
+            components.append(component)
+            continue
+        names, count = " and ".join(each.name.replace("+", " and ") for each in hosts[host]), len(kept[host])
+        one = replace(component, parallel=Parallel(tp=component.parallel.tp), timed=None)
+        there[component.name] = f"{component.name} on {names}"
+        runs = in_runs(problem, component, kept[host])
+        components.append(replace(one, name=there[component.name], least=count, most=count, runs=runs))
+        least, most = component.least - count, component.most - (count if component.most < UNBOUNDED else 0)
+        if count < _most(host) and host not in bare:
+            beside[component.name] = f"{component.name} beside {names}"
+            components.append(replace(one, name=beside[component.name], least=max(least, 1), most=most))
+    relations: list[Relation] = []
+    for relation in job.relations:
+        if relation.kind == NOT_FEWER and any(name in of for name in relation.components):
+            continue
+        if relation.kind != SUBSET:
+            relations += _each(relation, there, beside)
+            continue
+        inner, outer = relation.components
+        if inner in of or outer not in of:
+            if inner in beside and outer in of and outer not in beside:
+                return Split(None, exact=exact, short=f"nothing of {outer} is left for what {inner} has beside")
+            relations += _each(relation, there, beside)
+        elif parts.bundle_of[inner].fixed:
+            relations.append(replace(relation, components=(inner, there[outer])))
+        elif any(each in hosts[of[outer]] for each in parts.hosts[parts.bundle_of[inner]]):
+            continue  # it lies within what is given, and that within this
+        elif outer not in beside:
+            return Split(None, exact=exact, short=f"nothing of {outer} is left for {inner}")
+        else:
+            relations.append(replace(relation, components=(inner, beside[outer])))
+    relations += (
+        Relation(DISJOINT, (beside[component.name], other))
+        for host, inner in hosts.items()
+        for component in host.components[:1]
+        if component.name in beside
+        for other in (there[component.name], *(each.components[0].name for each in inner))
+    )
+    links = tuple(link for link in job.links if link.source not in of and link.target not in of)
+    shares = tuple(share for share in job.shares if share.component not in of)
+    rest = replace(job, components=tuple(components), relations=tuple(relations), links=links, shares=shares)
+    seats = {name: kept[host] for name, host in of.items()}
+    return Split(replace(problem, job=rest), seats, {name: beside.get(name, "") for name in of}, exact)
+
+
+def _each(relation: Relation, there: Mapping[str, str], beside: Mapping[str, str]) -> Iterator[Relation]:
+    """The relation between what both have where given components are, and between what both have beside."""
+    for names in (there, beside):
+        if any(name in there for name in relation.components):
+            pair = tuple(names.get(name, "" if name in there else name) for name in relation.components)
+            if all(pair):
+                yield replace(relation, components=pair)
+    if not any(name in there for name in relation.components):
+        yield relation
+
+
+def in_runs(problem: Problem, component: Component, seats: Collection[Seat]) -> tuple[Run, ...]:
+    """The ranks of a component on these accelerators, in the order of the cluster."""
+    size, ordered = component.per_process, sorted(seats)
+    groups = problem.cluster.groups
+    labels = {node: label for label in reversed(component.node_groups) for node in groups[label].node_ranks}
+    runs = assignment.compress((rank, ordered[rank * size : (rank + 1) * size]) for rank in range(len(ordered) // size))
+    return tuple(replace(run, node_group=labels.get(run.node, component.node_groups[0])) for run in runs)
