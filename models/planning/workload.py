@@ -49,13 +49,13 @@ class Timed:
     measured : at least one measurement for each of its phases.
     scaling : one of `SCALINGS`, for counts between and beyond them.
     samples : what its data parallel ranks must divide evenly among themselves; 0 if nothing.
-    shortest_of : its times on each of several models of accelerators, where it is not told which it is on: the shortest counts.
+    shortest_of : what was measured on each of several models of accelerators, where it may be on any: the shortest time counts.
     """
 
     measured: tuple[Measured, ...]
     scaling: str = POWER
     samples: int = 0
-    shortest_of: tuple[Timed, ...] = ()
+    shortest_of: tuple[tuple[Measured, ...], ...] = ()
 
     @property
     def phases(self) -> tuple[str, ...]:

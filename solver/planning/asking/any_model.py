@@ -15,9 +15,11 @@ def on_any_model(timed: Timed, models: Collection[str]) -> Timed:
     What is assumed of other counts is assumed of each model by itself: what the measurements of several models say together may be
     longer than what those of each say.
     """
-    each = [replace(timed, measured=_measured(timed, model)) for model in ("", *sorted(models))]
+    if not any(row.model for row in timed.measured):
+        return timed
     every = tuple(replace(row, model="") for row in timed.measured)
-    return replace(timed, measured=every, shortest_of=tuple(dict.fromkeys(each)) if any(row.model for row in timed.measured) else ())
+    each = dict.fromkeys(_measured(timed, model) for model in ("", *sorted(models)))
+    return replace(timed, measured=every, shortest_of=tuple(each))
 
 
 def _measured(timed: Timed, model: str) -> tuple[Measured, ...]:

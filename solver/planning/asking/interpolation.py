@@ -30,7 +30,8 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
     as any does, and else those that hold for any.
     """
     if timed.shortest_of:
-        times = (time_of(each, phase, accelerators, parallel, model) for each in timed.shortest_of)
+        each = (Timed(measured, timed.scaling) for measured in timed.shortest_of)
+        times = (time_of(its, phase, accelerators, parallel, model) for its in each)
         return min((time for time in times if time is not None), key=lambda time: time.nanoseconds, default=None)
     known = {point.accelerators: point.nanoseconds for point in points(timed.measured, phase, parallel, model)}
     if not known:
