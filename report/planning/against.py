@@ -122,7 +122,11 @@ def own_placement(account: Account) -> str:
     said = f"yours: {with_unit(seconds(yours))}"
     used, its = own.priced.design.held(planned.question), planned.best.design.held(planned.question)
     if planned.question.aim != SECONDS:
-        return f"{said} on {used} {plural('accelerator', used)}, the plan's are {its}: {words}" + _notes(own)
+        on = f"{said} on {used} {plural('accelerator', used)}"
+        if account.keeps:
+            less = "as good as the plan" if planned.is_own else f"{its - used} fewer than the plan"
+            return f"{on}, {less}: keep it\n  {words}" + _notes(own)
+        return f"{on}, the plan's are {its}: {words}" + _notes(own)
     bound = "the bound" if planned.proved else "the plan"
     if own.forbidden and yours < best:
         return f"{said}, {over(yours, best)} than the plan: {words}" + _notes(own)

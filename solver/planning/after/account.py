@@ -69,10 +69,12 @@ class Account:
         if self.given:
             value = _total(planned.best) if planned.question.aim == SECONDS else planned.best.design.held(planned.question)
             return planned.bound > 0 and (value - planned.bound) * 100 <= planned.bound * KEEP
-        if own is None or own.priced is None or planned.question.aim != SECONDS:
+        if own is None or own.priced is None:
             return False
         if planned.is_own:
             return True
+        if planned.question.aim != SECONDS:
+            return own.priced.design.held(planned.question) < planned.best.design.held(planned.question)
         over = _total(own.priced) - _total(planned.best)
         more = own.priced.design.accelerators - planned.best.design.accelerators
         return over < 0 or (over > 0 and more <= 0 and over * 100 <= _total(planned.best) * KEEP)

@@ -165,6 +165,16 @@ def test_yours_is_to_be_kept_near_the_best(tmp_path: Path, percent: int, fewer: 
     assert to_data(found)["keep"] is found.keeps is (": keep it" in said)
 
 
+def test_yours_that_is_as_good_is_to_be_kept_where_the_fewest_accelerators_are_asked(tmp_path: Path) -> None:
+    found = account(tmp_path, BY_HAND.replace("batches: 5", "batches: 5, minimise: accelerators, budget: {seconds: 200}"), 0)
+    planned, best = found.planned, found.planned.best
+    held = best.design.held(planned.question)
+    for is_own, said in ((True, f" on {held} accelerators, as good as the plan: keep it\n  "), (False, f", the plan's are {held}: ")):
+        its = replace(found, planned=replace(planned, is_own=is_own), own=Own(best))
+        assert said in own_placement(its)
+        assert to_data(its)["keep"] is its.keeps is is_own
+
+
 def test_a_flip_is_told_where_its_figures_hold_and_of_what_was_compared(tmp_path: Path) -> None:
     """One percent beyond what holds; of the plan as it was compared, not with what fills accelerators that nobody else needs."""
     found = account(tmp_path, BY_HAND.replace("batches: 5", "batches: 5, minimise: accelerators, budget: {seconds: 200}"), 0)
