@@ -75,6 +75,7 @@ CODES = {
     "PW218": "what must be kept together lies apart",
     "PW219": "components are not in the same order of ranks",
     "PW220": "weights are not where they are needed",
+    "PW221": "ranks are no whole groups of shards",
     "PW215": "the parts of a pool have no room on nodes",
     "PW216": "the parts of a pool are not alike",
     "PW301": "a component is outside its node groups",

@@ -130,11 +130,13 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
     own |= where(form, name, value, cluster)
     if form.seconds and not form.phase:  # its times name the phases that it works in
         own["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
-    count = least if least == most and len(form.parallel.choices()) == 1 else 0
-    if wrong := unlikely(replace(known, **own), count):
+    if place := find(value, "estimate.shards"):
+        spans["shards"] = place.span
+    found = replace(known, node_groups=groups, least=least, most=most, per_process=each, spans={**known.spans, **spans}, **own)
+    if wrong := unlikely(found, form.parallel.choices()):
         place = find(value, f"estimate.{wrong[1]}")
         raise UnusableInput([error("PW121", name, wrong[0], place.span if place else spans["estimate"], help=wrong[2])])
-    return replace(known, node_groups=groups, least=least, most=most, per_process=each, spans={**known.spans, **spans}, **own)
+    return found
 
 
 _READ: MappingType[str, Callable[[ComponentForm], Any]] = {

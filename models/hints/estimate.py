@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Annotated
+from math import lcm
+from typing import Annotated, Sequence
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema
 
-from ..component import Component
+from ..component import Component, Parallel
 from ..memory.estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
 from ..memory.estimated import optimizer_of
+from ..memory.shards import fitting, not_whole, whole_groups
+from ..quantity import write_range
 from ..text.values import Count, OneOf, Percent, Word, shown, whole_schema
 
 MOST = 10**14
@@ -126,12 +129,8 @@ class EstimateForm(BaseModel):
         return Estimate(**said, written=tuple(name for name in said if name in self.model_fields_set))
 
 
-def unlikely(component: Component, accelerators: int = 0) -> tuple[str, str, str] | None:
-    """What cannot be in the estimate of a component: a sentence, the key that it is about, and what mends it.
-
-    `accelerators` : how many it has, where that and its degrees are not left open. Ranks divide into whole groups of `shards`; no
-    more of them than that are one group. Source: PyTorch, init_device_mesh (a mesh has as many ranks as its sides multiplied).
-    """
+def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:
+    """What cannot be in the estimate of a component that may have one of these degrees: a sentence, the key that it is about, and what mends it."""
     estimate = component.estimate
     if estimate is None:
         return None
@@ -141,13 +140,21 @@ def unlikely(component: Component, accelerators: int = 0) -> tuple[str, str, str
     if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
         message = f"`{component.name}` divides nothing among {estimate.shards} ranks with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
-    ranks, shards = accelerators // (component.parallel.tp * component.parallel.pp), estimate.shards
-    if shards and estimate.sharding not in (NONE, MEGATRON) and ranks > shards and ranks % shards:
-        fit = [each for each in range(1, ranks) if ranks % each == 0]
-        below, above = max(each for each in fit if each < shards), min((each for each in fit if each > shards), default=0)
-        message = f"the {ranks} ranks of `{component.name}` do not divide into groups of {shards} shards: {ranks % shards} would be left"
-        return message, "shards", f"write {below} or {above}" if above else f"write {below}, or leave it out where all of them divide"
+    if estimate.divided_among and not any(_some_count(component, parallel) for parallel in choices):
+        shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
+        if component.least == component.most and len(choices) == 1:
+            return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)
+        counts = write_range((component.least, component.most))
+        message = f"with none of {counts} accelerators the ranks of `{component.name}` divide into groups of {shards} shards"
+        return message, "shards", "write a number that divides the ranks of one of these counts, or widen the range"
     if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not (estimate.trainable or estimate.lora_rank):
         message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which nobody does"
         return message, "precision", f"write {_one_of(TRAINABLE)}, or `trainable: 40M` where adapters are trained"
     return None
+
+
+def _some_count(component: Component, parallel: Parallel) -> bool:
+    """Is there a count of those that it may have with which its ranks divide into whole groups?"""
+    step = lcm(component.per_process, parallel.replica)
+    counts = range(-(-component.least // step) * step, component.most + 1, step)
+    return not counts or any(whole_groups(component.estimate, count, parallel) for count in counts)

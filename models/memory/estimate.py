@@ -77,6 +77,11 @@ class Estimate:
     offload: bool = False
     written: tuple[str, ...] = field(default=(), compare=False)
 
+    @property
+    def divided_among(self) -> int:
+        """How many ranks are one group that divides something among themselves; 0 where all of them are, or nothing is divided."""
+        return 0 if self.sharding in (NONE, MEGATRON) else self.shards
+
 
 def said_of(estimate: Estimate) -> dict[str, object]:
     """What a file says of it: every key whose value is not the usual one."""

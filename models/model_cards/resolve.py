@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Iterator
 
-from ..findings.finding import Finding
+from ..findings.finding import Finding, error
 from ..problem import Problem
 from ..reading import Reading
 from ..roles import ACTOR, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
@@ -41,7 +42,7 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
         problem = replace(problem, job=with_degrees(problem.job))
     if not problem.job.models:
         return replace(reading, findings=(*reading.findings, nowhere(named))) if named else reading
-    findings: list[Finding] = []
+    findings: list[Finding] = [*_idle_shards(problem)]
     described = named or model_of_block(reading.document.root, findings)
     told = [finding for finding in findings if finding not in reading.findings]
     roles = {component.name: role_of(component) for component in problem.components}
@@ -60,6 +61,16 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
         told += [finding for finding in passed_over(problem, models, named) if finding not in reading.findings]
     job = replace(problem.job, models=models)
     return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *told)))
+
+
+def _idle_shards(problem: Problem) -> Iterator[Finding]:
+    """Shards of which nobody says what is divided among them: neither the estimate nor the framework."""
+    for component in problem.components:
+        estimate = component.estimate
+        if estimate and estimate.shards and not estimate.divided_among and "sharding" not in estimate.written:
+            message = f"`shards: {estimate.shards}` of `{component.name}` divides nothing: nobody says its `sharding`"
+            advice = "write `sharding: fsdp` too, or another that divides, or leave `shards` out"
+            yield error("PW121", component.name, message, component.span("shards"), help=advice)
 
 
 def _known(path: str) -> ModelCard | None:

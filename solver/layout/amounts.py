@@ -1,4 +1,4 @@
-"""How large a bundle may be: whole replicas, whole processes, and shares that come out even."""
+"""How large a bundle may be: whole replicas, whole processes, whole groups of shards, and shares that come out even."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Sequence
 
 from ...models.component import Component
+from ...models.memory.shards import whole_groups
 from ...models.problem import Problem
 
 if TYPE_CHECKING:
@@ -18,12 +19,19 @@ def allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:
     step = lcm(bundle.unit, *(component.step for component in bundle.components)) // bundle.unit
     every = range(-(-bundle.least // step) * step, min(bundle.most, room) + 1, step)
     names = {component.name for component in bundle.components}
-    if not any(share.component in names for share in layout.problem.shares):
+    if not any(share.component in names for share in layout.problem.shares) and not any(map(in_groups, bundle.components)):
         return every
     return tuple(units for units in every if all(even(layout.problem, each, units * bundle.unit) for each in bundle.components))
 
 
 def even(problem: Problem, component: Component, resources: int) -> bool:
-    """Do all shares of the component come out even, with so many resources?"""
+    """Do all shares of the component come out even, and its ranks as whole groups of shards, with so many resources?"""
     processes = resources // component.per_process
+    if not whole_groups(component.estimate, resources, component.parallel):
+        return False
     return all(share.divides(processes) for share in problem.shares if share.component == component.name)
+
+
+def in_groups(component: Component) -> bool:
+    """Do its ranks shard in groups?"""
+    return component.estimate is not None and component.estimate.divided_among > 0

@@ -10,6 +10,7 @@ from .amounts.divisibility import Divisibility
 from .amounts.even_shares import EvenShares
 from .amounts.model_divides import ModelDivides
 from .amounts.not_fewer import NotFewer
+from .amounts.whole_shard_groups import WholeShardGroups
 from .at_most import AtMost
 from .capacity.fits_cpus import FitsCpus
 from .capacity.fits_host_memory import FitsHostMemory
@@ -42,6 +43,7 @@ from .where.spread_over import SpreadOver
 RULES: tuple[Rule[Any], ...] = (
     AllPlaced(),
     Divisibility(),
+    WholeShardGroups(),
     ModelDivides(),
     NoOverlap(),
     ProcessOnOneNode(),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from placewright.models.component import Parallel
+from placewright.models.memory.estimate import Estimate
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 
 from .cases import cluster, component, given, problem, share
 from .clusters import FIVE, LARGE, MIXED, ROBOTS, TWO
+
+SHARDS = Estimate(sharding="fsdp", shards=2)
 
 RELATION_CASES: dict[str, Problem] = {
     "colocated or disjoint": problem(TWO, component("a", 2), component("b", 2, tp=2), either="a+b"),
@@ -208,6 +211,15 @@ RELATION_CASES: dict[str, Problem] = {
         TWO, given("a", Run(range(2), 0)), component("b", 1, 4), together="b+a", dealt=(share("b", 6),)
     ),
     "shares on nodes": problem(ROBOTS, component("agent", 3, node_groups=("node",)), component("a", 1), dealt=(share("agent", 4),)),
+    "groups of shards": problem(FIVE, component("a", 1, 5, estimate=SHARDS), component("b", 1)),
+    "groups of shards, tp": problem(LARGE, component("a", 2, 6, tp=2, estimate=SHARDS), component("b", 1)),
+    "groups of shards, of processes": problem(LARGE, component("a", 2, 6, per_process=3, estimate=SHARDS), component("b", 1)),
+    "groups of shards, contiguous": problem(FIVE, component("a", 2, 5, contiguous=True, estimate=SHARDS)),
+    "groups of shards, colocated": problem(
+        FIVE, component("a", 1, 5, estimate=SHARDS), component("b", 1, 4), together="a+b", dealt=(share("b", 12),)
+    ),
+    "groups of shards, too few": problem(FIVE, component("a", 3, estimate=SHARDS)),
+    "groups of shards, given": problem(FIVE, given("a", Run(range(2), 0), Run(range(2, 3), 2), estimate=SHARDS), component("b", 1)),
     "groups of given ranks that cross": problem(
         TWO, given("a", Run(range(1), 0), Run(range(1, 2), 1), parallel=Parallel(2)), component("b", 2, tp=2), crossing=True
     ),

@@ -21,6 +21,7 @@ CONSTRAINTS: dict[str, dict[str, tuple[str, ...]]] = {
     "as many as asked, from a range of counts": {"PW209": ("alone", "range, colocated", "excluded, on nodes")},
     "whole replicas, processes and blocks": {"PW208": ("whole replicas", "single ones in blocks")},
     "a model divides by its degrees": {"PW404": ("heads of a model",)},
+    "whole groups of shards": {"PW221": ("groups of shards", "groups of shards, tp", "groups of shards, given")},
     "no accelerator twice, none that another job holds": {"PW201": ("contiguous beside taken", "given", "sizes of a chain")},
     "a process on one node": {"PW203": ("processes around tp groups", "processes of several accelerators")},
     "a tensor parallel group in one node": {"PW202": ("two groups in one cell", "given, uneven")},

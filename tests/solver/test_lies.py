@@ -25,6 +25,7 @@ from placewright.solver.rules.amounts.divisibility import Divisibility
 from placewright.solver.rules.amounts.even_shares import EvenShares
 from placewright.solver.rules.amounts.model_divides import ModelDivides
 from placewright.solver.rules.amounts.not_fewer import NotFewer
+from placewright.solver.rules.amounts.whole_shard_groups import WholeShardGroups
 from placewright.solver.rules.capacity import fits_memory, per_node
 from placewright.solver.rules.capacity.fits_cpus import FitsCpus
 from placewright.solver.rules.capacity.fits_memory import FitsMemory
@@ -174,6 +175,9 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "CPUs pass whatever they are": (FitsCpus, "check", instead(silent), "CPUs"),
     "nodes differ in no CPUs": (Reserved, "may_be_short", instead(lambda *arguments: False), "CPUs"),
     "fused processes reserve for each": (per_node, "_processes", each_for_itself, "CPUs of fused processes"),
+    "any rank is a group of shards": (WholeShardGroups, "encode", instead(silent), "groups of shards"),
+    "parts of groups of shards pass": (WholeShardGroups, "check", instead(silent), "groups of shards"),
+    "parts of groups of shards are given": (WholeShardGroups, "check", instead(silent), "groups of shards, given"),
     "any degree divides a model": (ModelDivides, "encode", instead(silent), "heads of a model"),
     "any degree passes": (ModelDivides, "check", instead(silent), "heads of a model"),
     "what is assumed of a model is an error": (ModelDivides, "check", all_errors, "heads of a model that is assumed"),

@@ -7,6 +7,7 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from ....models.component import UNBOUNDED, Component, Parallel
 from ....models.machines.node_group import ACCELERATOR
+from ....models.memory.shards import whole_groups
 from ....models.planning.barring import meets
 from ....models.planning.limits import Barred
 from ....models.planning.question import NO_KIND, Option
@@ -103,9 +104,11 @@ def _timed(timed: Timed | None, kind: int, amount: int, parallel: Parallel, mode
 
 
 def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:
-    """Does all work that is dealt out divide among as many processes, and does the dialect take such a count with such degrees?"""
+    """Does all work that is dealt out, and what is sharded, divide among as many, and does the dialect take such a count with such degrees?"""
     processes, known = amount // component.per_process, problem.job.accepted.get(component.name)
     if known is not None and (amount, parallel) not in known:
+        return False
+    if not whole_groups(component.estimate, amount, parallel):
         return False
     return all(share.divides(processes) for share in problem.shares if share.component == component.name)
 

@@ -10,7 +10,7 @@ from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
 from ....models.quantity import write_memory
 from ....models.share import Share
-from ...layout.amounts import allowed, even
+from ...layout.amounts import allowed, even, in_groups
 from ...layout.bundle import Bundle
 from ...layout.ranges.places import longest_free
 from ...memory import peak
@@ -62,6 +62,8 @@ def _apart(question: Question, bundle: Bundle) -> Row | None:
 def _share_row(question: Question, bundle: Bundle) -> Row | None:
     """No amount that the cluster has lets all shares of the bundle come out even."""
     if not any(share.component in {component.name for component in bundle.components} for share in question.problem.shares):
+        return None
+    if any(map(in_groups, bundle.components)):  # then it may be these that leave no amount
         return None
     room = question.problem.cluster.total(bundle.kind) // bundle.unit
     if bundle.fixed:

@@ -77,6 +77,9 @@ def test_what_is_not_trained_whole_may_have_any_precision(name: str, optimizer: 
         ("accelerators: 8", "the 8 ranks of `actor` do not divide into groups of 3 shards: 2 would be left", "write 2 or 4"),
         ("accelerators: 10, parallel: {tp: 2}", "the 5 ranks of `actor` do not divide into groups of 3 shards: 2 would be left", "write 1, or leave it out where all of them divide"),
         ("accelerators: 6", "", ""), ("accelerators: 2", "", ""), ("accelerators: 2-8", "", ""),
+        ("accelerators: 7-8", "with none of 7-8 accelerators the ranks of `actor` divide into groups of 3 shards", "write a number that divides the ranks of one of these counts, or widen the range"),
+        ("accelerators: 8, parallel: {tp: [1, 2]}", "with none of 8 accelerators the ranks of `actor` divide into groups of 3 shards", "write a number that divides the ranks of one of these counts, or widen the range"),
+        ("accelerators: 12, parallel: {tp: [1, 3]}", "", ""), ("accelerators: 8, parallel: {tp: [1, 4]}", "", ""),
     ],
 )  # fmt: skip
 def test_ranks_divide_into_whole_groups_of_shards(more: str, message: str, help: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .....models.component import Component, Parallel
+from .....models.memory.shards import not_whole, whole_groups
 from .....models.placements.assignment import Assignment
 from .....models.problem import Problem
 from ....rules.amounts.all_placed import asked_for
@@ -21,6 +22,9 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
     taken = problem.job.accepted.get(component.name)
     if taken is not None and (amount, parallel) not in taken:
         return f"the framework does not run `{component.name}` on {amount} with {parallel}: pools, batches or replicas do not divide so"
+    if not whole_groups(component.estimate, amount, parallel):
+        ranks, shards = amount // (parallel.tp * parallel.pp), component.estimate.shards if component.estimate else 0
+        return not_whole(component.name, ranks, shards)
     timed = component.timed
     replicas = amount // parallel.replica
     if timed and timed.samples and (not replicas or timed.samples % replicas):

@@ -1,0 +1,28 @@
+"""Ranks that divide something in groups of so many (hybrid sharding): which counts are whole groups, and what suits those that are not.
+
+Source: PyTorch, init_device_mesh (a mesh has as many ranks as its sides multiplied).
+"""
+
+from __future__ import annotations
+
+from ..parallel import Parallel
+from .estimate import Estimate
+
+
+def whole_groups(estimate: Estimate | None, accelerators: int, parallel: Parallel) -> bool:
+    """Do the ranks of so many accelerators make whole groups? No more of them than a group has are one; where nothing says so, all are."""
+    shards = estimate.divided_among if estimate else 0
+    ranks = accelerators // (parallel.tp * parallel.pp)
+    return not shards or ranks <= shards or ranks % shards == 0
+
+
+def not_whole(name: str, ranks: int, shards: int) -> str:
+    """One sentence about ranks that make no whole groups."""
+    return f"the {ranks} ranks of `{name}` do not divide into groups of {shards} shards: {ranks % shards} would be left"
+
+
+def fitting(ranks: int, shards: int) -> str:
+    """What mends that: the nearest sizes of groups that divide these ranks."""
+    fit = [each for each in range(1, ranks) if ranks % each == 0]
+    below, above = max(each for each in fit if each < shards), min((each for each in fit if each > shards), default=0)
+    return f"write {below} or {above}" if above else f"write {below}, or leave it out where all of them divide"

@@ -1,0 +1,57 @@
+"""Ranks that shard in groups (hybrid sharding) are whole groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
+
+from ....models.component import Component
+from ....models.demand import Clause, Demand
+from ....models.findings.finding import Finding, error
+from ....models.machines.node_group import NODE
+from ....models.memory.shards import fitting, not_whole, whole_groups
+from ....models.placements.assignment import Assignment
+from ....models.problem import Problem
+
+if TYPE_CHECKING:
+    from ...model.variables import Variables
+
+
+class WholeShardGroups:
+    """The ranks that divide weights among `shards` of them are a multiple of these; no more of them than that are one group.
+
+    They are the accelerators of a component over tp x pp.
+    Source: PyTorch, init_device_mesh (a mesh has as many ranks as its sides multiplied).
+    """
+
+    code: ClassVar[str] = "PW221"
+    packs: ClassVar[bool] = False
+
+    def subjects(self, problem: Problem) -> Iterable[Component]:
+        return [c for c in problem.components if c.estimate and c.estimate.divided_among and problem.kind(c) != NODE]
+
+    def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
+        placed, each = variables.processes(component), component.per_process
+        most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component)) // each
+        shards = component.estimate.divided_among if component.estimate else 0
+        why = f"the ranks of {component.name} do not divide into groups of {shards} shards"
+        variables.among(
+            placed, [count for count in range(most + 1) if whole_groups(component.estimate, count * each, component.parallel)], why
+        )
+
+    def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
+        estimate, parallel = component.estimate, component.parallel
+        if estimate is None:
+            return
+        ranks, shards = assignment.amount(component.name) // (parallel.tp * parallel.pp), estimate.shards
+        left = ranks % shards
+        if ranks <= shards or not left:
+            return
+        yield error(
+            self.code, component.name, not_whole(component.name, ranks, shards), component.span("shards"), label=f"{left} would be left",
+            help=fitting(ranks, shards), witnesses=(ranks, shards), amount=left,
+        )  # fmt: skip
+
+    def explain(self, problem: Problem, component: Component) -> Clause:
+        shards = component.estimate.divided_among if component.estimate else 0
+        text = f"the ranks of {component.name} are whole groups of {shards} shards, or no more than these"
+        return Clause(text, (Demand(component.name, "amount", component.span("amount")),))
