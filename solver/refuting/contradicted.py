@@ -55,9 +55,18 @@ def _told(name: str, pair: tuple[str, ...], reached: Reached, apart: Relation) -
         said = f"`{first}` and `{second}` are to be on the same accelerators{_between(through, pair)}, and they are to share none"
     return error(
         "PW601", one, f"impossible: {said}", apart.span, label="none in common",
-        help="drop one of the two demands" if len(through) == 1 else "drop one of these demands",
+        help=_dropping([*through, apart]),
         origin=through[0].span, origin_label="here they are put together",
     )  # fmt: skip
+
+
+def _dropping(demands: list[Relation]) -> str:
+    """What helps: the file can drop only what it says itself, not what its framework demands."""
+    theirs = listed(list(dict.fromkeys(each.reason for each in demands if each.reason)))
+    own = sum(not each.reason for each in demands)
+    if theirs and own:
+        return f"drop {'this demand' if own == 1 else 'one of the others'}: {theirs}"
+    return "drop one of the two demands" if len(demands) == 2 else "drop one of these demands"
 
 
 def _between(through: list[Relation], pair: tuple[str, ...]) -> str:

@@ -37,6 +37,9 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
     if timed and timed.samples and _counts(problem, component, replace(timed, samples=0), space):
         can = _counts(problem, whole, timed, space)
         told = f"{timed.samples} samples divide evenly among its replicas on no count of {amounts}"
+        if timed.scaling == TABLE and _counts(problem, component, replace(timed, scaling=POWER), space):
+            inside = _counts(problem, component, replace(timed, samples=0), space)
+            told = f"{timed.samples} samples divide evenly among its replicas on none of the counts of its table, {_some(inside)}"
         field = "samples" if "samples" in component.spans else "timed"
         return _impossible(component, field, told, f"its `accelerators` can be {_some(can)}" if can else "leave `samples` out", can[:1])
     if timed and timed.scaling == TABLE and (could := _counts(problem, component, replace(timed, scaling=POWER), space)):

@@ -18,9 +18,10 @@ from ..asking.asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..search import Searched
+from .at_once import less_at_once
 from .common import nothing_in_common
 from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds, nested
-from .said import its_sets, largest, most_memory, place_of
+from .said import demanded_by, its_sets, largest, most_memory, place_of
 from .several import several
 from .several_kinds import in_no_way, of_one_kind, undecided
 from .tries import Tries
@@ -77,7 +78,12 @@ def _changes(problem: Problem, workload: Workload, question: Question, searched:
         yield found
     for told, help_text, changed in _relations(question):
         if searched(changed).best is not None:
-            yield Change(told, help_text, span=place_of(problem, question, changed))
+            place = place_of(problem, question, changed)
+            if theirs := demanded_by(problem, question, changed):  # which nobody can drop
+                fewer = nothing_in_common(question) if question.together != changed.together else ""
+                yield Change(f"{told} ({theirs})", "leave more of their counts and degrees open" if fewer else "", span=place)
+            else:
+                yield Change(told, help_text, span=place)
 
 
 def _of_model(workload: Workload, question: Question, model: CostModel, seed: int) -> Iterator[Change]:
@@ -163,7 +169,7 @@ def _memory(question: Question, searched: Ask) -> Change | None:
             high = middle
     enough = f"needs at least {write_memory(high)}" if proved else f"would do with {write_memory(high)}"
     told = f"whoever shares accelerators {enough} on each of them, there are {write_memory(max(limits))}"
-    return Change(told, "keep less of one while others work (`offloaded`), or let fewer share", (high, max(limits)))
+    return Change(told, less_at_once(question, searched), (high, max(limits)))
 
 
 def _with_memory(question: Question, memory: int | None) -> Question:

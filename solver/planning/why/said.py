@@ -23,6 +23,13 @@ def place_of(problem: Problem, question: Question, changed: Question) -> Span | 
     return next((each.span for kind in kinds for each in problem.related(kind) if each.span), None)
 
 
+def demanded_by(problem: Problem, question: Question, changed: Question) -> str:
+    """Who demands the relations that the changed question is without; "" where the file itself says one of them."""
+    kinds = [kind for field, its in _SAID.items() if getattr(question, field) != getattr(changed, field) for kind in its]
+    related = [each for kind in kinds for each in problem.related(kind)]
+    return "; ".join(dict.fromkeys(each.reason for each in related)) if all(each.reason for each in related) else ""
+
+
 def most_memory(problem: Problem, question: Question) -> Span | None:
     """Where the component says its memory that needs the most."""
     needs = {name: max((option.memory for option in its), default=0) for name, its in question.options.items()}

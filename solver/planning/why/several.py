@@ -78,7 +78,9 @@ def _demands(problem: Problem, workload: Workload, question: Question) -> Iterat
         yield Demand("the accelerators that may be used", "allow more `accelerators`", span, _without_accelerators)
     if any(kind.memory is not None for kind in question.kinds):
         place = most_memory(problem, question)
-        yield Demand("the memory of an accelerator", "keep less of one while others work (`offloaded`)", place, _without_memory)
+        yield Demand(
+            "the memory of an accelerator", "need less of it at the same time (`memory`, `phase`, `offloaded`)", place, _without_memory
+        )
     for field, told, help in (
         ("apart", "{} and {} share none", "let {} and {} share"),
         ("together", "{} and {} are on the same accelerators", "let {} and {} be on others"),

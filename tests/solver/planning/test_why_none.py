@@ -46,6 +46,11 @@ CASES = {
         ROLLOUT.replace("1-16", "8-16") + ", samples: 7", ACTOR, "",
         "impossible: `rollout` can be run in no way: 7 samples divide evenly among its replicas on no count of 8-16", ("8-16", "7"),
     ),
+    "samples on counts of a table": Case(
+        ROLLOUT.replace("1-16", "2-16") + ", samples: 100, scaling: table", ACTOR, "",
+        "impossible: `rollout` can be run in no way: 100 samples divide evenly among its replicas on none of the counts of its table, 8",
+        (", samples: 100", ""),
+    ),
     "a table": Case(
         ROLLOUT.replace("1-16", "1-4") + ", scaling: table", ACTOR, "",
         "impossible: `rollout` can be run in no way: its times are a table, and none of its counts is one of 1-4", ("1-4", "8"),
@@ -148,6 +153,52 @@ def test_relations_that_cannot_both_be_are_pointed_at(first: str, second: str, m
     assert finding.help == "drop one of the two demands" and finding.span and finding.origin
     assert text[finding.span.start : finding.span.end] == at and text[finding.origin.start : finding.origin.end] == other
     assert text[: finding.span.start].rstrip("[ ").endswith("disjoint_from:")
+
+
+@pytest.mark.parametrize(
+    ("rollout", "actor", "help_text", "mended"),
+    [
+        ("memory: 60GiB", "memory: 50GiB", "say the `phase` in which each needs its memory, of `rollout` and `actor`, so that they take turns",
+         ("memory: 60GiB, phase: a", "memory: 50GiB, phase: b")),
+        ("memory: 60GiB, phase: a", "memory: 50GiB, phase: a", "let them work in other phases (`phase`)",
+         ("memory: 60GiB, phase: a", "memory: 50GiB, phase: b")),
+        ("memory: 60GiB, phase: a, offloaded: 40GiB", "memory: 50GiB, phase: b", "keep less of one while others work (`offloaded`)",
+         ("memory: 60GiB, phase: a, offloaded: 4GiB", "memory: 50GiB, phase: b")),
+        ("memory: 60GiB, phase: a, offloaded: 40GiB", "memory: 50GiB", "say the `phase` of `actor`, and keep less while others work (`offloaded`)",
+         ("memory: 60GiB, phase: a, offloaded: 4GiB", "memory: 50GiB, phase: b")),
+    ],
+)  # fmt: skip
+def test_memory_that_is_needed_at_once_is_told_with_what_helps(
+    rollout: str, actor: str, help_text: str, mended: tuple[str, str], tmp_path: Path
+) -> None:
+    """Only what was searched: phases where none is said or both have the same, less beside others where that is too much."""
+    text = "cluster: 2x8xH100\ncomponents:\n  rollout: {seconds: {8: 55}, colocate_with: actor, %s}\n"
+    text += "  actor: {seconds: {8: 60}, %s}\nplan: {workflow: rollout => actor}\n"
+    (finding,) = solved(tmp_path, text % (rollout, actor)).findings
+    assert finding.message.startswith("impossible: whoever shares accelerators needs at least ")
+    assert finding.help.startswith(f"{help_text}, or let `rollout` and `actor` be on others")
+    assert solved(tmp_path, text % mended).plan is not None
+
+
+def test_what_the_framework_demands_is_not_told_to_be_dropped(tmp_path: Path) -> None:
+    """Who shares a pool of verl is on the same accelerators: the file can only drop its own demand, or leave more counts open."""
+    script = (
+        "python3 -m verl.trainer.main_ppo trainer.nnodes=1 trainer.n_gpus_per_node=8 actor_rollout_ref.rollout.tensor_model_parallel_size=2 "
+        "data.train_batch_size=256 actor_rollout_ref.rollout.n=8 '+placewright.components.actor={seconds: {8: 100}, %s}' "
+        "'+placewright.components.rollout={seconds: {8: 180}, %s}'\n"
+    )
+
+    def told(actor: str, rollout: str) -> tuple[str, str]:
+        (tmp_path / "run.sh").write_text(script % (actor, rollout))
+        (finding,) = pw.solve(tmp_path / "run.sh", cluster="4x8xH100", sandbox=False).findings
+        return finding.message, finding.help
+
+    reason = "verl runs all roles of a pool in the same processes"
+    assert told("disjoint_from: rollout", "accelerators: 8-32")[1] == f"drop this demand: {reason}"
+    message, advice = told("accelerators: 8-16", "accelerators: 24-32")
+    assert message.endswith(f"({reason})") and advice == "leave more of their counts and degrees open"
+    _, advice = told("memory: 60GiB", "memory: 50GiB")
+    assert advice == "say the `phase` in which each needs its memory, of `actor` and `rollout`, so that they take turns"
 
 
 @pytest.mark.parametrize(
