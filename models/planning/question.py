@@ -32,16 +32,20 @@ class Kind:
     """Accelerators that are as good as each other: their model, how many there are, MiB of each (None: not known).
 
     `models` : the several models that they are of, which nothing that is asked tells apart; none where they are of one. Each has as
-    much memory at least.
+    much memory at least. `holders` : the components whose given ranks these accelerators are, of several kinds, and those within them;
+    nobody else may use them. None where who may use them is open.
     """
 
     model: str
     accelerators: int
     memory: int | None = None
     models: tuple[str, ...] = ()
+    holders: tuple[str, ...] = ()
 
     def covers(self, model: str, memory: int | None) -> bool:
-        """Are accelerators of a model with so many MiB each of this kind?"""
+        """Are accelerators of a model with so many MiB each of this kind, wherever they are?"""
+        if self.holders:
+            return False
         if not self.models:
             return (self.model, self.memory) == (model, memory)
         return model in self.models and (self.memory is None or memory is None or memory >= self.memory)

@@ -79,11 +79,16 @@ def block_name(question: Question, block: Block) -> str:
 
 
 def amount(question: Question, kind: int, count: int) -> str:
-    """`108`; with the model where there are several kinds, and its memory where that tells them apart: `108 H100`, `2 H100 with 24 GiB`."""
+    """`108`; with the model where there are several kinds, and its memory where that tells them apart: `108 H100`, `2 H100 with 24 GiB`.
+
+    Of given ranks on several kinds it is `2 of H100 and A100`.
+    """
     if len(question.kinds) < 2 or kind < 0:
         return str(count)
     its = question.kinds[kind]
-    alike = sum(each.model == its.model for each in question.kinds) > 1
+    if its.holders:
+        return f"{count} of {its.model}"
+    alike = sum(each.model == its.model and not each.holders for each in question.kinds) > 1
     memory = f" with {write_memory(its.memory)}" if alike and its.memory is not None else ""
     return f"{count} {its.model}{memory}" if its.model else str(count)
 

@@ -13,6 +13,7 @@ from ....models.planning.workload import Timed
 from ....models.problem import Problem
 from ...wording import listed
 from ..asking.interpolation import points
+from ..asking.own_kinds import model_on
 
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
 FAR = 4
@@ -61,8 +62,9 @@ def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, 
 
 def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
-    model = question.kinds[option.kind].model if option.kind != NO_KIND else ""
-    mixed = option.kind != NO_KIND and bool(question.kinds[option.kind].models)
+    on = question.kinds[option.kind] if option.kind != NO_KIND else None
+    model = "" if on is None else model_on(problem, problem[task.component]) if on.holders else on.model
+    mixed = on is not None and bool(on.models)
     its = points(timed.measured, task.phase, option.parallel, model)
     kind, counts, scaling = _follows(timed, its, option.amount)
     degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)

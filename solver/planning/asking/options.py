@@ -48,7 +48,7 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
                     timed and timed.samples and timed.samples % (amount // one.parallel.replica)
                 ):
                     takes = need(problem, one, parallel, amount, room.kinds[kind].memory)
-                    its = _timed(timed, kind, amount, parallel, room.kinds[kind].model, batches, takes)
+                    its = _timed(timed, kind, amount, parallel, room.model(problem, one, kind), batches, takes)
                     found += (replace(option, group=size, processes=amount // one.per_process) for option in its)
     if len(choices) > 1 and unheeded(problem, component):  # of degrees that are as good otherwise, those that need least are the first
         found.sort(

@@ -15,6 +15,7 @@ from ....models.planning.question import Kind, Option
 from ....models.problem import Problem
 from ...layout import grain
 from .kinds import kinds_of
+from .own_kinds import Own, model_on, own_kinds
 
 MOST_AREAS = 32
 Place = Union[int, tuple[int, int]]
@@ -27,7 +28,8 @@ class Room:
 
     `free` is what each node still has: neither other jobs nor components that are not planned hold it, but for those that let others
     use it too; `masks` says which. `overlaid` is what those hold of it on each node, and `kept_off` what of that a component must not use.
-    `over_nodes`: may tensor parallel groups lie over nodes of which nothing else is said?
+    `over_nodes`: may tensor parallel groups lie over nodes of which nothing else is said? `owned`: the last of the kinds, each of which
+    belongs to components with given ranks on several others.
     """
 
     kinds: tuple[Kind, ...]
@@ -37,6 +39,16 @@ class Room:
     kept_off: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     masks: Mapping[int, int] = field(default_factory=dict)
     over_nodes: bool = False
+    owned: tuple[Own, ...] = ()
+
+    def own(self, kind: int) -> Own | None:
+        """Whose a kind is alone, if it is anybody's."""
+        place = kind - (len(self.kinds) - len(self.owned))
+        return self.owned[place] if place >= 0 else None
+
+    def model(self, problem: Problem, component: Component, kind: int) -> str:
+        """The model whose times a component has on a kind; "" where that may be several."""
+        return self.kinds[kind].model if self.own(kind) is None else model_on(problem, component)
 
     def allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """The ranks of the nodes of a kind that a component may use; where its ranks are given, those that it has."""
@@ -44,7 +56,10 @@ class Room:
             there = frozenset(node for node, _ in problem.given().masks(component.name))
         else:
             there = frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded)
-        if component.accelerator_model not in ("", self.kinds[kind].model):
+        own, holders = self.own(kind), {name for each in self.kinds for name in each.holders}
+        if own is None and (component.name in holders or component.accelerator_model not in ("", self.kinds[kind].model)):
+            return frozenset()
+        if own is not None and component.name not in own.kind.holders:
             return frozenset()
         return there & frozenset(node.rank for node in self.nodes[kind])
 
@@ -56,6 +71,8 @@ class Room:
 
     def most(self, problem: Problem, component: Component, kind: int) -> int:
         """How many accelerators of a kind a component may use, in whole groups on each node; in one range if it is to be one."""
+        if (own := self.own(kind)) is not None:
+            return own.most(component)
         most = self.in_groups(self.places(problem, component, kind), self.group(problem, component))
         searched = component.runs is None and problem.job.laying is None
         return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
@@ -105,8 +122,12 @@ def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False)
     """The kinds of accelerators, without what the components of `given` hold and let nobody else use."""
     held = _held(problem, [each for each in given if each.name not in problem.job.overlaps])
     free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
+    parts = [each for each in problem.components if each not in given]
+    owned = own_kinds(problem, parts, kinds_of(problem, {rank: mask.bit_count() for rank, mask in free.items()}))
+    for its in owned:
+        free = {rank: mask & ~its.held.get(rank, 0) for rank, mask in free.items()}
     counts = {rank: mask.bit_count() for rank, mask in free.items()}
-    kinds = kinds_of(problem, counts)
+    kinds = [*kinds_of(problem, counts), *((its.kind, its.nodes) for its in owned)]
     over = [each for each in given if each.name in problem.job.overlaps]
     overlaid = {rank: mask & free[rank] for rank, mask in _held(problem, over).items() if mask & free[rank]}
     kept_off = {}
@@ -114,7 +135,7 @@ def room(problem: Problem, given: Sequence[Component], over_nodes: bool = False)
         strange = [each for each in over if component.name not in problem.job.overlaps[each.name]]
         if kept := {rank: mask & free[rank] for rank, mask in _held(problem, strange).items() if mask & free[rank]}:
             kept_off[component.name] = kept
-    return Room(tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes)
+    return Room(tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes, owned)
 
 
 def held_back(problem: Problem, given: Sequence[Component]) -> int:
@@ -138,7 +159,7 @@ def areas(problem: Problem, parts: Sequence[Component], options: Mapping[str, Se
     They are those that one component may use, and those that two or more may use between them.
     """
     found: list[Area] = []
-    for kind, its in enumerate(room.kinds):
+    for kind, its in enumerate(room.kinds[: len(room.kinds) - len(room.owned)]):
         allowed = {
             each.name: room.places(problem, each, kind) for each in parts if any(option.kind == kind for option in options[each.name])
         }

@@ -68,6 +68,8 @@ def _on_kind(component: Component, problem: Problem, question: Question, design:
     if option.kind == NO_KIND or len(question.kinds) == 1 or component.runs is not None:
         return component
     kind = question.kinds[option.kind]
+    if kind.holders:  # it lies within what is given
+        return component
     if not kind.models:
         component = replace(component, accelerator_model=kind.model or component.accelerator_model)
     if kind.model and not kind.models and sum(each.model == kind.model for each in question.kinds) == 1:

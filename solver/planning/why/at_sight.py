@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
+from ....models.answer import IMPOSSIBLE
 from ....models.findings.finding import Finding, error
 from ....models.planning.question import Question
 from ....models.planning.workload import Workload
@@ -30,7 +31,8 @@ def of_times(problem: Problem, workload: Workload) -> Iterator[Finding]:
     workload = replace(workload, heeds_estimates=False)  # an estimate makes nothing impossible
     problem = replace(problem, job=replace(problem.job, workload=workload))
     question = asked(problem, workload)
-    if by_given_ranks(problem, question) is not None:
+    if (known := by_given_ranks(problem, question)) is not None:
+        yield from known.findings if known.verdict == IMPOSSIBLE else ()
         return
     alike = of_one_kind(problem, question)
     wider = asked(alike, workload) if alike is not None else question

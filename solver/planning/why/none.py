@@ -23,7 +23,7 @@ from .common import nothing_in_common
 from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds, nested
 from .said import demanded_by, its_sets, largest, most_memory, place_of
 from .several import several
-from .several_kinds import in_no_way, of_one_kind, undecided
+from .several_kinds import in_no_way, of_one_kind, on_several, undecided
 from .tries import Tries
 
 Ask = Callable[[Question], Searched]
@@ -35,7 +35,7 @@ FEW = 3
 
 def why_none(problem: Problem, workload: Workload, question: Question, model: CostModel, seed: int, tried: Tried) -> Answer:
     """The answer to a question for which a search proved that it has no design. By `tried` it is known which changes help."""
-    alike = of_one_kind(problem, question)
+    alike = of_one_kind(problem, question) if on_several(problem, question) else None
     loose = workload if alike is None else replace(workload, heeds_estimates=False)
     wider = asked(alike, loose) if alike is not None else question
     reasons = in_no_way(problem, question, alike, wider)

@@ -92,8 +92,8 @@ def test_given_ranks_may_be_on_models_that_nothing_tells_apart(more: str, tmp_pa
 SPREAD = [
     "actor: {accelerators: 3, accelerator: H100, seconds: {3: 50}}\nrollout: {accelerators: 3, accelerator: A100, seconds: {3: 50}}\naux: {accelerators: 2}",
     "actor: {accelerators: 6, seconds: {8: 50}, phase: train}\nrollout: {accelerators: 1-8, accelerator: H100, seconds: {3: 50}, phase: generate}",
-    "actor: {placement: 0-7, seconds: {8: 50}, phase: train}\n"
-    "rollout: {accelerators: 1-4, accelerator: H100, seconds: {3: 50}, phase: generate, within: actor}",
+    "actor: {accelerators: 6-8, seconds: {8: 50}, phase: train}\n"
+    'rollout: {placement: "2-5", seconds: {4: 50}, phase: generate, within: actor}\nreward: {accelerators: 1, accelerator: H100, within: actor}',
 ]
 
 
