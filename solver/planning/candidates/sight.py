@@ -74,7 +74,7 @@ class Sight:
             return waiting
         cuts = self._cuts.within(most)
         self._spend(LISTED * len(waiting))
-        return [each for each in waiting if self._cuts.allows(each.users, cuts)]
+        return [each for each in waiting if cuts.allows(each.users)]
 
     def arrangements(self, order: Sequence[str] = (), can_be: CanBe | None = None) -> Iterator[Arrangement]:
         """Every arrangement, without what could not be (see `every.arrangements`); the first one in any case, if it is soon found."""

@@ -12,6 +12,7 @@ from ..searched import ENDLESS
 from ..structures.at_once import Tasks, numbers
 from .alone import divided, options
 from .order import After, after, apart, beginnings, shortest
+from .within import Within
 
 MOST_TASKS = 9
 """Tasks up to which all cuts are looked at."""
@@ -69,8 +70,8 @@ class EveryCut:
             parts[segment] = parts.get(segment, 0) | 1 << task
         return min(sum(self._value(part) for part in parts.values()), ENDLESS)
 
-    def within(self, most: int) -> tuple[tuple[Tasks, ...], ...]:
-        """The cuts that may take no more ns than this, without an order of their parts."""
+    def within(self, most: int) -> Within:
+        """The cuts that may take no more ns than this."""
 
         def extend(left: Tasks, takes: int, parts: tuple[Tasks, ...]) -> Iterator[tuple[Tasks, ...]]:
             if not left:
@@ -86,14 +87,7 @@ class EveryCut:
                     return
                 some = some - 1 & others
 
-        return tuple(extend((1 << len(self._question.tasks)) - 1, 0, ()))
-
-    def allows(self, users: Sequence[Sequence[str]], cuts: Sequence[Sequence[Tasks]]) -> bool:
-        """Does one of these cuts let no two run at the same time who share accelerators, where these use the same ones?"""
-        tasks_of = {name: sum(1 << task for task in its) for name, its in self._question.tasks_of.items()}
-        beside = [sum(tasks_of[other] for other in its if other != name) for its in users for name in its]
-        pairs = [(tasks_of[name], others) for (name, others) in zip((name for its in users for name in its), beside) if others]
-        return any(not any(part & one and part & others for part in parts for one, others in pairs) for parts in cuts)
+        return Within(self._question, tuple(extend((1 << len(self._question.tasks)) - 1, 0, ())), self._spend)
 
     def _cheapest(self) -> tuple[int, list[Tasks]]:
         """The parts that come to the least, and what they come to, by what is known of each."""
