@@ -8,7 +8,7 @@ from ...models.planning.planned import Planned, Priced
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account, Other
-from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip
+from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip, Wider
 from ...solver.planning.after.own.own import Own
 from ...solver.wording import listed, plural
 from ..terminal import escape
@@ -190,26 +190,28 @@ def sensitivities(account: Account) -> str:
     if half := [(flip.component, flip.holds) for flip in found.flips if flip.stays and flip.component in open_]:
         lines.append(f"stays with {_sides(half)}")
     if part:
-        lines.append(f"holds at least, and was not searched beyond: {listed(_up_to(part))}")
+        lines.append(f"holds at least, and was not searched beyond: {listed(_up_to([(flip.component, flip.holds) for flip in part]))}")
     if found.left:
         lines.append(f"not searched: {_sides(found.left)}")
     if found.traffic_left_out and found.flips:
         counts = "not counted" if account.planned.question.crossing is None else "counted as the least that any placement of them has"
         lines.append(f"what other plans take for traffic is {counts}: the plan holds at least so far")
-    if left_out := _left_out(account):
-        lines.append(f"whether it flips to plans {' or '.join(left_out)} was not searched")
+    if found.wider is not None:
+        lines.append(_wider(found.wider))
     return "\n".join([f"where a hint is wrong, the plan flips when {_when(account)} ({spread}):", *(f"  {escape(line)}" for line in lines)])
 
 
-def _left_out(account: Account) -> list[str]:
-    """Plans of which some may be better as it is, and of which none was searched with other times."""
-    planned = account.planned
+def _wider(its: Wider) -> str:
+    """What is known of plans that nobody asked for, which may be better sooner."""
     words = (
-        (planned.over_nodes, "with tp groups over nodes"),
-        (planned.over_kinds, "with a component on several kinds of accelerators"),
-        (planned.nested, "in which a component uses only some of another's accelerators"),
+        (its.over_nodes, "with tp groups over nodes"),
+        (its.over_kinds, "with a component on several kinds of accelerators"),
+        (its.nested, "in which a component uses only some of another's accelerators"),
     )
-    return [said for there, said in words if there is not None]
+    plans = f"plans {' or '.join(said for there, said in words if there)}"
+    if not its.as_it_is:
+        return f"whether it flips sooner to {plans} is not known: some may be better as it is"
+    return f"it may flip sooner to {plans}; with these it holds at least: {listed(_up_to(its.holds))}"
 
 
 def _when(account: Account) -> str:
@@ -220,12 +222,12 @@ def _when(account: Account) -> str:
     return better if most is None else f"{better}, or it takes more than {with_unit(seconds(most))}"
 
 
-def _up_to(part: Sequence[Flip]) -> list[str]:
+def _up_to(part: Sequence[tuple[str, int]]) -> list[str]:
     """`env from 0.93x to 1.12x` and `rollout to 1.2x`: components with the percent up to which it is proved, each way of which it is."""
     ends: dict[str, list[str]] = {}
-    for flip in sorted(part, key=lambda flip: flip.holds):
-        ends.setdefault(flip.component, []).append(f"{flip.holds / HUNDRED:.2f}x")
-    return [f"{name} {'from ' if len(its) > 1 else 'to '}{' to '.join(its)}" for name, its in ends.items()]
+    for name, holds in sorted(part, key=lambda its: its[1]):
+        ends.setdefault(name, []).append(f"{holds / HUNDRED:.2f}x")
+    return [f"{name} {'from ' if len({*its}) > 1 else 'to '}{' to '.join(dict.fromkeys(its))}" for name, its in ends.items()]
 
 
 def _sides(ways: Sequence[tuple[str, int]]) -> str:

@@ -12,7 +12,7 @@ from ...models.planning.question import NO_KIND, Question
 from ...models.planning.workload import SECONDS
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.basis import Basis
-from ...solver.planning.after.flips.flip import HUNDRED, Flip, Sensitivity
+from ...solver.planning.after.flips.flip import HUNDRED, Flip, Sensitivity, Wider
 from ...solver.planning.after.own.own import Own
 from ...solver.planning.after.usage import Turn, Usage
 from .estimates import terms
@@ -189,8 +189,15 @@ def _sensitivity(question: Question, found: Sensitivity) -> Data:
         "searches": found.searches,
         "not_searched": [{"component": name, "up_to": end / HUNDRED} for name, end in found.left],
         "flips": [_flip(question, each) for each in found.flips],
+        **({"wider": _wider(found.wider)} if found.wider is not None else {}),
         **({"traffic_left_out": True, "least_traffic_counted": question.crossing is not None} if found.traffic_left_out else {}),
     }
+
+
+def _wider(its: Wider) -> Data:
+    """Plans that nobody asked for and that may be better sooner, and how far it is known that they are not; null where not even as it is."""
+    sorts = [name for name in ("over_nodes", "over_kinds", "nested") if getattr(its, name)]
+    return {"plans": sorts, "holds": [{"component": name, "up_to": end / HUNDRED} for name, end in its.holds] if its.as_it_is else None}
 
 
 def _flip(question: Question, flip: Flip) -> Data:

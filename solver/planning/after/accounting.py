@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from ....models.placements.assignment import Assignment
 from ....models.planning.planned import Planned, Priced
@@ -14,6 +15,7 @@ from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..memory.beside import bills
 from ..placing.laying import Solve, laid_out
+from ..variants.wide import wide
 from .account import Account, Other
 from .assumed import assumed
 from .basis import bases
@@ -26,6 +28,8 @@ from .usage import usages
 
 SHARE = 0.3
 """Of the time that a plan may be searched for, what may be searched once more for where its hints are wrong, whatever the plan took."""
+BEYOND = 0.1
+"""The same for how that is with plans that nobody asked for."""
 
 
 def account(
@@ -53,7 +57,9 @@ def account(
     workload = problem.job.workload
     questions = planned.parts or (planned.question,)
     placeables = [Placeable(as_asked(problem, each), each, laid_out(solve)) for each in questions] if solve is not None else []
-    flips = sensitivity(planned, seed, searches, max(limit - planned.spent, SHARE * limit), placeables)
+    flips = sensitivity(
+        planned, seed, searches, max(limit - planned.spent, SHARE * limit), placeables, partial(wide, problem, planned), BEYOND * limit
+    )
     freed = without_ranks(problem, solve) if solve is not None and not was_heard() else None
     found = replace(found, without_ranks=freed)
     return replace(found, sensitivity=replace(flips, traffic_left_out=workload is not None and bool(workload.bandwidth)))

@@ -64,7 +64,7 @@ def _told_of_both(nested: Problem, planned: Planned, least: int, quietly: Solve)
 
     Only those with groups over nodes are placed, whose processes lie on one node each: others are not searched.
     """
-    if nested.job.capabilities.processes_may_cross or (planned.over_kinds is None and on_any_kinds(nested, planned) is not None):
+    if nested.job.capabilities.processes_may_cross or (planned.over_kinds is None and on_any_kinds(nested, planned.question) is not None):
         return Nested(least)
     return Nested(_told(planned, least, quietly(with_groups_over_nodes(_better(nested, planned)))).bound)
 
@@ -115,7 +115,7 @@ def least_of_both(
     """
     workload, question = _better(nested, planned).job.workload, planned.question
     over_nodes = planned.over_nodes is None and may_have_groups(nested, question)
-    alike = on_any_kinds(nested, planned) if planned.over_kinds is None else None
+    alike = on_any_kinds(nested, question) if planned.over_kinds is None else None
     if workload is None or not (over_nodes or alike):
         return None
     wider = asked(alike or nested, replace(workload, heeds_estimates=workload.heeds_estimates and alike is None), over_nodes=over_nodes)

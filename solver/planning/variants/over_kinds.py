@@ -7,6 +7,7 @@ from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.planning.planned import Planned
+from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
@@ -52,7 +53,7 @@ def least_over_kinds(
 
     Where groups over nodes are not told of the plan, those of such plans may lie over nodes too.
     """
-    alike = on_any_kinds(problem, planned)
+    alike = on_any_kinds(problem, planned.question)
     if alike is None:
         return None
     over_nodes = planned.over_nodes is None and may_have_groups(problem, planned.question)
@@ -62,16 +63,16 @@ def least_over_kinds(
     return least if least is not None and least < planned.bound else None
 
 
-def on_any_kinds(problem: Problem, planned: Planned) -> Problem | None:
+def on_any_kinds(problem: Problem, question: Question) -> Problem | None:
     """The problem as if all kinds of accelerators were one; None where a component could be on several at once in no plan with a price.
 
     No time is known of any component on several kinds where all times name models, each of one kind.
     """
-    kinds = [kind.model for kind in planned.question.kinds]
-    times = (problem[name].timed for name in on_several(problem, planned.question))
+    kinds = [kind.model for kind in question.kinds]
+    times = (problem[name].timed for name in on_several(problem, question))
     if not any(its is None or any(not time.model or kinds.count(time.model) > 1 for time in its.measured) for its in times):
         return None
-    return of_one_kind(problem, planned.question)
+    return of_one_kind(problem, question)
 
 
 def _loose(problem: Problem, workload: Workload) -> Problem:

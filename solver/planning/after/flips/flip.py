@@ -48,6 +48,25 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
+class Wider:
+    """How far a plan is known to hold against plans too that nobody asked for, where that is less far than against what was asked for.
+
+    Attributes
+    ----------
+    over_nodes, over_kinds, nested : which of these there are: with tensor parallel groups over nodes, with a component on several kinds
+        of accelerators, in which one uses only some of another's.
+    holds : components, each with the percent of its times up to which nothing of these is better by as much as makes a plan flip.
+    as_it_is : does it hold against them as it is? Else nothing more is known.
+    """
+
+    over_nodes: bool
+    over_kinds: bool
+    nested: bool
+    holds: tuple[tuple[str, int], ...] = ()
+    as_it_is: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Sensitivity:
     """For each component what happens where it is slower, then where it is quicker.
 
@@ -62,3 +81,4 @@ class Sensitivity:
     left: tuple[tuple[str, int], ...] = ()
     searches: int = 0
     traffic_left_out: bool = False
+    wider: Wider | None = None

@@ -7,6 +7,7 @@ from typing import Callable, Mapping, NamedTuple, Sequence
 
 from .....models.planning.design import Design
 from .....models.planning.planned import Planned
+from .....models.planning.question import Question
 from ....sandbox.interrupts import unless_heard
 from ...costs import cost_model
 from ...search import Skip
@@ -31,11 +32,16 @@ class Beaten(NamedTuple):
 class Further:
     """The further searches about one plan."""
 
-    def __init__(self, planned: Planned, seed: int, most: int, limit: float, placeables: Sequence[Placeable] = ()) -> None:
-        """`placeables`: one for each question of which the plan is the best answer; none where nothing is placed."""
+    def __init__(
+        self, planned: Planned, seed: int, most: int, limit: float, placeables: Sequence[Placeable] = (), questions: Sequence[Question] = ()
+    ) -> None:
+        """`placeables`: one for each question of which the plan is the best answer; none where nothing is placed.
+
+        `questions`: what is searched instead of these, where they ask for more.
+        """
         self.planned, self.model, self.seed, self.most = planned, cost_model(planned.model), seed, most
         self.searches, self.spent, self.limit = 0, 0.0, limit
-        self.questions = list(planned.parts or (planned.question,))
+        self.questions = list(questions or planned.parts or (planned.question,))
         self.placeables = placeables
         self._floors: dict[int, Mapping[Structure, int | None]] = {}
         self.known = [each.design for each in planned.others if not placeables or self._placeable(each.design).fits(each.design)]

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Callable, Sequence
 
 from .....models.planning.planned import Planned
-from ....sandbox.interrupts import unless_heard
+from .....models.planning.question import Question
+from ....sandbox.interrupts import unless_heard, was_heard
+from ...variants.wide import Wide
 from ..placeable import Placeable
 from ..shares import shares
 from .flip import QUICKEST, SLOWEST, Sensitivity
 from .further import Further
 from .way import Way
+from .wider import unknown, wider
 
 SEARCHES = 200
 """Further searches at most, all components together."""
 ENOUGH = 1.5
 """So many times what the plan itself took, any search gets: less would be enough for none of them."""
+Widened = Callable[[Sequence[Question]], Wide | None]
+"""From the questions, as they are asked in the end, those with all that nobody asked for; None where that is not known."""
 SPENT = 10.0
 """Deterministic seconds that these may take together, where nobody says how many."""
 
 
 def sensitivity(
-    planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT, placeables: Sequence[Placeable] = ()
-) -> Sensitivity:
+    planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT, placeables: Sequence[Placeable] = (),
+    widened: Widened | None = None, beyond: float = 0.0,
+) -> Sensitivity:  # fmt: skip
     """How the plan fares where one component is slower or quicker, each by what is proved of the plan and by further searches over designs.
 
     What `placeables` know to have no placement is no other plan, one for each question of which it is the best answer (`Planned.parts`);
-    without them nothing is placed.
+    without them nothing is placed. `widened` gives the questions with all that nobody asked for: against such plans it is looked how far
+    what was said holds, for `beyond` deterministic seconds.
 
     A flip is exact: at `flips` a better design is known, at the percent before it there is none. Whether the plan flips and
     flips back still nearer to what was said is not searched. The plan takes what its placement does for traffic too; of others that
@@ -44,7 +51,12 @@ def sensitivity(
     ways.sort(key=lambda way: order.index(way.component))
     told = [(way, way.flip()) for way in ways]
     found = tuple(flip for _, flip in told if flip is not None)
-    return Sensitivity(found, tuple((way.component, way.end) for way, flip in told if flip is None), run.searches)
+    left = tuple((way.component, way.end) for way, flip in told if flip is None)
+    its = widened(run.questions) if widened is not None and found and not was_heard() else None
+    if its is None or not its.any:
+        return Sensitivity(found, left, run.searches, wider=unknown(planned) if its is None else None)
+    less, searches = wider(planned, its, found, seed, most - run.searches, beyond)
+    return Sensitivity(found, left, run.searches + searches, wider=less)
 
 
 def _search(run: Further, ways: Sequence[Way]) -> None:

@@ -1,0 +1,91 @@
+"""Plans of which an answer says nothing by itself, all of them at once: nested, with groups over nodes, with components on several kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Iterator, Sequence
+
+from ....models.planning.planned import Planned
+from ....models.planning.question import Question
+from ....models.problem import Problem
+from ..asking.asked import asked
+from ..choosing.tied import as_asked
+from ..dividing import as_planned
+from ..memory.without import without_estimates
+from .inside import may_nest
+from .over_kinds import on_any_kinds
+from .over_nodes import may_have_groups, without_groups
+
+
+@dataclass(frozen=True)
+class Wide:
+    """The questions of a plan with all that nobody asked for, and in what they are wider: any of them.
+
+    Attributes
+    ----------
+    questions : one for each question of which the plan is the best answer; no plan of any sort costs less than their best designs.
+    over_nodes : may tensor parallel groups lie over nodes?
+    over_kinds : may a component be on several kinds of accelerators at once?
+    nested : may a component use only some of another's accelerators?
+    """
+
+    questions: tuple[Question, ...]
+    over_nodes: bool
+    over_kinds: bool
+    nested: bool
+
+    @property
+    def any(self) -> bool:
+        """Is it wider at all?"""
+        return self.over_nodes or self.over_kinds or self.nested
+
+
+def wide(problem: Problem, planned: Planned, questions: Sequence[Question]) -> Wide | None:
+    """The questions of the problem of which `planned` is the answer, with all that nobody asked for; None where that is not known.
+
+    `questions`: as they are asked by now, since what has no placement on one node may have one over nodes.
+    """
+    found, problem = list[Wide](), as_planned(problem, planned)
+    for now, question in zip(questions, planned.parts or (planned.question,)):
+        its = _asked_by(as_asked(problem, question), question)
+        if its is None:
+            return None
+        found.append(_widened(its, question, now))
+    return Wide(
+        tuple(question for each in found for question in each.questions),
+        any(each.over_nodes for each in found),
+        any(each.over_kinds for each in found),
+        any(each.nested for each in found),
+    )
+
+
+def _widened(problem: Problem, question: Question, now: Question) -> Wide:
+    """One question, which is asked of the problem."""
+    inside = None if question.nested else may_nest(problem)
+    alike = on_any_kinds(inside or problem, question)
+    its = alike or inside or problem
+    over_nodes, workload = may_have_groups(problem, question), its.job.workload
+    if workload is None:
+        return Wide((now,), False, False, False)
+    if over_nodes and alike is None and inside is None:
+        over_nodes = without_groups(asked(its, workload, over_nodes=True)) != without_groups(now)
+    if not (over_nodes or alike or inside):
+        return Wide((now,), False, False, False)
+    barred = () if over_nodes or alike else now.barred  # what has no placement as a whole has none inside another either
+    wider = asked(its, replace(workload, heeds_estimates=workload.heeds_estimates and alike is None), barred, over_nodes)
+    if over_nodes and alike is None:  # said only where it makes a difference
+        over_nodes = without_groups(wider) != without_groups(asked(its, workload, now.barred))
+    return Wide((wider,), over_nodes, alike is not None, inside is not None)
+
+
+def _asked_by(problem: Problem, question: Question) -> Problem | None:
+    """The problem of which a question was asked: with its estimates or without them."""
+    return next(
+        (each for each in _ways(problem) if each.job.workload and asked(each, each.job.workload, question.barred) == question), None
+    )
+
+
+def _ways(problem: Problem) -> Iterator[Problem]:
+    yield problem
+    if (bare := without_estimates(problem)) is not None:
+        yield bare

@@ -1,0 +1,66 @@
+"""Where a plan flips, against plans that nobody asked for too: with other times it is solved again with all of them allowed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from placewright.models.planning.planned import Planned
+from placewright.models.problem import Problem
+from placewright.solver.planning.after.accounting import account
+from placewright.solver.planning.after.flips.flip import HUNDRED, WORTH
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.costs.cost_model import iteration
+
+from ...variants.test_both import ANSWER, nested, random_job
+from ...variants.test_over_nodes import opened
+
+
+def slowed(problem: Problem, component: str, percent: int) -> Problem:
+    """The problem in which a component takes so many percent of its times."""
+
+    def scaled(each: int) -> int:
+        return -(-each * percent // HUNDRED)
+
+    found = []
+    for each in problem.components:
+        if each.name == component and each.timed is not None:
+            times = tuple(replace(its, nanoseconds=scaled(its.nanoseconds)) for its in each.timed.measured)
+            each = replace(each, timed=replace(each.timed, measured=times))
+        found.append(each)
+    return replace(problem, job=replace(problem.job, components=tuple(found)))
+
+
+def there(planned: Planned, component: str, percent: int) -> int:
+    """ns of the plan where a component takes so many percent of its times."""
+    design = planned.best.design
+    option = design.options[component]
+    times = tuple(-(-time * percent // HUNDRED) for time in option.nanoseconds)
+    its = replace(design, options={**design.options, component: replace(option, nanoseconds=times)})
+    return iteration(cost_model(planned.model), planned.question, its)
+
+
+def test_a_plan_holds_against_plans_that_nobody_asked_for_as_far_as_is_said() -> None:
+    """As far as a flip says it, or less far where that is said; with groups over nodes, nested, or both at once."""
+    far = less = unsure = 0
+    for seed in (*range(14), 98, 109, 110):
+        its = random_job(Random(seed))
+        planned = ANSWER(its).planned
+        if planned is None:
+            continue
+        found = account(its, planned).sensitivity
+        assert found is not None
+        if found.wider is not None and not found.wider.as_it_is:
+            unsure += 1
+            continue
+        ends = {(flip.component, flip.holds > HUNDRED): flip.holds for flip in found.flips if flip.holds != HUNDRED}
+        for name, holds in found.wider.holds if found.wider is not None else ():
+            if holds != HUNDRED:
+                ends[name, holds > HUNDRED] = holds
+                less += 1
+        for (name, _), holds in ends.items():
+            best = ANSWER(nested(opened(slowed(its, name, holds)))).planned
+            assert best is not None and best.proved
+            assert best.price[0] * (HUNDRED + WORTH) >= there(planned, name, holds) * HUNDRED, (seed, name, holds)
+            far += 1
+    assert far > 20 and less > 1 and unsure > 2
