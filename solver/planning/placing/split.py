@@ -100,7 +100,7 @@ def _kept(parts: Parts, hosts: Hosts) -> tuple[dict[Bundle, frozenset[Seat]], bo
             if lacks > len(free):
                 why = f"groups of {host.unit} need {lacks} more of node {node}, {len(free)} {are(len(free))} free there"
                 return Split(None, exact=exact, short=why)
-            exact = exact and (not lacks or not _matters(parts, host, hosts))
+            exact = exact and (not lacks or not _matters(parts, host, inner))
             its.update(free[:lacks])
             held.update(free[:lacks])
         kept[host] = frozenset(its)
@@ -126,15 +126,15 @@ def _free(parts: Parts, host: Bundle, node: int) -> Iterator[Seat]:
     return ((node, index) for index in bits(mask))
 
 
-def _matters(parts: Parts, host: Bundle, hosts: Hosts) -> bool:
+def _matters(parts: Parts, host: Bundle, given: Sequence[Bundle]) -> bool:
     """May it matter which accelerators of a node a group takes: of given ones that it lies within, to ranges, to pieces of NUMA domains?
 
-    Or may what else lies within it be on these?
+    Or may what lies within it, also around given ones, be on these?
     """
     if any(each.fixed for each in parts.hosts[host]):
         return True
-    open_ = (each for each in parts.searched if each not in hosts and host in parts.hosts[each])
-    beside = any(not any(inner in parts.hosts[each] for inner in hosts[host]) for each in open_)
+    open_ = (each for each in parts.searched if host in parts.hosts[each])
+    beside = any(not any(inner in parts.hosts[each] for inner in given) for each in open_)
     return beside or any(each.contiguous or each.piece > 1 for each in parts.searched)
 
 

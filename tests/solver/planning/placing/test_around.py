@@ -77,6 +77,12 @@ def test_one_inside_another_around_what_is_given() -> None:
     assert (1, 2) in inner < outer and (len(inner), len(outer)) == (4, 7)
 
 
+def test_one_inside_may_use_what_a_whole_group_needs_beside_what_is_given() -> None:
+    """Both are where the other is, in one group of two."""
+    question = problem(cluster({"count": 2}), component("a", 2, tp=2), component("m", 2), on("b", (0, 0)), within="b+m m+a")
+    assert placed(question).verdict != IMPOSSIBLE
+
+
 def test_traffic_of_the_best_is_not_known() -> None:
     racks = cluster({"count": 4, "rack": "r"}, {"count": 4, "rack": "s"})
     question = problem(racks, replace(component("a", 5), traffic=10), on("b", (0, 3)), within="b+a")
