@@ -9,7 +9,7 @@ from typing import AbstractSet as Set
 from typing import Iterator
 
 from .cap import Cap
-from .component import IN_ORDER, TOGETHER, UNBOUNDED, Component, Relation
+from .component import IN_ORDER, TOGETHER, UNBOUNDED, Component, Parallel, Relation
 from .demand import Demand
 from .job import Job
 from .locality import Keep, Pin, Spread
@@ -126,6 +126,11 @@ class Problem:
     def given(self) -> Assignment:
         """The Assignment of the components whose ranks are given."""
         return Assignment({c.name: c.runs for c in self.components if c.runs is not None})
+
+    def own_degrees(self, component: Component) -> Parallel:
+        """The degrees that a component has in its own file, as they stand among its choices: hints leave out what follows from the others."""
+        shapes = self.job.shapes.get(component.name, {})
+        return next((its for its, shape in shapes.items() if shape.parallel == component.parallel), component.parallel)
 
     def alternatives(self) -> Iterator[Problem]:
         """This question once for every choice of parallel degrees that it leaves open, the preferred ones first."""

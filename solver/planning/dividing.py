@@ -43,7 +43,7 @@ def evenly(problem: Problem) -> Problem | None:
     for component in problem.components:
         its = problem.job.choices.get(component.name, ())
         runs = component.name in problem.job.own
-        kept = tuple(each for each in its if (runs and each == component.parallel) or not any(_uneven(problem, component, each)))
+        kept = tuple(each for each in its if (runs and each == problem.own_degrees(component)) or not any(_uneven(problem, component, each)))
         if kept and len(kept) < len(its):
             found[component.name] = kept
     return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **found})) if found else None
@@ -84,7 +84,7 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
     """What does not divide by the degrees that were chosen; of one that is not open `verify` says it of the file."""
     for name, parallel in _chosen(problem, answer).items():
         component, card = problem[name], _card(problem, name)
-        if not (name in problem.job.own and parallel == component.parallel):
+        if not (name in problem.job.own and parallel == problem.own_degrees(component)):
             for split in _uneven(problem, component, parallel):
                 what = f"{getattr(card, split.what)} {WORDS[split.what]}"
                 message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {what} do not divide"

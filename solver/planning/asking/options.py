@@ -29,7 +29,8 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
     multiples of `batches`.
     """
     own, shapes = _in_ways(problem, component), problem.job.shapes.get(component.name, {})
-    choices = sorted(problem.job.choices.get(component.name, tuple(own)), key=lambda each: each != component.parallel)
+    mine = problem.own_degrees(component)
+    choices = sorted(problem.job.choices.get(component.name, tuple(own)), key=lambda each: each != mine)
     found: list[Option] = []
     if problem.kind(component) != ACCELERATOR:
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most

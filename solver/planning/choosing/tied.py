@@ -76,7 +76,7 @@ def _with(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     all_of_them = {**degrees, **{name: degrees[leader] for name, leader in job.tied.items() if leader in degrees}}
     components = tuple(replace(each, parallel=all_of_them.get(each.name, each.parallel)) for each in job.components)
     choices = {name: its for name, its in job.choices.items() if name not in degrees}
-    own = job.own if all(problem[name].parallel == its for name, its in degrees.items()) else {}
+    own = job.own if all(problem.own_degrees(problem[name]) == its for name, its in degrees.items()) else {}
     return replace(problem, job=replace(job, components=components, choices=choices, own=own, tied={}))
 
 

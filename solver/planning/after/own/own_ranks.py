@@ -125,7 +125,7 @@ def _design(problem: Problem, question: Question, model: CostModel) -> Design:
     seats = {name: its for name in question.components if (its := _seats(problem, question, name))}
     ways = _ways(question, seats)
     options = {
-        name: _option(problem, question, problem[name], seats.get(name, frozenset()), ways.get(name, problem[name].parallel))
+        name: _option(problem, question, problem[name], seats.get(name, frozenset()), ways.get(name, problem.own_degrees(problem[name])))
         for name in question.components
     }
     users: dict[tuple[int, tuple[str, ...]], int] = {}
