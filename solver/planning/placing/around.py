@@ -12,13 +12,12 @@ from ....models.placements.assignment import Assignment, Seat
 from ....models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ....models.problem import Problem
 from ...check import check
-from ...layout.bundle import Bundle
 from ...layout.parts import Parts
 from ...objectives.tiers import plan_terms, tiers
 from ...searching.standing import errors
 from ...unchecked import unchecked
 from ...wording import listed
-from .split import Split, in_runs, is_separable, splits
+from .split import Split, hosts_of, in_runs, is_separable, splits
 
 Solve = Callable[[Problem], Answer]
 
@@ -36,7 +35,7 @@ def around_given(place: Solve) -> Solve:
         if not _may_be_around(problem):
             return place(problem)
         parts = Parts(problem)
-        hosts = _around(parts)
+        hosts = hosts_of(parts)
         if not hosts or not is_separable(problem, hosts):
             return place(problem)
         names = listed([f"`{each.name}`" for each in hosts])
@@ -60,20 +59,13 @@ def around_given(place: Solve) -> Solve:
 
 def lies_around(problem: Problem) -> bool:
     """Does a given component lie within an open one?"""
-    return _may_be_around(problem) and bool(_around(Parts(problem)))
+    return _may_be_around(problem) and bool(hosts_of(Parts(problem)))
 
 
 def _may_be_around(problem: Problem) -> bool:
     """Is there something open, and does something given lie within others, as far as a look at the relations tells?"""
     given = {each.name for each in problem.components if each.runs is not None}
     return len(given) < len(problem.components) and any(not given.isdisjoint(each.components) for each in problem.related(SUBSET))
-
-
-def _around(parts: Parts) -> dict[Bundle, list[Bundle]]:
-    """The open bundles around given ones, each with those that lie within it, directly or not; the innermost come first."""
-    inside = {host: [each for each in parts.bundles if each.fixed and host in parts.hosts[each]] for host in parts.searched}
-    order = sorted(inside, key=lambda each: -sum(not host.fixed for host in parts.hosts[each]))
-    return {host: inside[host] for host in order if inside[host]}
 
 
 def _put_back(problem: Problem, parted: Split, found: Answer, plan: Plan) -> Answer | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import compress, product
-from typing import Collection, Iterator, Mapping, Sequence
+from typing import Collection, Iterator, Mapping
 
 from ....models.component import APART, COLOCATED, DISJOINT, NOT_FEWER, RANK_ALIGNED, SUBSET, UNBOUNDED, Component, Relation
 from ....models.machines.node_group import ACCELERATOR
@@ -13,12 +13,10 @@ from ....models.placements import assignment
 from ....models.placements.assignment import Run, Seat
 from ....models.problem import Problem
 from ...layout.bundle import Bundle
-from ...layout.masks import bits
 from ...layout.parts import Parts
-from ...wording import are
+from .in_groups import in_groups
+from .kept import Hosts, Kept, kept_of, least, most
 
-Hosts = Mapping[Bundle, Sequence[Bundle]]
-"""Open bundle -> the given ones that lie within it, the innermost open ones first."""
 MOST_OPEN = 3
 """Bundles of open amounts of which it is tried whether they have something beside what is given."""
 _BOTH = (COLOCATED, RANK_ALIGNED, SUBSET, DISJOINT, APART)
@@ -65,77 +63,40 @@ def _is_plain(problem: Problem, host: Bundle) -> bool:
     return not any(its.keep or its.spread or its.pins or problem.whole_replica(its) > 1 for its in host.components)
 
 
+def hosts_of(parts: Parts) -> dict[Bundle, list[Bundle]]:
+    """The open bundles around given ones, each with those that lie within it, directly or not; the innermost come first."""
+    inside = {host: [each for each in parts.bundles if each.fixed and host in parts.hosts[each]] for host in parts.searched}
+    order = sorted(inside, key=lambda each: -sum(not host.fixed for host in parts.hosts[each]))
+    return {host: inside[host] for host in order if inside[host]}
+
+
 def splits(parts: Parts, hosts: Hosts) -> Iterator[Split]:
-    """The ways to divide the problem: a bundle whose amount is open may have something beside what is given, or nothing."""
-    found = _kept(parts, hosts)
-    if isinstance(found, Split):
-        yield found
+    """The ways to divide the problem: a bundle whose amount is open may have something beside what is given, or nothing.
+
+    What else lies within one may be on what whole groups of that need beside given ones, or not.
+    """
+    kept = kept_of(parts, hosts)
+    shared, every = in_groups(parts, hosts, kept.added)
+    yield from _either(parts, hosts, kept, every)
+    for problem in shared:
+        its = Parts(problem)
+        around = hosts_of(its)
+        if is_separable(problem, around):
+            yield from _either(its, around, kept_of(its, around), every)
+        else:
+            yield Split(None, exact=False)
+
+
+def _either(parts: Parts, hosts: Hosts, found: Kept, every: bool) -> Iterator[Split]:
+    """`every`: is what else lies within them looked at in every way?"""
+    exact = every and found.exact
+    if found.short:
+        yield Split(None, exact=exact, short=found.short)
         return
-    kept, exact = found
-    either = [host for host, seats in kept.items() if _least(host) <= len(seats) < _most(host)]
+    kept = found.seats
+    either = [host for host, seats in kept.items() if least(host) <= len(seats) < most(host)]
     for bare in product((False, True), repeat=len(either) if len(either) <= MOST_OPEN else 0):
         yield _divided(parts, hosts, kept, frozenset(compress(either, bare)), exact and len(either) <= MOST_OPEN)
-
-
-def _least(host: Bundle) -> int:
-    """The fewest accelerators of a bundle."""
-    return host.least * host.unit
-
-
-def _most(host: Bundle) -> int:
-    return host.most * host.unit
-
-
-def _kept(parts: Parts, hosts: Hosts) -> tuple[dict[Bundle, frozenset[Seat]], bool] | Split:
-    """What each bundle has where given ones are, in whole groups on each node, and whether it matters to nobody which these are."""
-    held: set[Seat] = set()
-    kept: dict[Bundle, frozenset[Seat]] = {}
-    exact = True
-    for host, inner in hosts.items():
-        its = {seat for each in inner for seat in _seats(parts, each)}
-        its |= {seat for other, seats in kept.items() if host in parts.hosts[other] for seat in seats}
-        for node in sorted({node for node, _ in its}):
-            lacks = -sum(rank == node for rank, _ in its) % host.unit
-            free = [seat for seat in _free(parts, host, node) if seat not in its and seat not in held]
-            if lacks > len(free):
-                why = f"groups of {host.unit} need {lacks} more of node {node}, {len(free)} {are(len(free))} free there"
-                return Split(None, exact=exact, short=why)
-            exact = exact and (not lacks or not _matters(parts, host, inner))
-            its.update(free[:lacks])
-            held.update(free[:lacks])
-        kept[host] = frozenset(its)
-        if _least(host) > _most(host):
-            return Split(None, exact=exact, short=f"no count fits {host.name}, which are on the same accelerators")
-        if len(its) > _most(host):
-            return Split(None, exact=exact, short=f"{host.name} has at least {len(its)} accelerators there, and may have {_most(host)}")
-    return kept, exact
-
-
-def _seats(parts: Parts, given: Bundle) -> Iterator[Seat]:
-    """The accelerators of a given bundle."""
-    return ((node, index) for node, mask in parts.fixed[given].items() for index in bits(mask))
-
-
-def _free(parts: Parts, host: Bundle, node: int) -> Iterator[Seat]:
-    """The accelerators of a node that a bundle may have beside given ones: those that nothing given holds but what it lies within."""
-    around = [each for each in parts.hosts[host] if each.fixed]
-    mask = parts.problem.cluster.nodes[node].free(ACCELERATOR)
-    for given, its in parts.fixed.items():
-        if given.kind == ACCELERATOR:
-            mask &= its.get(node, 0) if given in around else ~its.get(node, 0)
-    return ((node, index) for index in bits(mask))
-
-
-def _matters(parts: Parts, host: Bundle, given: Sequence[Bundle]) -> bool:
-    """May it matter which accelerators of a node a group takes: of given ones that it lies within, to ranges, to pieces of NUMA domains?
-
-    Or may what lies within it, also around given ones, be on these?
-    """
-    if any(each.fixed for each in parts.hosts[host]):
-        return True
-    open_ = (each for each in parts.searched if host in parts.hosts[each])
-    beside = any(not any(inner in parts.hosts[each] for inner in given) for each in open_)
-    return beside or any(each.contiguous or each.piece > 1 for each in parts.searched)
 
 
 def _divided(parts: Parts, hosts: Hosts, kept: Mapping[Bundle, frozenset[Seat]], bare: Collection[Bundle], exact: bool) -> Split:
@@ -150,14 +111,14 @@ def _divided(parts: Parts, hosts: Hosts, kept: Mapping[Bundle, frozenset[Seat]],
             components.append(component)
             continue
         names, count = " and ".join(each.name.replace("+", " and ") for each in hosts[host]), len(kept[host])
-        one = replace(component, parallel=Parallel(tp=component.parallel.tp), timed=None)
+        one = replace(component, parallel=Parallel(tp=component.parallel.tp), timed=None, estimate=None)  # what is said of all of it
         there[component.name] = f"{component.name} on {names}"
         runs = in_runs(problem, component, kept[host])
         components.append(replace(one, name=there[component.name], least=count, most=count, runs=runs))
-        least, most = component.least - count, component.most - (count if component.most < UNBOUNDED else 0)
-        if count < _most(host) and host not in bare:
+        fewest, largest = component.least - count, component.most - (count if component.most < UNBOUNDED else 0)
+        if count < most(host) and host not in bare:
             beside[component.name] = f"{component.name} beside {names}"
-            components.append(replace(one, name=beside[component.name], least=max(least, 1), most=most))
+            components.append(replace(one, name=beside[component.name], least=max(fewest, 1), most=largest))
     relations: list[Relation] = []
     for relation in job.relations:
         if relation.kind == NOT_FEWER and any(name in of for name in relation.components):

@@ -12,6 +12,7 @@ import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
+from placewright.models.memory.estimate import Estimate
 from placewright.models.placements.assignment import Assignment, Run, compress
 from placewright.models.placements.plan import FEASIBLE, OPTIMAL
 from placewright.models.problem import Problem
@@ -80,7 +81,22 @@ def test_one_inside_another_around_what_is_given() -> None:
 def test_one_inside_may_use_what_a_whole_group_needs_beside_what_is_given() -> None:
     """Both are where the other is, in one group of two."""
     question = problem(cluster({"count": 2}), component("a", 2, tp=2), component("m", 2), on("b", (0, 0)), within="b+m m+a")
-    assert placed(question).verdict != IMPOSSIBLE
+    answer = placed(question)
+    assert answer.plan is not None
+    assert all(seats(question, name, answer.plan.assignment) == [(0, 0), (0, 1)] for name in ("a", "m"))
+
+
+def test_what_holds_of_all_of_it_holds_of_no_part() -> None:
+    """Four ranks are two groups of shards; three of them beside what is given are not."""
+    question = problem(NODES, component("a", 4, estimate=Estimate(sharding="fsdp", shards=2)), on("b", (0, 3)), within="b+a")
+    assert placed(question).plan is not None
+
+
+@pytest.mark.parametrize(("tp", "count", "is_placed"), [(1, 1, True), (1, 2, False), (2, 2, False)])
+def test_what_lies_beside_inside_may_use_it_too(tp: int, count: int, is_placed: bool) -> None:
+    question = problem(cluster({"count": 2}), component("a", 2, tp=2), component("m", count, tp=tp), on("b", (0, 0)), within="b+a m+a")
+    answer = placed(question)
+    assert (answer.plan is not None) == is_placed and (is_placed or answer.verdict == IMPOSSIBLE)
 
 
 def test_traffic_of_the_best_is_not_known() -> None:
@@ -166,4 +182,4 @@ def test_as_every_placement_says(start: int) -> None:
             assert holds(question, answer.plan.assignment), seed
         elif answer.verdict == IMPOSSIBLE:
             assert not any(holds(question, each) for each in every_placement(question)), seed
-    assert seen[OPTIMAL] + seen[FEASIBLE] >= 15 and seen[IMPOSSIBLE] >= 5 and seen[UNDECIDED] <= 1, seen
+    assert seen[OPTIMAL] + seen[FEASIBLE] >= 15 and seen[IMPOSSIBLE] >= 5 and not seen[UNDECIDED], seen
