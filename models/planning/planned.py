@@ -73,6 +73,22 @@ class Nested:
     best: Priced | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class AtOnce:
+    """What plans take at least that are of several of these sorts at once.
+
+    Attributes
+    ----------
+    bound : what is as small as possible is in none of them smaller than this: ns, or accelerators of all components.
+    over_nodes, over_kinds, nested : the sorts; see `Planned`.
+    """
+
+    bound: int
+    over_nodes: bool
+    over_kinds: bool
+    nested: bool
+
+
 @dataclass(frozen=True)
 class Planned:
     """The answer of planning.
@@ -97,6 +113,7 @@ class Planned:
         and `proved` leave out; None where none of these can be better.
     nested : of plans in which a component uses only some of another's accelerators, which `bound` and `proved` leave out; None where
         none of these can be better, or the file itself says whether they may be.
+    at_once : of plans that are of several of these sorts at once, where they might be better than what is told of each; else None.
     lean : the best design as it was compared with others, without this; None where nothing is filled.
     ties_open : may there be one with as much of what is as small as possible, proved, and less of what comes second?
     spent : deterministic seconds that were searched for it.
@@ -120,6 +137,7 @@ class Planned:
     ties_open: bool = False
     over_kinds: int | None = None
     nested: Nested | None = None
+    at_once: AtOnce | None = None
     spent: float = field(default=0.0, compare=False)
 
     @property

@@ -159,6 +159,11 @@ class Question:
         """The components in the written order."""
         return tuple(self.options)
 
+    def kind_of(self, model: str, memory: int | None) -> int | None:
+        """The kind of accelerators of a model with so many MiB each: with exactly these, where there is one; None where no component may be on them."""
+        its = [number for number, kind in enumerate(self.kinds) if kind.covers(model, memory)]
+        return next((number for number in its if self.kinds[number].memory == memory), its[0] if its else None)
+
     @cached_property
     def tasks_of(self) -> Mapping[str, tuple[int, ...]]:
         """Component -> indices of its tasks, in the order of its options' times."""

@@ -78,6 +78,11 @@ def to_data(account: Account) -> Data:
     if (inside := planned.nested) is not None:
         bound = inside.bound / SECOND if question.aim == SECONDS else inside.bound
         found["nested"] = {"bound": bound, "plan": _priced(question, inside.best) if inside.best else None}
+    if (several := planned.at_once) is not None:
+        found["at_once"] = {
+            "bound": several.bound / SECOND if question.aim == SECONDS else several.bound,
+            "of": [name for name in ("over_nodes", "over_kinds", "nested") if getattr(several, name)],
+        }
     if planned.filled:
         needs = planned.compared.options
         found["filled"] = {

@@ -7,9 +7,12 @@ from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account
 from ...solver.wording import plural
 from ..table import table
-from .against import alternatives, nested, over_kinds, over_nodes, own_placement, sensitivities
+from .alternatives import alternatives
 from .assumptions import assumptions
+from .flips import sensitivities
 from .memory import memory
+from .own import own_placement
+from .variants import at_once, nested, over_kinds, over_nodes
 from .words import amount, in_nodes, proved, resources, seconds, task_name, total
 from .works import works
 
@@ -22,6 +25,7 @@ def render(account: Account) -> list[str]:
         over_nodes(account),
         over_kinds(account),
         nested(account),
+        at_once(account),
         own_placement(account),
         sensitivities(account),
         assumptions(account),

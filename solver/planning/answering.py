@@ -51,6 +51,7 @@ def answering(
         from .placing.laying import laid_out
         from .placing.overlaid import overlaid
         from .plan import TRIED, plan
+        from .variants.at_once import at_once
         from .variants.inside import SHARE, inside
         from .variants.over_kinds import over_kinds
         from .variants.over_nodes import but_for_groups, only_over_nodes, over_nodes
@@ -71,6 +72,7 @@ def answering(
         each = over_nodes(planned(counting, refused), quietly, limit, seed, settle, answer_interrupted)
         each = over_kinds(each, planned(silent, refused, TRIED), limit, seed, settle, answer_interrupted)
         each = inside(each, planned(silent, but_for_groups(refused), TRIED, limit * SHARE), limit, seed, settle, answer_interrupted)
+        each = at_once(each, limit, seed, settle, answer_interrupted)
         found = preferring(problem, dividing(tied(each, only_over_nodes(quietly))), limit, seed)
         if found.plan is not None and found.planned is not None:
             found = replace(found, plan=_with_degrees(found.plan, found.planned.best.design, problem))

@@ -43,7 +43,9 @@ def evenly(problem: Problem) -> Problem | None:
     for component in problem.components:
         its = problem.job.choices.get(component.name, ())
         runs = component.name in problem.job.own
-        kept = tuple(each for each in its if (runs and each == problem.own_degrees(component)) or not any(_uneven(problem, component, each)))
+        kept = tuple(
+            each for each in its if (runs and each == problem.own_degrees(component)) or not any(_uneven(problem, component, each))
+        )
         if kept and len(kept) < len(its):
             found[component.name] = kept
     return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **found})) if found else None

@@ -107,9 +107,11 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
     proved = bound == planned.price[0]
     ties_open = proved and any(each.ties_open or not each.proved for each, _ in known if each.bound <= bound)
     wider = [each.over_kinds for each, _ in known if each.over_kinds is not None and each.over_kinds < bound]
+    both = [each.at_once for each, _ in known if each.at_once is not None and each.at_once.bound < bound]
     merged = replace(
         planned, bound=bound, proved=proved, ties_open=ties_open, others=kept, parts=questions,
         over_kinds=min(wider, default=None),
+        at_once=min(both, key=lambda its: its.bound, default=None),
         over_nodes=_over_nodes((*over_nodes, *(its.over_nodes for its, _ in known if its.over_nodes)), planned.price[0], price),
         unplaceable=tuple(out for each, _ in known for out in each.unplaceable), not_placed=tuple(each for each in kept if id(each) in unsure),
         spent=sum(each.spent for each, _ in known),

@@ -113,9 +113,9 @@ def least_of_both(
     It is a bound of all nested plans. What is told of the plan anyway is not looked for. `by_counts`: the counts and degrees of nested
     plans alone show that none is better, wherever they are placed.
     """
-    workload, question = _better(nested, planned).job.workload, planned.question
-    over_nodes = planned.over_nodes is None and may_have_groups(nested, question)
-    alike = on_any_kinds(nested, question) if planned.over_kinds is None else None
+    workload = _better(nested, planned).job.workload
+    alike = on_any_kinds(nested, planned.question) if planned.over_kinds is None else None
+    over_nodes = planned.over_nodes is None and may_have_groups(alike or nested, planned.question)
     if workload is None or not (over_nodes or alike):
         return None
     wider = asked(alike or nested, replace(workload, heeds_estimates=workload.heeds_estimates and alike is None), over_nodes=over_nodes)
@@ -130,12 +130,17 @@ def least_of_both(
 
 def _better(nested: Problem, planned: Planned) -> Problem:
     """The nested problem, of which only what costs less than the plan is an answer: so a search need not find the plan once more."""
-    workload, cost = nested.job.workload, planned.price[0] - 1
+    return under(nested, planned.price[0])
+
+
+def under(problem: Problem, cost: int) -> Problem:
+    """The problem, of which only what costs less than this is an answer: ns, or accelerators of all components."""
+    workload = problem.job.workload
     if workload is None:
-        return nested
+        return problem
     budget = workload.budget
     if workload.aim == SECONDS:
-        budget = replace(budget, nanoseconds=cost)
+        budget = replace(budget, nanoseconds=cost - 1)
     else:
-        budget = replace(budget, accelerators=cost)
-    return replace(nested, job=replace(nested.job, workload=replace(workload, budget=budget)))
+        budget = replace(budget, accelerators=cost - 1)
+    return replace(problem, job=replace(problem.job, workload=replace(workload, budget=budget)))

@@ -56,8 +56,10 @@ def least_over_kinds(
     alike = on_any_kinds(problem, planned.question)
     if alike is None:
         return None
-    over_nodes = planned.over_nodes is None and may_have_groups(problem, planned.question)
-    question = asked(alike, replace(workload, heeds_estimates=False), over_nodes=over_nodes)
+    loose = _loose(alike, workload)
+    question = asked(loose, loose.job.workload or workload)
+    if planned.over_nodes is None and may_have_groups(loose, question):
+        question = asked(loose, loose.job.workload or workload, over_nodes=True)
     bound = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted).bound
     least = None if bound is None else bound + (0 if question.aim == SECONDS else question.held)
     return least if least is not None and least < planned.bound else None

@@ -64,7 +64,7 @@ def _widened(problem: Problem, question: Question, now: Question) -> Wide:
     inside = None if question.nested else may_nest(problem)
     alike = on_any_kinds(inside or problem, question)
     its = alike or inside or problem
-    over_nodes, workload = may_have_groups(problem, question), its.job.workload
+    over_nodes, workload = may_have_groups(its, question), its.job.workload
     if workload is None:
         return Wide((now,), False, False, False)
     if over_nodes and alike is None and inside is None:

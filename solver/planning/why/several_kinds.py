@@ -54,7 +54,11 @@ def on_several(problem: Problem, question: Question) -> tuple[str, ...]:
 def _kinds_for(problem: Problem, component: Component, question: Question) -> set[int]:
     """The kinds of the accelerators that a component may use, by where it may be and by which models its times are of."""
     models, nodes = _models(component), (problem.cluster.nodes[rank] for rank in _ranks(problem, component))
-    its = (_kind_of(node, question) for node in nodes if node.accelerators and (not models or node.accelerator_model in models))
+    its = (
+        question.kind_of(node.accelerator_model, node.accelerator_memory)
+        for node in nodes
+        if node.accelerators and (not models or node.accelerator_model in models)
+    )
     return {kind for kind in its if kind is not None}
 
 
@@ -70,7 +74,7 @@ def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
         if component.name in question.options and component.name not in known and _is_given(problem, component):
             its = [problem.cluster.nodes[node] for node, _ in problem.given().masks(component.name)]
             models = dict.fromkeys(model_name(node.accelerator_model) for node in its)
-            if len({_kind_of(node, question) for node in its}) > 1:
+            if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in its}) > 1:
                 if finding := _around_of_one_model(problem, question, component, its):
                     return Answer(IMPOSSIBLE, findings=(finding,), how="given")
                 where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
@@ -97,12 +101,6 @@ def _around_of_one_model(problem: Problem, question: Question, given: Component,
             help_text = f"give `{given.name}` ranks on {model}, or let `{name}` use other models"
             return error("PW601", name, message, problem[name].span("accelerator_model"), help=help_text)
     return None
-
-
-def _kind_of(node: Node, question: Question) -> int | None:
-    """The kind of a node's accelerators, which may be of several models; None where no component may be planned on them."""
-    its = node.accelerator_model, node.accelerator_memory
-    return next((number for number, kind in enumerate(question.kinds) if kind.covers(*its)), None)
 
 
 def undecided(helps: Sequence[str]) -> Answer:

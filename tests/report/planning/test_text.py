@@ -6,9 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import placewright as pw
+import pytest
 from placewright.models.findings.finding import error
 from placewright.models.planning.planned import Unplaceable
 from placewright.report.planning.text import render
+
+from .accounts import BY_HAND, account
 
 STEADY = """
 cluster: 1x4xH100
@@ -92,3 +95,14 @@ def test_of_many_designs_without_a_placement_the_first_are_named(tmp_path: Path)
     text = "\n".join(render(replace(account, planned=replace(account.planned, unplaceable=tuple(found)))))
     assert text.count("no placement is known of") == 1 and text.count("no placement has") == 4
     assert "and of 5 more" in text
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [(1, "within less than 0.1 % of"), (30_000_000, "within less than 0.1 % of"), (10**9, "within 0.9 % of")]
+)
+def test_a_distance_is_never_rounded_to_none(tmp_path: Path, more: int, said: str) -> None:
+    found = account(tmp_path, BY_HAND, 0)
+    planned = replace(found.planned, proved=False, bound=found.planned.bound - more, structures=(2, 0))
+    headline = render(replace(found, planned=planned))[0].splitlines()[0]
+    assert said in headline
+    assert "2 arrangements, none searched" in headline

@@ -14,6 +14,7 @@ from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times
 from ...dividing import evenly
 from ...search import search
+from ...variants.at_once import least_at_once
 from ...variants.inside import bound_inside, may_nest
 from ...variants.over_kinds import least_over_kinds
 from ...variants.over_nodes import may_have_groups, without_groups
@@ -57,6 +58,7 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     planned = replace(planned, over_kinds=least_over_kinds(opened, workload, planned, limit, seed))
     inside = None if question.nested or (nested := may_nest(opened)) is None else bound_inside(nested, planned, limit, seed)
     planned = replace(planned, nested=None if inside is None or inside >= bound + held else Nested(inside))
+    planned = replace(planned, at_once=least_at_once(opened, planned, limit, seed))
     return replace(account_of(opened, planned, problem.given()), given=True)
 
 

@@ -189,10 +189,10 @@ def _stand_ins(question: Question, name: str) -> list[str]:
 def _kind(problem: Problem, question: Question, seat: Seat) -> int:
     """The kind of an accelerator. Raises _NoPrice for one that no component may be planned on."""
     node = problem.cluster.nodes[seat[0]]
-    for index, kind in enumerate(question.kinds):
-        if kind.covers(node.accelerator_model, node.accelerator_memory):
-            return index
-    raise _NoPrice(f"`{node.name}` has no accelerator that is free")
+    kind = question.kind_of(node.accelerator_model, node.accelerator_memory)
+    if kind is None:
+        raise _NoPrice(f"`{node.name}` has no accelerator that is free")
+    return kind
 
 
 def _option(problem: Problem, question: Question, component: Component, seats: frozenset[Seat], parallel: Parallel) -> Option:

@@ -9,8 +9,10 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.planning.measured import SECOND, TABLE
-from placewright.models.planning.planned import Nested
+from placewright.models.planning.planned import AtOnce, Nested
 from placewright.models.problem import Problem
+from placewright.report.planning.data import to_data
+from placewright.report.planning.text import render
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.sizes.settling import settle
 from placewright.solver.searching.search import solve
@@ -73,3 +75,17 @@ def test_groups_over_nodes_of_several_kinds_are_told(tmp_path: Path) -> None:
     parts = f"group: {group}\nlarge: {{{LARGE}, seconds: {{3: 1, 6: 1}}}}"
     planned = pw.solve(written(tmp_path, SMALL, parts, "{workflow: group -> large, nested: true}"), sandbox=False).planned
     assert planned is not None and planned.over_nodes is None and planned.over_kinds == 41 * SECOND
+
+
+def test_what_several_ways_at_once_could_save_is_told_beside_what_each_could(tmp_path: Path) -> None:
+    """130 seconds apart; nested 115, with pairs on four of five; over nodes as well 85, with pairs on all six."""
+    parts = """
+        pair: {accelerators: 1-6, parallel: {tp: 2}, scaling: table, seconds: {2: 100, 4: 70, 6: 40}}
+        one: {accelerators: 1-6, scaling: table, seconds: {2: 60, 5: 45}}"""
+    file = written(tmp_path, "nodes: [{repeat: 2, accelerators: {count: 3, model: H100}}]", parts, "{workflow: pair => one}")
+    planned, account = pw.solve(file, sandbox=False).planned, pw.account(file)
+    assert planned is not None and planned.price[0] == 130 * SECOND and planned.over_nodes is None
+    assert planned.nested is not None and planned.nested.bound == 115 * SECOND
+    assert planned.at_once == AtOnce(85 * SECOND, over_nodes=True, over_kinds=False, nested=True) and account is not None
+    said = "with several of these at once (tp groups over nodes, `nested: true`): at least 85 seconds; such plans are not searched"
+    assert said in "\n".join(render(account)) and to_data(account)["at_once"] == {"bound": 85.0, "of": ["over_nodes", "nested"]}

@@ -116,3 +116,13 @@ def test_plans_on_several_kinds_may_have_groups_over_nodes_too(tmp_path: Path) -
     planned = pw.solve(written(tmp_path, cluster, parts, "{workflow: pair => one => many, nested: true}"), sandbox=False).planned
     assert planned is not None and planned.over_nodes is None
     assert planned.price[0] == 121 * SECOND and planned.over_kinds == 80 * SECOND
+
+
+def test_a_model_of_two_memories_is_of_two_kinds_also_beside_one_like_the_smaller(tmp_path: Path) -> None:
+    """`small` is on as many as it likes in 24 seconds, on six of three kinds of nodes, and `large` fits two of these alone."""
+    cluster = "nodes: [{accelerators: {count: 1, model: A100, memory: 40GiB}}, {accelerators: {count: 3, model: A100}}, {accelerators: {count: 2, model: H100, memory: 40GiB}}]"
+    parts = """
+        small: {accelerators: 1-6, phase: infer, scaling: table, seconds: {2: 7, 3: 4, 6: 2}}
+        large: {accelerators: 2, phase: train, memory: 41GiB, within: small, seconds: {2: 20}}"""
+    planned = pw.solve(written(tmp_path, cluster, parts, "{workflow: small => large}"), sandbox=False).planned
+    assert planned is not None and planned.price[0] == 24 * SECOND and planned.over_kinds == 22 * SECOND

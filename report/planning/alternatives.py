@@ -1,0 +1,52 @@
+"""The plan against the best designs of other arrangements, and against those that no placement has."""
+
+from __future__ import annotations
+
+from ...solver.planning.after.account import Account, Other
+from ...solver.wording import listed
+from ..terminal import escape
+from .priced import priced_in_words
+from .words import seconds, task_name, total
+
+MAX_ADDS = 2
+MAX_OUT = 5
+"""Designs without a placement that are named; JSON has all of them."""
+
+
+def alternatives(account: Account) -> str:
+    """The next best arrangements: what each is, what it costs, and what makes it lose."""
+    planned = account.planned
+    lines = [f"  {number}. {_other(account, each)}" for number, each in enumerate(account.others, 1 if account.given else 2)]
+    for out in planned.unplaceable[:MAX_OUT]:
+        known = "has" if not any(each.code == "PW604" for each in out.reason) else "is known of"
+        lines.append(f"  no placement {known} {priced_in_words(account.planned, out.priced)}")
+        lines += [f"     {escape(out.reason[0].message)}"] if out.reason else []
+    if (more := len(planned.unplaceable) - MAX_OUT) > 0:
+        lines.append(f"  and of {more} more")
+    if planned.without_estimates is not None:
+        lines.append(f"  without the estimates of memory: {priced_in_words(account.planned, planned.without_estimates)}")
+    unknown = "; what they take for traffic is not known" if planned.best.traffic else ""
+    title = (
+        f"without these ranks, the best of each arrangement (not placed{unknown})"
+        if account.given
+        else "other arrangements, the best of each"
+    )
+    return "\n".join([f"{title}:", *lines]) if lines else ""
+
+
+def _other(account: Account, other: Other) -> str:
+    planned = account.planned
+    said = priced_in_words(account.planned, other.priced) + (", not placed" if other.priced in planned.not_placed else "")
+    if not other.adds or total(other.priced) == total(planned.best):
+        return said
+    longer = total(other.priced) > total(planned.best)
+    adds = [_adds(account, other, 1, "more"), _adds(account, other, -1, "less")]
+    return f"{said}\n     {escape('; '.join(filter(None, adds if longer else adds[::-1])))}"
+
+
+def _adds(account: Account, other: Other, sign: int, word: str) -> str:
+    """What adds most more to the iteration, or most less: `actor adds 6.111 more and rollout adds 5.766 more`; traffic too."""
+    question, traffic = account.planned.question, 0 if account.given else other.priced.traffic - account.planned.best.traffic
+    adds = [(time, task_name(question, task)) for task, time in other.adds] + [(traffic, "traffic")]
+    its = sorted(((sign * time, name) for time, name in adds if sign * time > 0), key=lambda each: -each[0])[:MAX_ADDS]
+    return listed([f"{name} adds {seconds(time)} {word}" for time, name in its])

@@ -1,0 +1,77 @@
+"""The ranks of a file beside its plan: all of them, or those of some components that it fixes."""
+
+from __future__ import annotations
+
+from ...models.planning.workload import SECONDS
+from ...solver.durations import with_unit
+from ...solver.planning.after.account import Account
+from ...solver.planning.after.own.own import Own
+from ...solver.wording import listed, plural
+from ..terminal import escape
+from .words import design_in_words, over, seconds, total
+
+
+def own_placement(account: Account) -> str:
+    """The file's own placement beside the plan, and whether to keep it."""
+    own, planned = account.own, account.planned
+    if own is None:
+        return _without_ranks(account)
+    if account.given:
+        return _forbidden(own.forbidden).removeprefix("\n")
+    if own.priced is None:
+        return f"yours: it has no price under this cost model: {escape(own.why_not)}"
+    words = escape(design_in_words(planned.question, planned, own.priced.design, planned.best.design))
+    yours, best = total(own.priced), total(planned.best)
+    said = f"yours: {with_unit(seconds(yours))}"
+    used, its = own.priced.design.held(planned.question), planned.best.design.held(planned.question)
+    if planned.question.aim != SECONDS:
+        on = f"{said} on {used} {plural('accelerator', used)}"
+        if account.keeps:
+            less = "as good as the plan" if planned.is_own else f"{its - used} fewer than the plan"
+            return f"{on}, {less}: keep it\n  {words}" + _notes(own)
+        return f"{on}, the plan's are {its}: {words}" + _notes(own)
+    bound = "the bound" if planned.proved else "the plan"
+    if own.forbidden and yours < best:
+        return f"{said}, {over(yours, best)} than the plan: {words}" + _notes(own)
+    distance = f"{100 * (yours - best) / best:.1f} % from {bound}"
+    more = used - its
+    held = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
+    if yours == best and not planned.is_own:
+        verdict = f"as long as the plan{held or ', and not placed as well'}"
+    elif account.keeps:
+        less = "as good as the plan" if yours == best else f"{over(yours, best)} than the plan"
+        verdict = f"{distance if yours > best else less}: keep it"
+    else:
+        verdict = f"{distance}{held}: the plan saves {with_unit(seconds(yours - best))} of each iteration"
+    return f"{said}, {verdict}\n  {words}" + _notes(own)
+
+
+def _without_ranks(account: Account) -> str:
+    """`without the ranks of reward: 95 seconds (19.7 % less): rollout and actor on 16, ...`."""
+    freed, planned = account.without_ranks, account.planned
+    if freed is None:
+        return ""
+    here, there = planned.best, freed.planned.best
+    by_time = planned.question.aim == SECONDS
+    value, other = (
+        (total(here), total(there)) if by_time else (here.design.held(planned.question), there.design.held(freed.planned.question))
+    )
+    whose = f"the ranks of {listed(list(freed.names))}"
+    if other >= value:
+        return f"without {escape(whose)}: nothing better" + ("" if freed.planned.proved else " was found")
+    used = "" if by_time else f"{other} {plural('accelerator', other)} instead of {value}, "
+    words = design_in_words(freed.planned.question, freed.planned, there.design)
+    return f"without {escape(whose)}: {used}{with_unit(seconds(total(there)))} ({over(total(there), total(here))}): {escape(words)}"
+
+
+def _notes(own: Own) -> str:
+    """What may not be proposed of the file's own placement, and what was compared of its kind only with it."""
+    pairs = own.priced.design.overlapping if own.priced is not None else ()
+    overlap = [
+        f"\n  {escape(one)} and {escape(other)} overlap, neither inside the other: no other such plan is searched" for one, other in pairs
+    ]
+    return _forbidden(own.forbidden) + "".join(overlap)
+
+
+def _forbidden(faults: tuple[str, ...]) -> str:
+    return "".join(f"\n  it may not be proposed: {escape(fault)}" for fault in faults)

@@ -1,0 +1,23 @@
+"""What a design costs beside the plan."""
+
+from __future__ import annotations
+
+from ...models.planning.planned import Planned, Priced
+from ...models.planning.workload import SECONDS
+from ...solver.durations import with_unit
+from ...solver.wording import plural
+from ..terminal import escape
+from .words import design_in_words, over, seconds, total
+
+
+def priced_in_words(planned: Planned, priced: Priced) -> str:
+    """What a design costs beside the plan, and what it is: `83.78 seconds (13.7 % more): rollout on 32, ...`."""
+    words = design_in_words(planned.question, planned, priced.design, planned.best.design)
+    count = priced.design.held(planned.question)
+    used = f"{count} {plural('accelerator', count)}, " if planned.question.aim != SECONDS else ""
+    return f"{used}{with_unit(seconds(total(priced)))} ({over(total(priced), total(planned.best))}): {escape(words)}"
+
+
+def cost_in_words(planned: Planned, value: int) -> str:
+    """So much of what is as small as possible, with its unit."""
+    return with_unit(seconds(value)) if planned.question.aim == SECONDS else f"{value} {plural('accelerator', value)}"

@@ -1,0 +1,86 @@
+"""The ranks of a file beside the plan, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from placewright.report.planning.data import to_data
+from placewright.report.planning.own import own_placement
+from placewright.report.planning.text import render
+from placewright.solver.planning.after.own.own import Own
+
+from .accounts import BY_HAND, account
+
+
+def test_ranks_that_the_file_fixes_are_compared_with_none(tmp_path: Path) -> None:
+    found = account(tmp_path, BY_HAND)
+    open_ = account(tmp_path, BY_HAND.replace(", placement: 12-15", ""))
+    assert found.without_ranks is not None
+    assert open_.without_ranks is None
+    assert found.without_ranks.planned.best == open_.planned.best
+    said = "without the ranks of reward: 95 seconds (19.7 % less): rollout (tp 2), reward and actor (tp 4) on 16; "
+    assert own_placement(found).startswith(said)
+    assert said in "\n".join(render(found))
+    data = to_data(found)["without_ranks"]
+    assert isinstance(data, dict)
+    assert (data["ranks_of"], data["seconds"], data["proved"]) == (["reward"], 95.0, True)
+
+
+def test_ranks_that_cost_nothing(tmp_path: Path) -> None:
+    text = """
+cluster: 1x8xH100
+components:
+  rollout: {seconds: {4: 10}, scaling: table, placement: 0-3}
+  actor: {seconds: {4: 10}, scaling: table}
+plan: {workflow: rollout -> actor}
+"""
+    assert own_placement(account(tmp_path, text)) == "without the ranks of rollout: nothing better"
+
+
+def test_further_ranks_are_not_asked_for_without_further_searches(tmp_path: Path) -> None:
+    assert account(tmp_path, BY_HAND, 0).without_ranks is None
+
+
+def test_yours_is_to_be_kept_only_where_it_is_the_plan(tmp_path: Path) -> None:
+    found = account(tmp_path, BY_HAND, 0)
+    found = replace(found, own=Own(found.planned.best))
+    assert "as long as the plan, and not placed as well\n" in own_placement(found)
+    same = replace(found, planned=replace(found.planned, is_own=True))
+    assert "as good as the plan: keep it\n" in own_placement(same)
+    best = found.planned.best
+    fewer = replace(best, design=replace(best.design, blocks=best.design.blocks[:1]))
+    assert "as long as the plan, on 4 accelerators more\n" in own_placement(replace(found, planned=replace(found.planned, best=fewer)))
+
+
+@pytest.mark.parametrize(
+    ("percent", "fewer", "forbidden", "said"),
+    [
+        (4, 0, (), "4.0 % from the bound: keep it\n"),
+        (5, 0, (), "5.0 % from the bound: keep it\n"),
+        (6, 0, (), "6.0 % from the bound: the plan saves "),
+        (4, 4, (), "4.0 % from the bound, on 4 accelerators more: the plan saves "),
+        (4, 0, ("PW207: it does not divide",), "4.0 % from the bound: the plan saves "),
+    ],
+)
+def test_yours_is_to_be_kept_near_the_best(tmp_path: Path, percent: int, fewer: int, forbidden: tuple[str, ...], said: str) -> None:
+    """What may not be proposed is not to be kept, nor what holds more accelerators and is slower; a program is told the same."""
+    found = account(tmp_path, BY_HAND, 0)
+    best = found.planned.best
+    blocks = best.design.blocks[:1] if fewer else best.design.blocks
+    plan = replace(found.planned, best=replace(best, design=replace(best.design, blocks=blocks)))
+    yours = Own(replace(best, nanoseconds=best.nanoseconds * (100 + percent) // 100), forbidden=forbidden)
+    found = replace(found, planned=plan, own=yours)
+    assert said in own_placement(found)
+    assert to_data(found)["keep"] is found.keeps is (": keep it" in said)
+
+
+def test_yours_that_is_as_good_is_to_be_kept_where_the_fewest_accelerators_are_asked(tmp_path: Path) -> None:
+    found = account(tmp_path, BY_HAND.replace("batches: 5", "batches: 5, minimise: accelerators, budget: {seconds: 200}"), 0)
+    planned, best = found.planned, found.planned.best
+    held = best.design.held(planned.question)
+    for is_own, said in ((True, f" on {held} accelerators, as good as the plan: keep it\n  "), (False, f", the plan's are {held}: ")):
+        its = replace(found, planned=replace(planned, is_own=is_own), own=Own(best))
+        assert said in own_placement(its)
+        assert to_data(its)["keep"] is its.keeps is is_own
