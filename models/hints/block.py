@@ -43,10 +43,10 @@ def add_block(
     further += tuple(read_relations(block.get(RELATIONS), names, findings, f"{NAME}.{RELATIONS}"))
     links = tuple(read_links(block.get(LINKS), names, findings, f"{NAME}.{LINKS}"))
     known, relations, choices, faulty = add_hints(hinted, cluster, components, findings, further)
-    for component in known:
-        if component.runs is None and "placement" in component.spans and component.name not in {each.name for each in components}:
-            message = f"the ranks of `{component.name}` belong into the framework's own section, not into its hints"
-            findings.append(error("PW121", component.name, message, component.spans["placement"], help="move them there"))
+    for name, its in ((entry.key.text, entry.value) for entry in hinted):
+        if name not in faulty and isinstance(its, Mapping) and (ranks := its.get("placement")) is not None:
+            message = f"the ranks of `{name}` belong into the framework's own section, not into its hints"
+            findings.append(error("PW121", name, message, ranks.span, help="move them there"))
     there = {component.name for component in known}
     links = tuple(link for link in links if {link.source, link.target} <= there)
     preference = read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}")

@@ -24,6 +24,8 @@ from .configuration import Configuration
 from .planning.degrees import can_say
 
 HINTS = "placewright"
+_FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus", "role": "role"}
+"""Key of the hints -> the field of a component that it says, and that verl has by itself."""
 Own = Callable[[str], MappingType[str, Amount]]
 """Component -> the numbers that say its own degrees."""
 
@@ -76,11 +78,12 @@ def with_hints(
     kept, choices = [], dict[str, tuple[Parallel, ...]]()
     for component in said.components:
         before = known[component.name]
+        component = _as_verl_has_it(settings, before, component, block)
         if component.timed and _parallel(block, component.name) is not None:
             open_ = _open_degrees(settings, component, said.choices.get(component.name, (component.parallel,)), own(component.name), block)
             if settings.anew and component.runs is None and open_:
                 choices[component.name] = open_
-            kept.append(replace(component, parallel=before.parallel, role=before.role, cpus=before.cpus))
+            kept.append(replace(component, parallel=before.parallel))
         else:
             kept.append(_with_own_degrees(settings, before, component, block))
     names = {component.name for component in kept}
@@ -103,9 +106,23 @@ def _of_components(settings: Configuration, names: Sequence[str]) -> Value | Non
 
 
 def _parallel(block: Value, name: str) -> Value | None:
+    return _hint(block, name, "parallel")
+
+
+def _hint(block: Value, name: str, key: str) -> Value | None:
     inner = block.get("components") if isinstance(block, Mapping) else None
     hints = inner.get(name) if isinstance(inner, Mapping) else None
-    return hints.get("parallel") if isinstance(hints, Mapping) else None
+    return hints.get(key) if isinstance(hints, Mapping) else None
+
+
+def _as_verl_has_it(settings: Configuration, before: Component, component: Component, block: Value) -> Component:
+    """The component with what verl fixes; an error for hints that say otherwise."""
+    for key, field in _FIXED.items():
+        said, its = _hint(block, component.name, key), getattr(before, field)
+        if said is not None and getattr(component, field) != its:
+            message = f"`{key}` of `{component.name}` is {getattr(component, field)}, but verl makes it {its or 'none'}"
+            settings.notes.error("PW121", component.name, message, said, "differs", f"leave `{key}` out of the hints")
+    return replace(component, **{field: getattr(before, field) for field in _FIXED.values()})
 
 
 def _open_degrees(
@@ -127,4 +144,4 @@ def _with_own_degrees(settings: Configuration, before: Component, component: Com
         message = f"the hints of `{component.name}` say {component.parallel}, verl's own keys {before.parallel}"
         help_ = "leave `parallel` out of the hints; verl takes it from its own keys"
         settings.notes.error("PW121", component.name, message, said, "differs", help_)
-    return replace(component, parallel=before.parallel, role=before.role, cpus=before.cpus)
+    return replace(component, parallel=before.parallel)

@@ -73,6 +73,8 @@ def test_all_words_reach_the_problem(dialect: str) -> None:
         ("placewright: {relations: [{kind: near}]}\n", "PW101", "`components` of `placewright.relations.0` is missing"),
         ("placewright: {components: {TRAIN: {accelerators: 8, spread: rak}}}\n", "PW105", "`rak` is no level"),
         ("placewright: {component: {TRAIN: {accelerators: 8}}, links: []}\n", "PW104", "`component` is no key of the block"),
+        ("placewright: {components: {TRAIN: {placement: 0-7}}}\n", "PW121", "belong into the framework's own section"),
+        ("placewright: {components: {TRAIN: {seconds: {8: 9}, placement: 0-7}}}\n", "PW121", "belong into the framework's own section"),
     ],
 )
 def test_faults_of_the_block(dialect: str, block: str, code: str, message: str) -> None:
@@ -85,6 +87,20 @@ def test_faults_of_the_block(dialect: str, block: str, code: str, message: str) 
 def test_a_strange_key_alone_is_named_and_nothing_else(block: str, near: str) -> None:
     (finding,) = [each for each in reading("rlinf", f"placewright: {block}\n").findings if each.code in ("PW104", "PW105")]
     assert (finding.code, finding.help) == ("PW104", f"write `{near}`")
+
+
+@pytest.mark.parametrize(
+    ("hint", "message"),
+    [
+        ("accelerators_per_process: 2", "`accelerators_per_process` of `actor` is 2, but verl makes it 1"),
+        ("cpus: 50", "`cpus` of `actor` is 50, but verl makes it 3"),
+        ("role: critic", "`role` of `actor` is critic, but verl makes it actor"),
+    ],
+)
+def test_what_verl_fixes_is_not_left_to_hints(hint: str, message: str) -> None:
+    for more in ("accelerators: 8", "seconds: {8: 9}"):
+        findings: tuple[Finding, ...] = reading("verl", f"placewright: {{components: {{actor: {{{more}, {hint}}}}}}}\n").findings
+        assert [each.message for each in findings if each.code == "PW121"] == [message]
 
 
 def test_a_near_key_is_an_edit() -> None:
