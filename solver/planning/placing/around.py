@@ -8,12 +8,15 @@ from typing import Callable, Collection
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.component import SUBSET, Component
 from ....models.findings.finding import error
+from ....models.part import among
 from ....models.placements.assignment import Assignment, Seat
-from ....models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
+from ....models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ....models.problem import Problem
 from ...check import check
+from ...layout.layout import Layout
 from ...layout.parts import Parts
 from ...objectives.tiers import plan_terms, tiers
+from ...searching.refused.not_searched import not_searched
 from ...searching.standing import errors
 from ...unchecked import unchecked
 from ...wording import listed
@@ -27,7 +30,7 @@ def around_given(place: Solve) -> Solve:
 
     An open component has all that lies within it by given ranks, and beside that whole groups on each node. So what it has there is
     given too, and the rest of it is placed like any component, disjoint from that. The answer is checked against the problem as it was.
-    The best placement is not looked for, only one that holds. Where more is asked of such a component than that (one range, an order of
+    The best placement is not looked for, only one that holds; of its objective no more is proved than counting shows. Where more is asked of such a component than that (one range, an order of
     ranks, a place for each of its groups), or where not all ways are looked at, the problem is placed as it is.
     """
 
@@ -82,12 +85,23 @@ def _put_back(problem: Problem, parted: Split, found: Answer, plan: Plan) -> Ans
     assignment = Assignment({each.name: at(each) for each in problem.components})  # type: ignore[misc]
     if errors(check(chosen, assignment)):
         return None
-    nothing = [[0] * len(tier.members) for tier in tiers(chosen)]
-    terms = plan_terms(chosen, assignment, nothing, [0] * len(nothing))
-    best = plan.status in (OPTIMAL, VERIFIED) and not any(term.weight * term.value for term in terms)
-    status = OPTIMAL if best else FEASIBLE
-    whole = replace(plan, assignment=assignment, status=status, terms=terms, bound=0)
-    return replace(found, verdict=status, plan=whole, unchecked=tuple(unchecked(problem, assignment)))
+    counted = _counted(chosen)
+    proved = [sum(cost * bound for (_, cost), bound in zip(tier.members, its)) for tier, its in zip(tiers(chosen), counted)]
+    bound = sum(tier.scale * least for tier, least in zip(tiers(chosen), proved))
+    whole = replace(plan, assignment=assignment, terms=plan_terms(chosen, assignment, counted, proved), bound=bound)
+    whole = replace(whole, status=OPTIMAL if whole.objective <= bound else FEASIBLE)
+    return replace(found, verdict=whole.status, plan=whole, unchecked=tuple(unchecked(problem, assignment)))
+
+
+def _counted(problem: Problem) -> list[list[int]]:
+    """For each tier of the objective, what counting alone proves of its terms, where given components that lie within open ones are not."""
+    parts = Parts(problem)
+    inside = {component.name for inner in hosts_of(parts).values() for each in inner for component in each.components}
+    without = among(problem, {component.name for component in problem.components} - inside)
+    links = tuple(link for link in problem.job.links if inside.isdisjoint((link.source, link.target)))
+    without = replace(without, job=replace(without.job, links=links))
+    layout = Layout(without) if without.hinted and not not_searched(without) else None
+    return [[term.bound(layout) if layout else 0 for term, _ in tier.members] for tier in tiers(problem)]
 
 
 def _seats(assignment: Assignment, name: str) -> Collection[Seat]:

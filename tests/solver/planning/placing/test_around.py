@@ -17,6 +17,7 @@ from placewright.models.placements.assignment import Assignment, Run, compress
 from placewright.models.placements.plan import FEASIBLE, OPTIMAL
 from placewright.models.problem import Problem
 from placewright.solver.check import check
+from placewright.solver.objectives.tiers import tiers
 from placewright.solver.planning.placing.around import around_given
 from placewright.solver.planning.placing.decided import decided
 from placewright.solver.searching.search import solve
@@ -99,10 +100,15 @@ def test_what_lies_beside_inside_may_use_it_too(tp: int, count: int, is_placed: 
     assert (answer.plan is not None) == is_placed and (is_placed or answer.verdict == IMPOSSIBLE)
 
 
-def test_traffic_of_the_best_is_not_known() -> None:
+def test_counting_proves_what_traffic_there_is_at_least() -> None:
     racks = cluster({"count": 4, "rack": "r"}, {"count": 4, "rack": "s"})
-    question = problem(racks, replace(component("a", 5), traffic=10), on("b", (0, 3)), within="b+a")
-    answer = placed(question)
+    five = problem(racks, replace(component("a", 5), traffic=10), on("b", (0, 3)), within="b+a")
+    answer = placed(five)
+    assert answer.plan is not None and answer.plan.status == OPTIMAL
+    assert [(term.value, term.bound) for term in answer.plan.terms if term.value] == [(10, 10)]
+    apart = on("c", (0, 0), (0, 1))
+    three = problem(racks, replace(component("a", 3), traffic=10), on("b", (0, 3)), apart, within="b+a")
+    answer = placed(three)
     assert answer.plan is not None and answer.plan.status == FEASIBLE
     assert [(term.value, term.bound) for term in answer.plan.terms if term.value] == [(10, 0)]
 
@@ -134,7 +140,8 @@ def question_of(seed: int) -> Problem:
         most = random.choice((least, least, len(every)))
         turn = {"phases": (random.choice("xy"),), "offloaded": random.choice((0, 5 * 1024))} if random.random() < 0.3 else {}
         away = (random.randrange(len(sizes)),) if random.random() < 0.15 and len(sizes) > 1 else ()
-        return component(name, least, max(least, most), tp=tp, gib=random.choice((0, 0, 10, 50)), excluded=away, **turn)
+        each = component(name, least, max(least, most), tp=tp, gib=random.choice((0, 0, 10, 50)), excluded=away, **turn)
+        return replace(each, traffic=random.choice((0, 0, 10)))
 
     parts = [asked("a")]
     parts += [asked("m")] if random.random() < 0.6 else []
@@ -154,6 +161,10 @@ def question_of(seed: int) -> Problem:
 
 def holds(question: Problem, assignment: Assignment) -> bool:
     return not any(finding.severity is Severity.ERROR for finding in check(question, assignment))
+
+
+def cost(question: Problem, assignment: Assignment) -> int:
+    return sum(tier.scale * tier.value(question, assignment) for tier in tiers(question))
 
 
 def every_placement(question: Problem) -> Iterator[Assignment]:
@@ -180,6 +191,10 @@ def test_as_every_placement_says(start: int) -> None:
         seen[answer.verdict] += 1
         if answer.plan is not None:
             assert holds(question, answer.plan.assignment), seed
+            if seed % 3 == 0 and answer.plan.objective:
+                its = (cost(question, each) for each in every_placement(question) if holds(question, each))
+                assert cost(question, answer.plan.assignment) == answer.plan.objective
+                assert answer.plan.bound <= min(its) <= answer.plan.objective, seed
         elif answer.verdict == IMPOSSIBLE:
             assert not any(holds(question, each) for each in every_placement(question)), seed
     assert seen[OPTIMAL] + seen[FEASIBLE] >= 15 and seen[IMPOSSIBLE] >= 5 and not seen[UNDECIDED], seen
