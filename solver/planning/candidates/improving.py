@@ -122,7 +122,7 @@ class Improving:
             segments = good_cut(self._question, self._model, found.users, times)
             if segments is None or self._model.refuses(self._question, found.users, segments):
                 break
-            one = self._candidate(Structure(found.sets, found.inside, segments))
+            one = self.look_at(Structure(found.sets, found.inside, segments))
             if one is None or one.best is None or (best is not None and one.best[0] >= best):
                 break
             best = one.best[0]
@@ -141,7 +141,8 @@ class Improving:
     def _times(self, task: int) -> Iterator[tuple[int, ...]]:
         return (option.nanoseconds for option in self._question.options[self._question.tasks[task].component])
 
-    def _candidate(self, structure: Structure) -> Candidate | None:
+    def look_at(self, structure: Structure) -> Candidate | None:
+        """A structure that is open from now on, with something good of it; None where it has no design."""
         key = _key(structure)
         if key not in self._seen:
             self._progress.heed()

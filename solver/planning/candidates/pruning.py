@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from ....models.planning.question import Question
+from ....models.planning.question import NO_KIND, Question
 from ....models.planning.workload import SECONDS
 from ..costs.cost_model import CostModel
 from ..cuts.least import LeastCut
@@ -13,6 +13,7 @@ from ..relaxed.keeping import Keeping
 from ..relaxed.least import least
 from ..searched import Price
 from ..structures.every import Arrangement, Sets
+from .by_cut import ByCut
 from .dividing import PORTION, Dividing
 from .improving import Improving
 from .progress import Progress
@@ -21,6 +22,10 @@ from .standing import Standing
 
 IMPROVED, PASSED = 0.2, 0.8
 """The shares of all time after which it is looked no longer for something good to begin with, and after which what is open is divided first."""
+AROUND = 0.05
+"""The share of all time in which it is looked for what differs little from the best."""
+MANY = 200
+"""Cuts from which on something good is looked for before they are looked at one by one."""
 TRIED = 3
 """Of so many it is looked whether something like them is better."""
 STEP = 50
@@ -43,7 +48,11 @@ class Pruning:
         self._standing, self._dividing, self._progress = standing, dividing, progress
         self._improving = Improving(question, model, sight, standing, progress)
         self._keeping = Keeping(Busy(question), model)
+        self._cuts = LeastCut(question, model, progress.spend)
+        self._by_cut = ByCut(question, model, self._cuts, sight, standing, self._improving, dividing, progress)
         self._opened: set[tuple[Sets, tuple[int, ...]]] = set()
+        self._begun = False
+        """Was something good looked for to begin with?"""
         self._level: Price | None = None
         """What is looked for costs less."""
         self._until, self._ended = PASSED * progress.limit, False
@@ -56,12 +65,14 @@ class Pruning:
             standing.unseen = None
             return
         standing.unseen = floor = max(floor, self._sight.at_least(), standing.least)
-        self._begin(floor)
-        cuts = LeastCut(self._question, self._model, self._progress.spend)
-        if cuts.known and (self._best is None or floor < self._best):
-            standing.unseen = floor = max(floor, (cuts.least(), 0))
-            if parts := cuts.best():
-                self._improving.improve(self._improving.like(parts), floor, self._progress.spent + IMPROVED * self._progress.limit)
+        if not self._by_cut.can:
+            self._begin(floor)
+        if self._cuts.known and (self._best is None or floor < self._best):
+            standing.unseen = floor = max(floor, (self._cuts.least(), 0))
+            if not self._by_cut.can:
+                self._improve(floor)
+            elif parts := self._cuts.best():
+                self._improving.price(self._improving.like(parts))
         level, rise = floor[0], 0
         while not self._ended and (self._best is None or floor < self._best):
             rise = max(1, level // STEP, 2 * rise if self._best is None else 0)
@@ -74,6 +85,7 @@ class Pruning:
                 standing.unseen = floor = self._level
         if not self._ended:
             standing.unseen, standing.passed = None, self._best
+            self._look_around()
 
     def _up_to(self, level: int) -> Price | None:
         """What is looked for next, of what costs at most so much; None for all there is, where hardly anything could cost more."""
@@ -83,6 +95,15 @@ class Pruning:
 
     def _look_below(self) -> None:
         """Everything that may cost less than what is looked for."""
+        if self._level is not None and self._by_cut.can:
+            cuts = self._cuts.within(self._level[0])
+            if (cuts is None or len(cuts) > MANY) and not self._begun:
+                self._begin(self._level)
+                self._improve(self._level)
+            if cuts is not None:
+                self._by_cut.look_at(cuts, self._level, self._is_over)
+                self._is_over()  # that there was no more time may have ended it
+                return
         for arrangement in self._sight.arrangements(self._keeping.order, self._can_be):
             key = arrangement.sets, arrangement.inside
             if key not in self._opened and self._look_at(arrangement):
@@ -123,9 +144,24 @@ class Pruning:
         return self._progress.left > 0 and not any(self._standing.can_be_better(one) for one in self._standing.open if not one.proved)
 
     def _begin(self, floor: Price) -> None:
-        limit = IMPROVED * self._progress.limit
+        self._begun = True
+        limit = self._progress.spent + IMPROVED * self._progress.limit
         for sets in self._improving.begin(limit)[:TRIED]:
             self._improving.improve(sets, floor, limit)
+
+    def _improve(self, floor: Price) -> None:
+        """Something good with the cut that takes least."""
+        if parts := self._cuts.best():
+            self._improving.improve(self._improving.like(parts), floor, self._progress.spent + IMPROVED * self._progress.limit)
+
+    def _look_around(self) -> None:
+        """Where more than the best is asked for, and fewer were found on the way: what differs little from the best."""
+        standing = self._standing
+        if standing.best and len(standing.best) < standing.count and not standing.ended:
+            its = standing.best[0].structure.sets
+            bare = {name for name, options in self._question.options.items() if options and options[0].kind == NO_KIND}
+            around = tuple(each for each in its if bare.isdisjoint(each))
+            self._improving.improve(around, (0, 0), self._progress.spent + AROUND * self._progress.limit)
 
     def _can_be(self, sets: Sequence[Sequence[str]]) -> bool:
         self._progress.spend(ASKED)

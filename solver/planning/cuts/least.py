@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cached_property
+from itertools import islice
 from typing import Callable, Sequence
 
 from ....models.planning.question import NO_KIND, Option, Question
@@ -12,12 +13,14 @@ from ..costs.cost_model import CostModel
 from ..sizes.curves import Curve
 from ..structures.at_once import Tasks, numbers
 from .alone import divided, options
-from .order import After, after, beginnings, shortest
+from .order import After, after, beginnings, shortest, within
 
 BEFORE = 300
 """Sets of tasks that can come before all others, at most: of more, no cut is looked at."""
 PARTS = (1, 50)
 """Parts in which it is searched what a part of the iteration takes at least: first, and where that would be the best cut."""
+CUTS = 2_000
+"""Cuts that are looked at one by one, at most."""
 SPENT = 0.0005
 """Deterministic seconds that a part counts for that is looked at."""
 
@@ -55,15 +58,39 @@ class LeastCut:
             if not open_:
                 return time
             for tasks in open_:
-                known, exactly = self._known[tasks]
-                self._known[tasks] = max(known, self._searched(tasks, PARTS[exactly])), exactly + 1
-                if not self._spend(SPENT * (PARTS[exactly] + sum(len(self._options[task]) for task in numbers(tasks)) / 100)):
+                if not self._look_at(tasks, self._known[tasks][1]):
                     return self._shortest()[0]
+
+    def within(self, most: int) -> list[tuple[int, tuple[Tasks, ...]]] | None:
+        """The cuts that may take no more than so many ns, those that take least first, each with what it takes at least; the same parts once.
+
+        None where there are very many, or no time is left to say it of each of their parts.
+        """
+        while True:
+            found = list(islice(within(self._after, self._least, most), CUTS + 1))
+            if len(found) > CUTS:
+                return None
+            open_ = dict.fromkeys(part for _, parts in found for part in parts if self._known[part][1] < len(PARTS))
+            if not open_:
+                return [(time, parts) for time, parts in sorted({frozenset(parts): (time, parts) for time, parts in found}.values())]
+            for tasks in open_:
+                if not self._look_at(tasks, len(PARTS) - 1):
+                    return None
+
+    def of_part(self, tasks: Tasks) -> int:
+        """ns of a part at least, as far as it is known."""
+        return self._least(tasks)
 
     def best(self) -> list[dict[int, int]]:
         """The parts of the cut that takes least by what is known: how many accelerators each of its tasks would have."""
         _, parts = self._shortest()
         return [self._takes_up[tasks] for tasks in parts if tasks in self._takes_up]
+
+    def _look_at(self, tasks: Tasks, exactly: int) -> bool:
+        """Searches what a part takes, more or less exactly; whether there is more time."""
+        searched, parts = self._searched(tasks, PARTS[exactly])
+        self._known[tasks] = max(self._known[tasks][0], searched), exactly + 1
+        return self._spend(SPENT * (parts + sum(len(self._options[task]) for task in numbers(tasks)) / 100))
 
     @cached_property
     def _before(self) -> Sequence[Tasks]:
@@ -99,12 +126,12 @@ class LeastCut:
         place = bisect_left(values, True, key=lambda value: sum(curve.needed(value) for curve in curves) <= self._most)
         return values[min(place, len(values) - 1)]
 
-    def _searched(self, tasks: Tasks, parts: int) -> int:
-        """The same by a search of the counts in so many parts."""
+    def _searched(self, tasks: Tasks, parts: int) -> tuple[int, int]:
+        """The same by a search of the counts in so many parts; and at how many it looked."""
         branching, order = divided(self._question, self._model, tasks, self._options, self._question.budget, parts)
         if branching.best is not None:
             self._takes_up[tasks] = {task: choice.accelerators for task, choice in zip(order, branching.best[1])}
-        return branching.floor[0] if branching.floor is not None else self._long
+        return branching.floor[0] if branching.floor is not None else self._long, branching.parts
 
     @cached_property
     def _long(self) -> int:

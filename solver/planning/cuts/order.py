@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 from itertools import combinations
-from typing import Callable, Mapping, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 from ....models.planning.question import Question
 from ..structures.at_once import Tasks, numbers
@@ -75,3 +75,22 @@ def shortest(ways: After, takes: Callable[[Tasks], int]) -> tuple[int, list[Task
         parts.append(at & ~best[at][1])
         at = best[at][1]
     return best[every][0], parts[::-1]
+
+
+def within(ways: After, takes: Callable[[Tasks], int], most: int) -> Iterator[tuple[int, tuple[Tasks, ...]]]:
+    """Every cut that comes to no more than `most` ns: what it comes to, and its parts in their order."""
+    left = {max(ways): 0}
+    for at in sorted(ways, key=lambda tasks: -tasks.bit_count()):  # what the rest takes at least
+        if ways[at]:
+            left[at] = min(takes(beyond & ~at) + left[beyond] for beyond in ways[at])
+
+    def extend(at: Tasks, time: int, parts: tuple[Tasks, ...]) -> Iterator[tuple[int, tuple[Tasks, ...]]]:
+        if not ways[at]:
+            yield time, parts
+            return
+        for beyond in ways[at]:
+            more = time + takes(beyond & ~at)
+            if more + left[beyond] <= most:
+                yield from extend(beyond, more, (*parts, beyond & ~at))
+
+    return extend(0, 0, ())

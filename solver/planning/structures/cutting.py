@@ -9,7 +9,7 @@ from typing import Iterator, Sequence
 from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
 from ..searched import ENDLESS
-from .at_once import Sets, Tasks, conflicts, units
+from .at_once import Sets, Tasks, conflicts, numbers, units
 
 Segments = tuple[int, ...]
 
@@ -31,6 +31,24 @@ def good_cut(question: Question, model: CostModel, users: Sets, times: Sequence[
     apart |= {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
     found = [cut for ranks in _ranks(question, users, times) if (cut := _of_order(question, together, apart, ranks, times)) is not None]
     return _as_listed(question, apart, min(found)[1]) if found else None
+
+
+def listed(question: Question, model: CostModel, users: Sets, parts: Sequence[Tasks]) -> Segments | None:
+    """A cut as `segmentations` has it, with the parts as one that could be; None where these users cannot have it.
+
+    Parameters
+    ----------
+    users : the components on the accelerators of each set.
+    parts : the tasks of each part.
+    """
+    apart = conflicts(question, model, users)
+    if any(unit & part not in (0, unit) for unit in units(question, apart) for part in parts):
+        return None
+    apart |= {(edge.earlier, edge.later) for edge in question.edges if edge.whole}
+    if any((one, other) in apart or (other, one) in apart for part in parts for one, other in combinations(numbers(part), 2)):
+        return None
+    of = {task: number for number, part in enumerate(parts) for task in numbers(part)}
+    return _as_listed(question, apart, tuple(of[task] for task in range(len(question.tasks))))
 
 
 def _as_listed(question: Question, apart: set[tuple[int, int]], segments: Segments) -> Segments | None:
