@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Mapping, NamedTuple, Sequence
+from typing import Iterator, NamedTuple, Sequence
 
 from ..findings.finding import Finding, error
 from ..findings.span import Span
+from ..planning.circles import circles
 from ..planning.workload import After
 
 ARROW, WHOLE = "->", "=>"
@@ -30,7 +31,7 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
     for one, other in (pair for wait in waits for pair in wait.pairs()):
         following.setdefault(one, []).append(other)
         following.setdefault(other, [])
-    circle = _circles(following)
+    circle = circles(following)
     names: dict[int, dict[str, None]] = {}
     inside: list[tuple[Wait, int]] = []
     for wait in waits:
@@ -46,30 +47,3 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
             message += f", and {between} wait for each other in a circle"
             help_ = f"write `{ARROW}`: a batch goes through a circle in the written order; or drop the arrow that leads back"
             yield error("PW121", wait.after.later, message, wait.arrow, label="never all there", help=help_)
-
-
-def _circles(following: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Each task with a number that those have in common that can be reached from each other (Kosaraju and Sharir)."""
-    before: dict[str, list[str]] = {task: [] for task in following}
-    for task, its in following.items():
-        for other in its:
-            before[other].append(task)
-    seen, left = set[str](), set[str]()
-    done = [each for task in following for each in _reached(task, following, seen)]
-    return {each: number for number, task in enumerate(reversed(done)) for each in _reached(task, before, left)}
-
-
-def _reached(start: str, following: Mapping[str, Sequence[str]], seen: set[str]) -> list[str]:
-    """What is reached from there and was not seen before, each after all that is reached from it."""
-    found, way = list[str](), [] if start in seen else [(start, iter(following[start]))]
-    seen.add(start)
-    while way:
-        task, rest = way[-1]
-        other = next((each for each in rest if each not in seen), None)
-        if other is None:
-            found.append(task)
-            way.pop()
-        else:
-            seen.add(other)
-            way.append((other, iter(following[other])))
-    return found
