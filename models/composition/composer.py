@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Sequence
+from typing import TYPE_CHECKING, Sequence
 
-from ..findings.finding import Finding, Unchecked, error
 from ..text.document import Document
 from ..text.environment import Environment
-from ..text.interpolation import Interpolator
 from ..text.source import Source
-from ..text.tree import Mapping, Scalar, Value, find, kind_of
-from .group_settings import GroupSettings
-from .library import Library, part_of
-from .merge import Path, Unmergeable, doubted, embedded, merged
-from .search_path import SearchPath
-from .searched import searched
-from .setting_text import Setting
-from .settings import Refused, Settings, applied
-from .walk import Gap, Step, Walk
+from ..text.tree import Mapping
+from .library import Library
+
+if TYPE_CHECKING:
+    from .setting_text import Setting
+    from .settings import Settings
+
+_OF_HYDRA = ("defaults", "hydra")
+_PACKAGE = "@package"
 
 
 @dataclass
@@ -41,76 +38,28 @@ class Composer:
 
     @cached_property
     def _settings(self) -> Settings:
+        from .settings import Settings
+
         return Settings.read(self.settings)
 
     def compose(self, source: Source) -> Document:
         """The whole configuration of a file. Raises UnusableInput if the file itself is not one YAML map within the limits."""
-        return replace(self.started(source, source, (), Environment.of(self.allowed)), compose=self.compose)
+        environment = Environment.of(self.allowed)
+        if not self.settings and _stands_alone(source):
+            return Document(source, source.root, environment=environment, compose=self.compose)
+        return replace(self.started(source, source, (), environment), compose=self.compose)
 
     def started(self, source: Source, main: Source | None, given: Sequence[Setting], environment: Environment) -> Document:
         """What a program gets that is started with the settings of a `source`: a main file with these settings made, then those of `--set`.
 
         Where there is no main file, what they set is all there is. Raises UnusableInput if the main file is not one YAML map within the limits.
         """
-        findings, settings = list(self._settings.findings), (*given, *self._settings.settings)
-        if main is None:
-            walk, root = None, Mapping((), source.whole())
-            others = [setting for setting in settings if "/" not in setting.key and setting.package is None]
-        else:
-            part, where = part_of(main), next((each.value for each in reversed(settings) if each.key == "hydra.searchpath"), None)
-            folders = searched(where or find(main.root, "hydra.searchpath"), environment, findings)
-            search = SearchPath.of(os.path.dirname(main.name), folders, self.roots)
-            chosen = GroupSettings.of(settings, search, findings)
-            walk = Walk(search, self.library, chosen.choices, findings)
-            root = self._merged(main, walk.from_(part, chosen.appended), environment, findings)
-            others = chosen.others
-        for setting in others:
-            try:
-                root = applied(root, setting, walk is None or walk.partial, _Follow(root, environment))
-            except Refused as problem:
-                findings.append(problem.finding)
-        root = Mapping(tuple(entry for entry in root if entry.key.text != "hydra"), main.root.span if main else root.span, root.flow)
-        texts = {**(walk.texts if walk else {}), **({main.name: main} if main else {})}
-        if self.settings:
-            texts[self._settings.source.name] = self._settings.source
-        texts.pop(source.name, None)
-        unchecked = walk.unchecked if walk else [_not_chosen(setting) for setting in settings if setting not in others]
-        return Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
+        from .composed import composed
 
-    def _merged(self, source: Source, steps: Sequence[Step], environment: Environment, findings: list[Finding]) -> Mapping:
-        root = Mapping((), source.root.span, source.root.flow)
-        for step in steps:
-            if isinstance(step, Gap):
-                root = doubted(root)
-                continue
-            value = embedded(step.part.content, step.package, step.span)
-            if not isinstance(value, Mapping):
-                message = f"`{step.part.source.name}` holds {kind_of(value)}, which cannot be the whole configuration"
-                findings.append(error("PW013", "", message, value.span, help="write a map, or merge it under a package"))
-                continue
-            elsewhere = find(value, "hydra.searchpath") if step.part.source.name != source.name else None
-            if elsewhere is not None:
-                message = f"`hydra.searchpath` stands in `{step.part.source.name}`, but Hydra takes it from the first file alone"
-                findings.append(error("PW013", "", message, elsewhere.span, help=f"move it to `{source.name}`"))
-            try:
-                root = merged(root, value, _Follow(root, environment))
-            except Unmergeable as problem:
-                message = f"`{problem}` is {kind_of(problem.above)} here and {kind_of(problem.below)} before, which Hydra cannot merge"
-                places = {"origin": problem.below.span, "origin_label": "what it was to be merged with"}
-                findings.append(error("PW013", "", message, problem.above.span, help="make both the same", **places))
-        return root
+        return composed(source, main, given, self._settings, environment, self.roots, self.library)
 
 
-def _not_chosen(setting: Setting) -> Unchecked:
-    """A group of which no text is there to choose from."""
-    return Unchecked("PW013", setting.key, "it chooses among texts that are not here; `--config-root DIR` names their folder")
-
-
-class _Follow:
-    """What an interpolation refers to in a tree, and where that is; itself where that is not known."""
-
-    def __init__(self, root: Mapping, environment: Environment) -> None:
-        self.root, self.environment = root, environment
-
-    def __call__(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        return Interpolator(self.root, self.environment, partial=True).target(scalar, path)
+def _stands_alone(source: Source) -> bool:
+    """Is a file a whole configuration by itself, of which Hydra would change nothing? Raises UnusableInput where it is no YAML."""
+    root = source.value
+    return isinstance(root, Mapping) and all(root.get(key) is None for key in _OF_HYDRA) and _PACKAGE not in source.text

@@ -8,7 +8,6 @@ from ...models.findings.finding import Finding, Severity, error
 from ...models.part import explicit
 from ...models.problem import AMOUNT, Problem
 from ..check import check
-from ..searching.refused.not_searched import not_searched
 from .certificate import counting_row
 from .contradicted import contradicted
 
@@ -30,8 +29,12 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
         yield from reasons or ([both] if both else [])
     elif both := contradicted(problem):
         yield both
-    elif len(problem.cluster.nodes) <= MOST_NODES and not not_searched(problem):
-        yield from _no_room(problem)
+    elif len(problem.cluster.nodes) <= MOST_NODES:
+        for short in _no_room(problem):
+            from ..searching.refused.not_searched import not_searched  # which loads much, and is asked of few files
+
+            if not not_searched(problem):
+                yield short
 
 
 def _no_room(problem: Problem) -> Iterator[Finding]:
