@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import combinations, permutations
 from operator import or_
 
@@ -12,6 +12,8 @@ from ..costs.cost_model import CostModel
 Sets = tuple[tuple[str, ...], ...]
 Tasks = int
 """Tasks as bits, the first of the question lowest."""
+KNOWN = 1 << 14
+"""Sets of tasks of which it is kept which they are: a search asks for the same ones again and again."""
 
 
 def units(question: Question, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
@@ -40,6 +42,7 @@ def conflicts(question: Question, model: CostModel, users: Sets) -> set[tuple[in
     return found
 
 
+@lru_cache(maxsize=KNOWN)
 def numbers(tasks: Tasks) -> tuple[int, ...]:
     """Which tasks they are, the first one first."""
     return tuple(task for task in range(tasks.bit_length()) if tasks >> task & 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import or_
 from typing import Iterator, Sequence
 
@@ -11,8 +11,8 @@ from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
 from .at_once import Sets, Tasks, conflicts, numbers, units
 
-FEW, KNOWN = 7, 512
-"""Tasks up to which all ways are made at once, and of how many pairs of tasks that cannot run together, and orders, they are kept."""
+MOST, KNOWN = 200, 1_024
+"""Ways that are kept where there are no more, and of how many pairs of tasks that cannot run together, and orders."""
 
 
 def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
@@ -27,7 +27,19 @@ def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator
         yield tuple(model.segment(question, task) for task in tasks)
         return
     cutting = _Cutting.of(question, model, users)
-    yield from _every(cutting) if len(tasks) <= FEW else cutting.segmentations()
+    known = _KNOWN.get(cutting)
+    if known is not None:
+        yield from known
+        return
+    found: list[tuple[int, ...]] = []
+    for segments in cutting.segmentations():
+        if len(found) <= MOST:
+            found.append(segments)
+        yield segments
+    if len(found) <= MOST:  # all of them, which are asked for again: most arrangements of a question leave the same pairs of tasks apart
+        if len(_KNOWN) >= KNOWN:
+            _KNOWN.pop(next(iter(_KNOWN)), None)
+        _KNOWN[cutting] = tuple(found)
 
 
 @dataclass(frozen=True)
@@ -137,10 +149,7 @@ class _Cutting:
         return _Part(tasks, _all(self.apart, tasks), _all(self.after, tasks) & ~tasks, waits)
 
 
-@lru_cache(maxsize=KNOWN)
-def _every(cutting: _Cutting) -> tuple[tuple[int, ...], ...]:
-    """All segmentations of few tasks: most arrangements of a question leave the same pairs of tasks apart."""
-    return tuple(cutting.segmentations())
+_KNOWN: dict[_Cutting, tuple[tuple[int, ...], ...]] = {}
 
 
 def _can_stay(part: _Part, left: Tasks) -> bool:
@@ -150,7 +159,10 @@ def _can_stay(part: _Part, left: Tasks) -> bool:
 
 def _all(of: Sequence[Tasks], tasks: Tasks) -> Tasks:
     """What is said of any of the tasks."""
-    return reduce(or_, (of[task] for task in numbers(tasks)), 0)
+    found = 0
+    for task in numbers(tasks):
+        found |= of[task]
+    return found
 
 
 def _beside(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
