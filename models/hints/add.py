@@ -115,19 +115,20 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
         if asked and asked[1] >= UNBOUNDED:
             message = f"`{name}` asks for {asked[1]:,}; {UNBOUNDED - 1:,} is the most that is read"
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
-    if countless(form):
+    each, least, most = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
+    if form.seconds and countless(form, least, min(most, _room(cluster, groups))):
         message = f"nobody says on how many accelerators the seconds of `{name}` were measured"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="on how many?", help="write `seconds: {8: 120}`")])
-    if (times := timed(form)) and (twice := contradicted(times)):
+    if (times := timed(form, least)) and (twice := contradicted(times)):
         message = f"`{name}` has two times for {twice}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
-    each, least, most = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     if known and "amount" not in spans:
         least, most = known.least, known.most
         each = each if form.accelerators_per_process else known.per_process
     known = known or Component(name, role=name if name in ROLES else "")
     own = {field: read(form) for field, read in _READ.items() if field in spans}
     own |= where(form, name, value, cluster)
+    own |= {"timed": times} if "timed" in spans else {}
     if form.seconds and not form.phase:  # its times name the phases that it works in
         own["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
     if place := find(value, "estimate.shards"):
@@ -149,13 +150,20 @@ _READ: MappingType[str, Callable[[ComponentForm], Any]] = {
     "cpus": lambda form: form.cpus or 0,
     "phases": lambda form: form.phase,
     "accelerator_model": lambda form: form.accelerator or "",
-    "timed": timed,
     "estimate": lambda form: form.estimate.estimate() if form.estimate else None,
     "contiguous": lambda form: form.contiguous,
     "any_order": lambda form: form.any_order,
     "stride": lambda form: form.stride,
 }
 """Field of a Component -> what its hints say of it; what they do not say stays as it is."""
+
+
+def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
+    """How many resources the nodes of these groups have; any number where that is not known, and of processes on nodes."""
+    kind = cluster.kind(groups)
+    if kind == NODE or not cluster.counted:
+        return UNBOUNDED
+    return sum(cluster.nodes[rank].count(kind) for rank in {rank for label in groups for rank in cluster.groups[label].node_ranks})
 
 
 def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster) -> str:

@@ -10,21 +10,18 @@ if TYPE_CHECKING:
     from .forms import ComponentForm
 
 
-def timed(form: ComponentForm) -> Timed | None:
-    """Its times; None if it has none. A time without a count holds for as many as the component asks for (see `countless`)."""
+def timed(form: ComponentForm, count: int) -> Timed | None:
+    """Its times; None if it has none. A time without a count holds for as many accelerators as the component asks for (see `countless`)."""
     if form.seconds is None:
         return None
-    amount = form.accelerators or form.processes or (1, 1)
     alone = form.phase[0] if len(form.phase) == 1 else ""
     rows = (row if row.phase else row.model_copy(update={"phase": alone}) for row in form.seconds)
-    return Timed(tuple(row.measured(amount[0]) for row in rows), form.scaling, form.samples or 0)
+    return Timed(tuple(row.measured(count) for row in rows), form.scaling, form.samples or 0)
 
 
-def countless(form: ComponentForm) -> bool:
-    """Is a time given without a count, and the component may have one or another?"""
-    amount = form.accelerators or form.processes
-    open_ = amount is None or amount[0] != amount[1]
-    return open_ and any(row.accelerators is None for row in form.seconds or ())
+def countless(form: ComponentForm, least: int, most: int) -> bool:
+    """Is a time given without a count, and the component may have one or another between these?"""
+    return least != most and any(row.accelerators is None for row in form.seconds or ())
 
 
 def contradicted(times: Timed) -> str:
