@@ -37,6 +37,18 @@ def test_together_pipeline_parallel_engines_are_packed_by_tensor_parallel_size_a
     assert [finding.code for finding in found(reading)] == ["PW124"]
 
 
+@pytest.mark.parametrize(
+    ("count", "actor", "expected"),
+    [(6, 1, {"PW124"}), (6, 2, {"PW124"}), (8, 4, {"PW124"}), (6, 4, {"PW124", "PW208"}), (5, 1, {"PW124", "PW208"})],
+)
+def test_together_the_count_is_a_multiple_of_the_larger_tensor_parallel_size_whatever_the_pipeline(
+    count: int, actor: int, expected: set[str], job: Job
+) -> None:
+    sizes = {"rollout__tensor_parallel_size": 2, "rollout__pipeline_parallel_size": 2, "actor__model__tensor_model_parallel_size": actor}
+    reading = job(TOGETHER, f"x{count}", **sizes)
+    assert {finding.code for finding in found(reading)} == expected
+
+
 def test_accelerators_that_engines_do_not_divide_are_given_to_the_engines_that_fit_where_that_goes(job: Job) -> None:
     reading = job({"actor": "0-1", "rollout,reward": "2-11"}, "x12", rollout__tensor_parallel_size=4, **QUIET)
     assert held(reading, "rollout") == [[2, 3, 4, 5, 6], [7, 8, 9, 10, 11]]
