@@ -6,10 +6,12 @@ Source: RLinf, toolkits/auto_placement/auto_placement_worker.py (get_workflow_gr
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Collection, Iterator
+from typing import Collection, Iterator, Sequence
 
+from ....component import Component
 from ....configuration.settings import Settings
-from ....planning.usual import said_of_plan
+from ....planning.measured import TABLE
+from ....planning.usual import said_of_plan, timed_names
 from ....planning.workload import RLINF_EMBODIED, After, Workload
 from ....text.tree import Value
 from ..capabilities import INFERENCE as ROLES
@@ -18,15 +20,19 @@ from .embodied import environments
 from .reasoning import batch_of
 
 CODE = "PW604"
+_FEW = 2
+"""One accelerator, and those on which it was measured: what RLinf's formula knows of an embodied job."""
 
 
-def as_rlinf(settings: Settings, task: str, workload: Workload, names: Collection[str], hints: Value | None) -> Workload:
-    """The workload of the file; what its block does not say is as RLinf does it.
+def as_rlinf(settings: Settings, task: str, workload: Workload, components: Sequence[Component], hints: Value | None) -> Workload:
+    """The workload of the file, whose `components` have times; what its block does not say is as RLinf does it.
 
     Batches are the prompts of a step, of an embodied job the stages of its pipeline. There training begins when all rollouts are done.
     """
-    said, embodied = said_of_plan(hints), task == "embodied"
+    said, embodied, names = said_of_plan(hints), task == "embodied", [each.name for each in components]
     if embodied:
+        of_profile = [each for each in components if each.name not in timed_names(hints)]
+        workload = replace(workload, assumed=(*workload.assumed, *_counts_of_actor(of_profile)))
         workload = as_started(settings, workload, said, names)
     if "workflow" not in said:
         edges = _embodied(names, workload.model == RLINF_EMBODIED) if embodied else _reasoning(names)
@@ -36,6 +42,14 @@ def as_rlinf(settings: Settings, task: str, workload: Workload, names: Collectio
     if embodied and "nested" not in said:
         workload = replace(workload, nested=True)
     return workload
+
+
+def _counts_of_actor(components: Sequence[Component]) -> Iterator[str]:
+    """That RLinf's tool knows few counts of what trains in an embodied job, so that no others are planned."""
+    timed = next((each.timed for each in components if each.name == "actor"), None)
+    if timed is not None and timed.scaling == TABLE and len(timed.measured) <= _FEW:
+        counts = " or ".join(str(count) for count in sorted({each.accelerators for each in timed.measured}))
+        yield f"actor: on {counts} alone, as RLinf's tool has it; `seconds` of it in `placewright.components`, by count, let it be on others"
 
 
 def _batches(settings: Settings, embodied: bool, by_environment: bool) -> int:
