@@ -9,7 +9,7 @@ from typing import Mapping as MappingType
 from ..component import UNBOUNDED, Component, Parallel, Relation
 from ..findings.finding import Finding, UnusableInput, error
 from ..machines.cluster import Cluster
-from ..machines.node_group import NODE
+from ..machines.node_group import ACCELERATOR, NODE
 from ..roles import ROLES
 from ..text.forms import fill
 from ..text.tree import Mapping, Value, find, kind_of, leaves
@@ -117,7 +117,8 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
     each, least, most = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     if form.seconds and countless(form, least, min(most, _room(cluster, groups))):
-        message = f"nobody says on how many accelerators the seconds of `{name}` were measured"
+        what = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
+        message = f"nobody says on how many {what} the seconds of `{name}` were measured"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="on how many?", help="write `seconds: {8: 120}`")])
     if (times := timed(form, least)) and (twice := contradicted(times)):
         message = f"`{name}` has two times for {twice}"
