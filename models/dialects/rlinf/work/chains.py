@@ -17,7 +17,14 @@ MICRO_BATCHES = "micro batches per update"
 def prompted(work: Work, prompts: Amount, group: Amount, parts: Amount) -> int:
     """Samples of a step and of an update; the latter."""
     samples = prompts.value * group.value
-    work.derive("actor", "samples per step", samples, f"{prompts.value} prompts x {group.value} of a group", prompts, group)
+    work.derive(
+        "actor",
+        "samples per step",
+        samples,
+        f"{prompts.value} prompt{'s' * (prompts.value != 1)} x {group.value} of a group",
+        prompts,
+        group,
+    )
     batch = samples // parts.value
     return work.derive(
         "actor", "samples per update", batch, f"{samples} samples // {parts.value} minibatch{'es' * (parts.value != 1)}", parts

@@ -6,7 +6,7 @@ Source: verl, verl/trainer/ppo/ray_trainer.py (fit), verl/workers/fsdp_workers.p
 from __future__ import annotations
 
 from .....derivation import Derivation, Figure
-from ..work import NUMBERS, SHARES, Work
+from ..work import NUMBERS, SHARES, Work, plural
 from .batches import EACH, PROMPTS
 from .updates import Update, updates_of
 
@@ -16,16 +16,18 @@ def derive_batches(work: Work) -> None:
     prompts, each = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
     for update in updates_of(work):
         if prompts and prompts.value and each:
-            formula = f"{prompts.value} prompts x {each.value} samples of each"
+            formula = _of_prompts(prompts.value, each.value)
             _add(work, update, "samples per step", prompts.value * each.value, formula, prompts.figure, each.figure)
         _of_update(work, update)
 
 
+def _of_prompts(prompts: int, each: int) -> str:
+    return f"{prompts} {plural('prompt', prompts)} x {each} {plural('sample', each)} of each"
+
+
 def _of_update(work: Work, update: Update) -> None:
     mini, each = update.mini, update.each
-    _add(
-        work, update, "samples per update", update.samples, f"{mini.value} prompts x {each.value} samples of each", mini.figure, each.figure
-    )
+    _add(work, update, "samples per update", update.samples, _of_prompts(mini.value, each.value), mini.figure, each.figure)
     _add(
         work,
         update,
