@@ -49,6 +49,9 @@ class CostModel(Protocol):
     def segment(self, question: Question, task: int) -> int:
         """The segment of a task, where its phase says it."""
 
+    def may_be(self, question: Question, sets: Blocks) -> bool:
+        """Does this model have a time for any structure with these sets, whoever else joins them? Where False, each is refused."""
+
     def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """Why this model has no time for a structure; "" if it has."""
 

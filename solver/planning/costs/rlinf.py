@@ -18,6 +18,10 @@ class Rlinf(Stream):
     name: ClassVar[str] = "rlinf"
     source: ClassVar[str] = "RLinf, toolkits/auto_placement/workflow.py (reasoning)"
 
+    def may_be(self, question: Question, sets: Blocks) -> bool:
+        """See CostModel."""
+        return len(sets) <= 1 or all(sum(bool(question.tasks_of[name]) for name in its) <= 1 for its in sets)
+
     def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
         timed = [[name for name in members if question.tasks_of[name]] for members in blocks]

@@ -49,6 +49,10 @@ class Stages:
         """See CostModel."""
         return question.phase(task)
 
+    def may_be(self, question: Question, sets: Blocks) -> bool:
+        """See CostModel: it has."""
+        return True
+
     def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel: it has a time for every structure."""
         return ""

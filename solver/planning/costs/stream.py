@@ -58,6 +58,10 @@ class Stream:
         """See CostModel: it is chosen, so that no phase says it."""
         return 0
 
+    def may_be(self, question: Question, sets: Blocks) -> bool:
+        """See CostModel: it has."""
+        return True
+
     def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel: it has a time for every structure."""
         return ""

@@ -67,7 +67,11 @@ def arrangements(
     """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
     placed = order or [name for name in question.components if not _is_bare(question, name)]
-    for sets in _partitions(question, placed, can_be, go_on):
+
+    def may_be(sets: Sequence[Sequence[str]]) -> bool:
+        return model.may_be(question, sets) and (can_be is None or can_be(sets))
+
+    for sets in _partitions(question, placed, may_be, go_on):
         for inside in nestings(question, sets, go_on):
             users = Structure(sets, inside, ()).users
             if question.ways and not any(_keeps(way, sets, users) for way in question.ways):
@@ -95,7 +99,7 @@ def _is_bare(question: Question, name: str) -> bool:
     return bool(options) and options[0].kind == NO_KIND
 
 
-def _partitions(question: Question, names: Sequence[str], can_be: CanBe | None, go_on: GoOn) -> Iterator[Sets]:
+def _partitions(question: Question, names: Sequence[str], can_be: CanBe, go_on: GoOn) -> Iterator[Sets]:
     """Every way to put components together, sets and each set in the order of the question."""
     place = {name: number for number, name in enumerate(question.components)}
 
@@ -111,11 +115,11 @@ def _partitions(question: Question, names: Sequence[str], can_be: CanBe | None, 
         for its in sets:
             if all(may_share(question, name, other) for other in its):
                 its.append(name)
-                if can_be is None or can_be(sets):
+                if can_be(sets):
                     yield from extend(position + 1, sets)
                 its.pop()
         sets.append([name])
-        if can_be is None or can_be(sets):
+        if can_be(sets):
             yield from extend(position + 1, sets)
         sets.pop()
 
