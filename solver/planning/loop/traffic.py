@@ -44,7 +44,7 @@ class Traffic:
         """The problem in which what crosses is weighed by its time."""
         if not self.costs:
             return problem
-        preference = Preference(WEIGHTED, {level: self.costs.get(level, 0) for level in LEVELS})
+        preference = Preference(WEIGHTED, {level: self.costs.get(level, 0) for level in LEVELS}, bytes_first=True)
         asked = replace(problem, job=replace(problem.job, preference=preference))
         if not self.by_node:
             return asked
