@@ -28,7 +28,7 @@ class Kept:
 
 def kept_of(parts: Parts, hosts: Hosts) -> Kept:
     """What the bundles keep, up to the first for which that cannot be."""
-    found, held = Kept(), set[Seat]()
+    found, held = Kept(exact=not _others_may_share(parts, hosts)), set[Seat]()
     for host, inner in hosts.items():
         its = {seat for each in inner for seat in _seats(parts, each)}
         its |= {seat for other, seats in found.seats.items() if host in parts.hosts[other] for seat in seats}
@@ -50,6 +50,12 @@ def kept_of(parts: Parts, hosts: Hosts) -> Kept:
             found.short = f"{host.name} has at least {len(its)} accelerators there, and may have {most(host)}"
             return found
     return found
+
+
+def _others_may_share(parts: Parts, hosts: Hosts) -> bool:
+    """May given ones share with these that do not lie within them, since all given ones may share with each other?"""
+    given = {each for each in parts.bundles if each.fixed}
+    return parts.problem.job.capabilities.shares_accelerators and any(given.difference(inner) for inner in hosts.values())
 
 
 def _seats(parts: Parts, given: Bundle) -> Iterator[Seat]:

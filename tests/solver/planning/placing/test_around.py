@@ -120,6 +120,14 @@ def test_what_asks_about_the_placement_has_it_given() -> None:
     assert decided(question, answer).given() == answer.plan.assignment
 
 
+def test_where_given_ranks_may_share_with_each_other_nothing_is_impossible_beside_them() -> None:
+    """Then `c` may have the other accelerator of the group that `b` lies in."""
+    parts = component("a", 2, tp=2), on("b", (0, 0)), on("c", (0, 1))
+    question = problem(cluster({"count": 2}), *parts, within="b+a", shares=True)
+    assert any(holds(question, each) for each in every_placement(question))
+    assert placed(question).verdict == UNDECIDED
+
+
 def test_a_range_around_what_is_given_is_not_searched() -> None:
     answer = placed(problem(NODES, component("a", 6, contiguous=True), on("b", (0, 3)), within="b+a"))
     assert answer.verdict == UNDECIDED
