@@ -57,12 +57,10 @@ def account(
     workload = problem.job.workload
     questions = planned.parts or (planned.question,)
     placeables = [Placeable(as_asked(problem, each), each, laid_out(solve)) for each in questions] if solve is not None else []
-    flips = sensitivity(
-        planned, seed, searches, max(limit - planned.spent, SHARE * limit), placeables, partial(wide, problem, planned), BEYOND * limit
-    )
+    left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
+    flips = sensitivity(planned, seed, searches, left, placeables, partial(wide, problem, planned), BEYOND * limit, traffic)
     freed = without_ranks(problem, solve) if solve is not None and not was_heard() else None
-    found = replace(found, without_ranks=freed)
-    return replace(found, sensitivity=replace(flips, traffic_left_out=workload is not None and bool(workload.bandwidth)))
+    return replace(found, without_ranks=freed, sensitivity=flips)
 
 
 def account_of(problem: Problem, planned: Planned, placed: Assignment | None = None) -> Account:

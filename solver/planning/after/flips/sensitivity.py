@@ -27,7 +27,7 @@ SPENT = 10.0
 
 def sensitivity(
     planned: Planned, seed: int = 1, most: int = SEARCHES, limit: float = SPENT, placeables: Sequence[Placeable] = (),
-    widened: Widened | None = None, beyond: float = 0.0,
+    widened: Widened | None = None, beyond: float = 0.0, traffic: bool = False,
 ) -> Sensitivity:  # fmt: skip
     """How the plan fares where one component is slower or quicker, each by what is proved of the plan and by further searches over designs.
 
@@ -36,8 +36,9 @@ def sensitivity(
     what was said holds, for `beyond` deterministic seconds.
 
     A flip is exact: at `flips` a better design is known, at the percent before it there is none. Whether the plan flips and
-    flips back still nearer to what was said is not searched. The plan takes what its placement does for traffic too; of others that
-    is not known, and they are taken to need the least that any placement of them does. All searches together take at most `limit`, in
+    flips back still nearer to what was said is not searched. Where what crosses the topology counts as time, which is `traffic`, the plan
+    takes that of its placement too; of others it is not known, and they are taken to need the least that any placement of them does.
+    All searches together take at most `limit`, in
     deterministic seconds, fairly divided: what one component does not need is left to the others. After a Ctrl-C, or where time was
     over, it is said how far the plan is known to hold, and where it is known to flip.
     """
@@ -46,7 +47,7 @@ def sensitivity(
     weight = {name: sum(adds[task] for task in its) for name, its in planned.question.tasks_of.items() if its}
     names = sorted(weight, key=lambda name: -weight[name])  # what adds most is searched first
     ways = [Way(run, name, end) for end in (SLOWEST, QUICKEST) for name in names]
-    unless_heard(lambda: _search(run, ways), lambda: None)
+    unless_heard(lambda: _search(run, ways, traffic), lambda: None)
     order = list(planned.question.components)
     ways.sort(key=lambda way: order.index(way.component))
     told = [(way, way.flip()) for way in ways]
@@ -54,17 +55,16 @@ def sensitivity(
     left = tuple((way.component, way.end) for way, flip in told if flip is None)
     its = widened(run.questions) if widened is not None and found and not was_heard() else None
     if its is None or not its.any:
-        return Sensitivity(found, left, run.searches, wider=unknown(planned) if its is None else None)
-    less, searches = wider(planned, its, found, seed, most - run.searches, beyond)
-    return Sensitivity(found, left, run.searches + searches, wider=less)
+        return Sensitivity(found, left, run.searches, traffic, unknown(planned) if its is None else None)
+    less, searches = wider(planned, its, found, seed, most - run.searches, beyond, traffic)
+    return Sensitivity(found, left, run.searches + searches, traffic, less)
 
 
-def _search(run: Further, ways: Sequence[Way]) -> None:
+def _search(run: Further, ways: Sequence[Way], traffic: bool) -> None:
     """What is nearly known first, then what is open between a flip that is known and what holds, then the rest; once more with what is left."""
     planned = run.planned
-    crosses = any(each.traffic for each in (planned.best, *planned.others))
     unsure = not planned.proved and bool(planned.unplaceable)  # what may be better already is no flip
-    open_at_once = crosses or any(way.holds is None for way in ways)
+    open_at_once = traffic or any(way.holds is None for way in ways)
     if unsure or (ways and open_at_once and run.may_be_beaten(ways[0].component)):
         return
     for way in ways:

@@ -13,7 +13,9 @@ from .further import Further
 from .way import Way
 
 
-def wider(planned: Planned, wide: Wide, flips: Sequence[Flip], seed: int, most: int, limit: float) -> tuple[Wider | None, int]:
+def wider(
+    planned: Planned, wide: Wide, flips: Sequence[Flip], seed: int, most: int, limit: float, traffic: bool = False
+) -> tuple[Wider | None, int]:
     """What of these flips does not hold against wider plans, and how many searches that took; None where all of it does.
 
     It is proved by what the plan's own bounds say of such plans, else by a search of them just where the plan is said to hold: none of
@@ -23,7 +25,7 @@ def wider(planned: Planned, wide: Wide, flips: Sequence[Flip], seed: int, most: 
     run.known += [each.design for each in _told(planned)]
     ways = [(flip, Way(run, flip.component, flip.holds)) for flip in flips if flip.holds != HUNDRED]
     less = Wider(wide.over_nodes, wide.over_kinds, wide.nested, as_it_is=False)
-    if any(way.holds is None for _, way in ways) or len(ways) < len(flips):
+    if traffic or any(way.holds is None for _, way in ways) or len(ways) < len(flips):
         beaten = unless_heard(lambda: run.may_be_beaten(flips[0].component), lambda: True)
         if beaten:
             return less, run.searches

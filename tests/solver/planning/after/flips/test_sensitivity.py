@@ -71,7 +71,7 @@ def test_the_traffic_of_the_plan_counts_and_others_need_none(name: str) -> None:
     random = Random(1)
     for planned in each_planned(name, range(40)):
         crossing = replace(planned, best=replace(planned.best, traffic=planned.best.nanoseconds * random.choice((2, 12)) // 100))
-        found = sensitivity(crossing)
+        found = sensitivity(crossing, traffic=True)
         now = planned.question.tasks[0].component
         if not found.flips:
             silent += not stands(crossing, now, 100)
@@ -80,6 +80,18 @@ def test_the_traffic_of_the_plan_counts_and_others_need_none(name: str) -> None:
             assert flip.flips is None or not stands(crossing, flip.component, flip.flips), flip
             held, flipped = held + (flip.flips is None), flipped + (flip.flips is not None)
     assert held > 20 and flipped > 8 and silent > 0
+
+
+def test_what_is_better_but_for_its_traffic_is_no_flip() -> None:
+    """A plan that crosses nothing, proved as the best by what others cross: how far it holds is said by that proof alone."""
+    held = 0
+    for planned in each_planned("stages", range(20)):
+        others = [each for each in planned.others if each.nanoseconds * 100 > planned.best.nanoseconds * (100 + 2 * WORTH)]
+        for second in others[:1]:
+            found = sensitivity(replace(planned, best=second, others=(), bound=second.nanoseconds, proved=True), traffic=True)
+            assert all(flip.flips is None for flip in found.flips) and found.traffic_left_out
+            held += len(found.flips)
+    assert held > 8
 
 
 def test_nothing_is_said_of_a_plan_that_others_may_beat_already() -> None:
