@@ -50,7 +50,7 @@ def wide(problem: Problem, planned: Planned, questions: Sequence[Question]) -> W
         its = _asked_by(as_asked(problem, question), question)
         if its is None:
             return None
-        found.append(_widened(its, question, now))
+        found.append(_widened(its, question, now, bool(planned.unplaceable)))
     return Wide(
         tuple(question for each in found for question in each.questions),
         any(each.over_nodes for each in found),
@@ -59,21 +59,26 @@ def wide(problem: Problem, planned: Planned, questions: Sequence[Question]) -> W
     )
 
 
-def _widened(problem: Problem, question: Question, now: Question) -> Wide:
-    """One question, which is asked of the problem."""
+def _widened(problem: Problem, question: Question, now: Question, unsure: bool) -> Wide:
+    """One question, which is asked of the problem. Groups over nodes are left out where the question is the same with them.
+
+    That says all only where nothing else speaks for them: no traffic that counts as time, and no design of which it is `unsure` whether
+    it has a placement.
+    """
     inside = None if question.nested else may_nest(problem)
     alike = on_any_kinds(inside or problem, question)
     its = alike or inside or problem
     over_nodes, workload = may_have_groups(its, question), its.job.workload
     if workload is None:
         return Wide((now,), False, False, False)
-    if over_nodes and alike is None and inside is None:
+    same = not (unsure or workload.bandwidth)
+    if same and over_nodes and alike is None and inside is None:
         over_nodes = without_groups(asked(its, workload, over_nodes=True)) != without_groups(now)
     if not (over_nodes or alike or inside):
         return Wide((now,), False, False, False)
     barred = () if over_nodes or alike else now.barred  # what has no placement as a whole has none inside another either
     wider = asked(its, replace(workload, heeds_estimates=workload.heeds_estimates and alike is None), barred, over_nodes)
-    if over_nodes and alike is None:  # said only where it makes a difference
+    if same and over_nodes and alike is None:  # said only where it makes a difference
         over_nodes = without_groups(wider) != without_groups(asked(its, workload, now.barred))
     return Wide((wider,), over_nodes, alike is not None, inside is not None)
 
