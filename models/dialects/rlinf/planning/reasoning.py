@@ -29,7 +29,7 @@ def reasoning(settings: Settings, cluster: Cluster, placed: Mapping[str, Compone
     """Component -> its times, `inference` among them where it is a part of its own; None where a setting is not known.
 
     The costs are those of a run in which actor and rollout share their accelerators. Where the file has them apart, that run is taken
-    to have been on all accelerators of the cluster.
+    to have been on all accelerators of the cluster, or of the node groups that both name.
     """
     batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", CODE, 1)
     if batch is None:
@@ -62,9 +62,12 @@ def measured_on(cluster: Cluster, placed: Mapping[str, Component]) -> tuple[int,
     """On how many accelerators the costs were measured, and what was assumed for that; "" if nothing was."""
     held, total = Assignment({name: its.runs or () for name, its in placed.items()}), cluster.total()
     if held.masks("actor") != held.masks("rollout"):
+        labels = placed["actor"].node_groups
+        size = cluster.numbering(labels).size if labels == placed["rollout"].node_groups else total
+        where = f" of {' and '.join(f'`{label}`' for label in labels)}" if size < total else ""
         return (
-            total,
-            f"the costs are taken as those of a run in which actor and rollout share all {total} accelerators; here they are apart",
+            size,
+            f"the costs are taken as those of a run in which actor and rollout share all {size} accelerators{where}; here they are apart",
         )
     measured = held.held("actor")
     amount = "1 accelerator" if measured == 1 else f"{measured} accelerators"

@@ -73,14 +73,27 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
         raise _refused(name, f"`{name}` cannot be a key of `component_placement`")
     named = component.node_groups if component else ()
     if component and component.contiguous and problem.job.capabilities.packs:
-        # RLinf drops the node groups of such a component, and takes its ranks as those of the whole cluster.
-        labels = (CLUSTER_LABEL,) if problem.kind(component) == ACCELERATOR else labels_used(runs, named)
+        labels = _labels(component, problem, runs)
         extent = extent_of(_relabelled(runs, labels), problem.cluster, labels)
         everything = extent.size == problem.cluster.numbering(labels).size > 1
         text = "all" if everything else str(extent)
     else:
         labels, text = best_text(name, runs, problem.cluster, named)
     return Line(name, text, "" if labels == (CLUSTER_LABEL,) else ",".join(labels))
+
+
+def _labels(component: Component, problem: Problem, runs: Sequence[Run]) -> tuple[str, ...]:
+    """The node groups to write for a component of which RLinf drops them, and takes its ranks as those of the whole cluster.
+
+    A group that the file's own entries name stays where its ranks are those of the whole cluster: it says what a plan may use.
+    """
+    if problem.kind(component) != ACCELERATOR:
+        return labels_used(runs, component.node_groups)
+    named, whole = component.node_groups, (CLUSTER_LABEL,)
+    if not problem.job.own or len(named) != 1 or named == whole:
+        return whole
+    in_group, in_all = (extent_of(_relabelled(runs, labels), problem.cluster, labels) for labels in (named, whole))
+    return named if in_group == in_all else whole
 
 
 def _relabelled(runs: Sequence[Run], labels: tuple[str, ...]) -> Sequence[Run]:
