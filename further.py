@@ -67,6 +67,8 @@ def replan(
 ) -> tuple[Answer, Moves | None]:  # fmt: skip
     """The answer that moves the fewest groups of a plan, of those the best; and what moved, if there is an answer.
 
+    Time comes first where components say theirs: counts are chosen by it, and places too where traffic counts as time.
+
     Parameters
     ----------
     previous : the plan that runs now, or its file; nodes are matched by their names.

@@ -17,7 +17,7 @@ class Preference:
     ----------
     order : one of `ORDERS`.
     weights : level -> what a MiB across it costs in the weighted sum; a level that is not named costs 1.
-    bytes_first : do bytes come before groups that had better be kept together, as where they count as time?
+    bytes_first : do bytes come before groups that had better be kept together or stay, as where they count as time?
     """
 
     order: str = LEXICOGRAPHIC

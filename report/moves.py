@@ -31,6 +31,7 @@ def render(moves: Moves, plan: Plan) -> str:
 def summary(moves: Moves) -> str:
     """`lost 5 groups, moved 2 more (proved fewest), kept 113`."""
     how = "proved fewest" if moves.proved else f"at least {moves.bound} must move"
+    how += " without more traffic" if moves.traffic_first else ""
     text = f"lost {_groups(moves.lost)}, moved {moves.moved} more ({how}), kept {moves.kept}"
     return text + (f"; {_groups(moves.renumbered)} kept with new ranks" if moves.renumbered else "")
 
@@ -47,6 +48,8 @@ def to_data(moves: Moves) -> dict[str, object]:
         "proved": moves.proved, "components": [{name: getattr(part, name) for name in names} for part in moves.parts],
         "terms_before": dict(moves.before),
     }  # fmt: skip
+    if moves.traffic_first:
+        data["traffic_first"] = True
     if moves.trade:
         data["trade"] = {"moves": moves.trade.moves, "term": moves.trade.term, "saved": moves.trade.saved}
     elif moves.no_trade:

@@ -65,9 +65,9 @@ class Trade:
 class Moves:
     """What became of all groups of a previous plan.
 
-    `bound` is how many must move whatever is done; where it is what was moved, that is proved to be the fewest. `trade` is the next
-    better answer that more moves would give, None if there is none or none was looked for; `no_trade` says that it is proved that
-    there is none.
+    `bound` is how many must move whatever is done; where it is what was moved, that is proved to be the fewest. With `traffic_first`
+    both are so among answers with no more traffic, as where that counts as time. `trade` is the next better answer that more moves would
+    give, None if there is none or none was looked for; `no_trade` says that it is proved that there is none.
     """
 
     parts: tuple[Moved, ...]
@@ -75,6 +75,7 @@ class Moves:
     before: tuple[tuple[str, int], ...] = ()
     trade: Trade | None = None
     no_trade: bool = False
+    traffic_first: bool = False
 
     @property
     def lost(self) -> int:
@@ -98,5 +99,5 @@ class Moves:
 
     @property
     def proved(self) -> bool:
-        """Is it proved that no answer of the same demands moves fewer?"""
+        """Is it proved that no answer of the same demands moves fewer, with `traffic_first` none that has no more traffic?"""
         return self.moved == self.bound

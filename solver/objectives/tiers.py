@@ -11,6 +11,7 @@ from ...models.placements.plan import Term
 from ...models.preference import WEIGHTED
 from ...models.problem import Problem
 from . import OBJECTIVES
+from .moved.moves import Moves
 from .preferred import Preferred
 from .term import Aggregate, Objective, Tightened
 from .traffic.bytes_across import BytesAcross
@@ -36,13 +37,13 @@ def tiers(problem: Problem) -> tuple[Tier, ...]:
     """The tiers that this problem leaves any choice about, the most important first.
 
     Bytes are weighed together with those of the same level, or all of them if the preference is weighted. Where they stand for time,
-    groups that had better lie in one domain decide only among answers that take no longer.
+    groups that had better lie in one domain, and those that move, decide only among answers that take no longer.
     """
     weighed = problem.job.preference.order == WEIGHTED
     terms = [term for term in OBJECTIVES if term.most(problem)]
     if problem.job.preference.bytes_first:
         last = max((place for place, term in enumerate(terms) if isinstance(term, BytesAcross)), default=-1) + 1
-        terms = sorted(terms[:last], key=lambda term: isinstance(term, Preferred)) + terms[last:]
+        terms = sorted(terms[:last], key=lambda term: isinstance(term, (Preferred, Moves))) + terms[last:]
     groups = [list(group) for _, group in groupby(terms, lambda term: _key(term, weighed))]
     found: list[Tier] = []
     scale = 1

@@ -10,7 +10,9 @@ from ...models.placements.carried import carried
 from ...models.placements.moves import Moved, Moves
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
+from ..objectives.idle import Idle
 from ..objectives.moved.moves import Moves as MovesTerm
+from ..objectives.preferred import Preferred
 from .pieces import Members, Pieces, movable, piece_size, pieces, remaining
 
 
@@ -41,7 +43,14 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
     searched = question.job.laying is None and not question.job.overlaps
     least = max(0, sum(part.moved for part in parts) - open_still) if searched else 0
     shown = tuple(part for part in dealt if part.before)
-    return Moves((*parts, *shown), least, tuple((term.name, term.value) for term in before.terms))
+    told = tuple((term.name, term.value) for term in before.terms)
+    return Moves((*parts, *shown), least, told, traffic_first=_traffic_first(now))
+
+
+def _traffic_first(plan: Plan) -> bool:
+    """Was something made as small as possible before the moves that otherwise comes after them?"""
+    tier = next((term.tier for term in plan.terms if term.name == MovesTerm.name), 0)
+    return any(term.tier < tier and term.name not in (Idle.name, Preferred.name) for term in plan.terms)
 
 
 def _chosen(question: Problem, plan: Plan) -> Problem:

@@ -22,7 +22,8 @@ def with_trade(question: Problem, moves: Moves, plan: Plan, solve: Solve) -> Mov
     fewest moves first. `question` is the one that the plan answers.
     """
     caps: list[Cap] = []
-    proved = True
+    # What comes before the moves, and is no smaller because of a limit that is asked for them, may still be.
+    proved = not any(name == MovesTerm.name for cap in question.caps for name, _ in cap.terms) and _earlier_are_least(plan)
     for terms in _tiers_after_moves(plan):
         names = tuple((term.name, term.weight // min(its.weight for its in terms)) for term in terms)
         now = sum(cost * term.value for (_, cost), term in zip(names, terms))
@@ -33,6 +34,12 @@ def with_trade(question: Problem, moves: Moves, plan: Plan, solve: Solve) -> Mov
             proved = proved and answer.verdict == IMPOSSIBLE
         caps.append(Cap(names, now))
     return replace(moves, no_trade=proved)
+
+
+def _earlier_are_least(plan: Plan) -> bool:
+    """Is what comes before the moves proved to be as small as it can be?"""
+    first = next((term.tier for term in plan.terms if term.name == MovesTerm.name), 0)
+    return all(term.value == term.bound for term in plan.terms if term.tier < first and term.weight)
 
 
 def _tiers_after_moves(plan: Plan) -> list[list[Term]]:
