@@ -23,6 +23,8 @@ def wider(
     """
     run = Further(_bounded(planned, wide), seed, most, limit, questions=wide.questions)
     run.known += [each.design for each in _told(planned)]
+    if wide.over_kinds and any(each.crossing is not None for each in wide.questions):
+        run.known = []  # what of them crosses is asked by kinds, and these are one here
     ways = [(flip, Way(run, flip.component, flip.holds)) for flip in flips if flip.holds != HUNDRED]
     less = Wider(wide.over_nodes, wide.over_kinds, wide.nested, as_it_is=False)
     if traffic or any(way.holds is None for _, way in ways) or len(ways) < len(flips):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
+import placewright as pw
 from placewright.models.planning.planned import Planned
 from placewright.models.problem import Problem
 from placewright.solver.planning.after.accounting import account
@@ -64,3 +66,17 @@ def test_a_plan_holds_against_plans_that_nobody_asked_for_as_far_as_is_said() ->
             assert best.price[0] * (HUNDRED + WORTH) >= there(planned, name, holds) * HUNDRED, (seed, name, holds)
             far += 1
     assert far > 20 and less > 1 and unsure > 2
+
+
+def test_where_traffic_counts_as_time_other_plans_are_of_the_kinds_that_they_were_found_with(tmp_path: Path) -> None:
+    """Beside plans on several kinds at once, of which the kinds are one."""
+    file = tmp_path / "job.yaml"
+    file.write_text(
+        "cluster: 1x3xH100+1x2xA100\ncomponents:\n"
+        "  named: {accelerators: 1-5, accelerator: A100, scaling: table, seconds: {1: 32}, phase: generate, traffic: 20GiB}\n"
+        "  any: {accelerators: 1-5, scaling: table, seconds: {1: 6, 5: 46}, phase: infer, traffic: 20GiB}\n"
+        "plan: {cost_model: stages, bandwidth: {node: 2GiB}}\n",
+        encoding="utf-8",
+    )
+    found = pw.account(str(file))
+    assert found is not None and found.sensitivity is not None and len(found.sensitivity.flips) == 4
