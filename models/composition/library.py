@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..findings.finding import Finding
 from ..text.source import Source
 from ..text.tree import Mapping, Value
-from .entry import Entry, read_entries
-from .node import package_header
+
+if TYPE_CHECKING:
+    from .entry import Entry
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,9 @@ class Part:
 
 def part_of(source: Source) -> Part:
     """A text, taken apart. Raises UnusableInput if it is not YAML within the limits."""
+    from .entry import read_entries
+    from .node import package_header
+
     root = _blank(source) or source.value
     findings: list[Finding] = []
     entries: list[Entry] = []

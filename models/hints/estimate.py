@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, 
 
 from ..component import Component, Parallel
 from ..memory.estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
-from ..memory.estimated import optimizer_of
+from ..memory.optimizer import optimizer_of
 from ..memory.shards import fitting, not_whole, whole_groups
 from ..quantity import write_range
 from ..text.values import Count, OneOf, Percent, Word, shown, whole_schema

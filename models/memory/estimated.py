@@ -7,9 +7,10 @@ from functools import lru_cache
 from ..component import Component
 from ..model_cards.card import ModelCard
 from ..parallel import Parallel
-from ..roles import ACTOR, CRITIC, ROLLOUT, STUDENT, role_of
+from ..roles import ROLLOUT, role_of
 from .activations import activations
 from .estimate import FULL, NONE, Estimate
+from .optimizer import optimizer_of
 from .serving import cache
 from .shape import Shape, shape_of
 from .states import gathered, states
@@ -19,7 +20,6 @@ from .work import Work
 SLACK = 10
 """Percent of each accelerator that no estimate fills: for what is not estimated. That is the context of CUDA, buffers of communication and of
 graphs, fragments that the allocator cannot use, and what an engine needs for a step."""
-TRAINED = (ACTOR, CRITIC, STUDENT)
 
 
 def estimated(
@@ -39,12 +39,6 @@ def estimated(
     serves = optimizer == NONE and (role_of(component) == ROLLOUT or bool(estimate.sequences or estimate.utilization))
     size = capacity if estimate.utilization else None
     return _estimated(estimate, card, parallel, accelerators, size, optimizer, serves, "recompute" in estimate.written)
-
-
-def optimizer_of(component: Component) -> str:
-    """What trains it: Adam where its role is to be trained and nobody says otherwise; `NONE` for anything else."""
-    said = component.estimate.optimizer if component.estimate else ""
-    return said or ("adam" if role_of(component) in TRAINED else NONE)
 
 
 def with_slack(mebibytes: int) -> int:

@@ -12,7 +12,7 @@ from ..model_cards.use import DEGREES, ESTIMATE, ModelUse, Split, engine_splits,
 from ..roles import ROLLOUT, role_of
 from .as_run import as_run
 from .estimate import NONE
-from .estimated import optimizer_of
+from .optimizer import optimizer_of
 
 
 def with_estimates(job: Job, divided: bool) -> Job:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ..composition.setting_text import read_setting
 from ..findings.finding import UnusableInput
 from ..findings.span import Span
 from ..text.source import Source
@@ -59,6 +58,8 @@ def listed(source: Source) -> tuple[Scalar, ...] | None:
 
 def reads(text: str) -> bool:
     """Can Hydra read this as one setting?"""
+    from ..composition.setting_text import read_setting
+
     try:
         read_setting(text, Span("", 0, len(text), 1, 1))
     except UnusableInput:

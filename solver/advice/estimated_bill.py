@@ -9,7 +9,8 @@ from ...models.component import Component
 from ...models.findings.finding import Finding, Severity
 from ...models.machines.node_group import ACCELERATOR
 from ...models.memory.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
-from ...models.memory.estimated import SLACK, estimated, optimizer_of, with_slack
+from ...models.memory.estimated import SLACK, estimated, with_slack
+from ...models.memory.optimizer import optimizer_of
 from ...models.memory.term import Estimated
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem

@@ -39,13 +39,13 @@ def test_inside_the_package_imports_are_relative(modules: dict[str, ast.Module])
 
 
 def loaded_after_verify(folder: Path, text: str) -> tuple[int, set[str]]:
-    """(exit code of `verify` on a text, top-level names of everything it loaded)."""
+    """(exit code of `verify` on a text, names of everything it loaded)."""
     (folder / "job.yaml").write_text(text)
     code = (
         "import sys\n"
         "from placewright.cli.main import run\n"
         "code = run(['verify', 'job.yaml', '--cluster', '2x8xH100'])\n"
-        "print(code, *{name.split('.')[0] for name in sys.modules})"
+        "print(code, *sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
     exit_code, *names = done.stdout.splitlines()[-1].split()
@@ -62,6 +62,13 @@ def test_verify_of_hints_loads_no_solver(tmp_path: Path) -> None:
     code, names = loaded_after_verify(tmp_path, "cluster: 2x8xH100\ncomponents:\n  actor: {accelerators: 8}\n  env: {placement: 8-15}\n")
     assert code == 0
     assert not names & HEAVY
+
+
+def test_verify_of_a_plain_file_loads_nothing_that_only_other_files_need(tmp_path: Path) -> None:
+    code, names = loaded_after_verify(tmp_path, "cluster: 2x8xH100\ncomponents:\n  actor: {accelerators: 8}\n  env: {placement: 8-15}\n")
+    assert code == 0
+    others = {"memory.estimated", "composition.entry", "composition.setting_text", "notation.mend"}
+    assert not names & {f"placewright.models.{name}" for name in others}
 
 
 @pytest.mark.parametrize("room", ["models", "solver", "report", "cli"])

@@ -12,7 +12,6 @@ from ...machines.cluster import Cluster
 from ...machines.node_group import NODE
 from ...notation.launchable import why_not
 from ...notation.mapping import runs_of
-from ...notation.mend import mended
 from ...notation.numbered import numbered
 from ...notation.placement_text import read_placement
 from ...placements.assignment import Run, Seat, compress, seats
@@ -74,6 +73,8 @@ def placed(
 
 def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
     """The text without its faults, each process on one node; None if it cannot be told."""
+    from ...notation.mend import mended
+
     known = numbered(cluster, labels)
     if known.size is None:
         return mended(text, known)
