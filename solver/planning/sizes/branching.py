@@ -6,8 +6,9 @@ from heapq import heappop, heappush
 from typing import Callable, Sequence
 
 from ....models.planning.workload import SECONDS
+from ..searched import Price
 from .choice import Choice
-from .domains import Domains, Narrowing, Price
+from .domains import Domains, Narrowing
 from .raising import Split, raised
 from .sizing import Sizing
 

@@ -7,12 +7,11 @@ from functools import cached_property
 from typing import Mapping, Sequence
 
 from ....models.planning.workload import SECONDS
-from ..searched import ENDLESS
+from ..searched import ENDLESS, Price
 from .choice import Choice
 from .resources import Resources
 from .sizing import Between, Sizing
 
-Price = tuple[int, int]
 FEW = 64
 """Choices of one set with one of another of which it is looked exactly what crosses between them, where that is not known of all."""
 ROUNDS = 20

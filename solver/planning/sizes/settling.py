@@ -9,11 +9,10 @@ from ....models.planning.design import Design
 from ....models.planning.question import Question
 from ...searching.refused.permission import about_to_search
 from ..costs import cost_model
+from ..searched import Price
 from ..structures.structure import Structure
 from .choices import Choices
 from .sizing import Sizing
-
-Price = tuple[int, int]
 
 
 @dataclass(frozen=True)
