@@ -37,7 +37,7 @@ def answering(
     place = _around(place)
 
     def answer(problem: Problem) -> Answer:
-        from .dividing import dividing
+        from .choosing.dividing import dividing
 
         workload = problem.job.workload
         if workload is None or all(each.runs is not None for each in problem.components if each.timed):

@@ -8,7 +8,7 @@ from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ...wording import listed
-from ..dividing import refused_degrees
+from ..choosing.dividing import refused_degrees
 
 
 def assumed(problem: Problem, question: Question) -> Iterator[str]:

@@ -14,11 +14,11 @@ from ..asking.asked import asked
 from ..check import price
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
-from ..dividing import as_planned
 from ..memory.bill import bill
 from ..memory.told import decides, none_fits
 from ..memory.without import without_estimates
 from ..search import search
+from .dividing import as_planned
 
 Plan = Callable[[Problem], Answer]
 

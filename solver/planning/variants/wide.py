@@ -9,8 +9,8 @@ from ....models.planning.planned import Planned
 from ....models.planning.question import Question
 from ....models.problem import Problem
 from ..asking.asked import asked
+from ..choosing.dividing import as_planned
 from ..choosing.tied import as_asked
-from ..dividing import as_planned
 from ..memory.without import without_estimates
 from .inside import may_nest
 from .over_kinds import on_any_kinds

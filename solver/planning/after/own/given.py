@@ -10,9 +10,9 @@ from .....models.planning.workload import SECONDS, Workload
 from .....models.problem import Problem
 from ...asking.asked import asked
 from ...check import price
+from ...choosing.dividing import evenly
 from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times
-from ...dividing import evenly
 from ...search import search
 from ...variants.at_once import least_at_once
 from ...variants.inside import bound_inside, may_nest

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterator, Mapping
 
-from ...models.answer import IMPOSSIBLE, Answer
-from ...models.component import Component, Parallel
-from ...models.findings.finding import Finding, Severity, warning
-from ...models.model_cards.card import ModelCard
-from ...models.model_cards.use import WORDS, Split
-from ...models.planning.planned import Planned
-from ...models.problem import Problem
-from ..rules.amounts.model_divides import is_open
+from ....models.answer import IMPOSSIBLE, Answer
+from ....models.component import Component, Parallel
+from ....models.findings.finding import Finding, Severity, warning
+from ....models.model_cards.card import ModelCard
+from ....models.model_cards.use import WORDS, Split
+from ....models.planning.planned import Planned
+from ....models.problem import Problem
+from ...rules.amounts.model_divides import is_open
 
 CODE = "PW404"
 Plan = Callable[[Problem], Answer]
