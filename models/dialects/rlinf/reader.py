@@ -140,7 +140,10 @@ def _problem(
 
         said = add_block(block, cluster, components, notes.findings, planned.relations)
     owner = (placed or section).span
-    mode = read_mode(notes, settings, cluster, _written(placed), owner, said.components, said.relations, planned.names)
+    mode = read_mode(
+        notes, settings, cluster, _written(placed), owner, said.components, said.relations, planned.names, said.choices,
+        is_profiled(root, hinted if hints else None),
+    )  # fmt: skip
     work = Work(notes, settings, mode)
     sizes(work)
     environments(work)

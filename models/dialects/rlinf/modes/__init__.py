@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Mapping
 
-from ....component import Component, Relation
+from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
@@ -57,17 +57,25 @@ def read_mode(
     components: tuple[Component, ...],
     hinted: tuple[Relation, ...],
     planned: frozenset[str] = frozenset(),
+    choices: Mapping[str, tuple[Parallel, ...]] | None = None,
+    profiled: bool = False,
 ) -> Mode:
-    """The components as the task's placement class has them. `written`, `owner`, `hinted` and `planned` are those of `Parts`."""
+    """The components as the task's placement class has them. `written`, `owner` and what follows are those of `Parts`."""
     task = task_of(notes, settings)
     placer = placer_of(settings, task)
-    parts = Parts(notes, settings, cluster, task, placer, {each.name: each for each in components}, written, owner, hinted, planned)
+    known = {each.name: each for each in components}
+    open_ = choices if profiled and choices else {}
+    parts = Parts(notes, settings, cluster, task, placer, known, written, owner, hinted, planned, open_, profiled)
     unused(parts)
     if placer in _APPLY:
         _APPLY[placer](parts)
         if not task.endswith("_eval"):
             sharding(parts)
-    shaped = frozenset(each.name for each in components if parts.components[each.name].parallel != each.parallel)
+    shaped = frozenset(
+        each.name
+        for each in components
+        if (its := parts.components[each.name].parallel) != each.parallel and its not in parts.choices.get(each.name, ())
+    )
     return Mode(
         task,
         placer,

@@ -56,6 +56,8 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
 def _fixed(parts: Parts, component: Component, found: Extent, shape: Shape, parallel: Parallel | None) -> None:
     """Its runs anew from its range; the processes that were written are thrown away."""
     notes, name, amount = parts.notes, component.name, found.size
+    if parts.profiled:
+        _other_degrees(parts, component, parallel)
     runs = packed(parts, component, found, shape)
     was = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.each
@@ -108,12 +110,12 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
     said = {
         "per_process": ("accelerators_per_process", component.per_process, shape.each),
         "stride": ("stride", component.stride, shape.stride),
-        "parallel": ("parallel", component.parallel, parallel or component.parallel),
     }
     for field, (key, hint, demanded) in said.items():
         if field in component.spans and hint != demanded:
             message = f"`{key}` of `{name}` is {hint}, but the settings of the job make it {demanded} ({parts.reason})"
             notes.error("PW121", name, message, component.spans[field], "", f"drop `{key}`, or change the settings of the job")
+    _other_degrees(parts, component, parallel)
     component = _in_processes_of(parts, component, shape.each)
     found = replace(component, per_process=shape.each, stride=shape.stride, contiguous=True, parallel=parallel or component.parallel)
     step = max(found.unit, found.step)
@@ -123,6 +125,18 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
         message = f"`{name}` asks for {component.least} accelerators, but the settings of the job need a multiple of {step}"
         notes.error("PW208", name, message, component.span("amount") or parts.place(name), f"no multiple of {step}", f"ask for {fit}")
     return found
+
+
+def _other_degrees(parts: Parts, component: Component, parallel: Parallel | None) -> None:
+    """Hints contradict the degrees that hold where they neither say nor leave them open."""
+    choices = parts.choices.get(component.name) or (component.parallel,)
+    if "parallel" not in component.spans or parallel is None or parallel in choices:
+        return
+    hint = " or ".join(str(each) for each in choices)
+    message = f"`parallel` of `{component.name}` is {hint}, but the settings of the job make it {parallel} ({parts.reason})"
+    parts.notes.error(
+        "PW121", component.name, message, component.spans["parallel"], "", "drop `parallel`, or change the settings of the job"
+    )
 
 
 def _in_processes_of(parts: Parts, component: Component, each: int) -> Component:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Mapping
 
-from ....component import Component, Relation
+from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
@@ -24,6 +25,8 @@ class Parts:
     owner : where `component_placement` or, without it, `cluster` stands.
     hinted : relations that the hints demand.
     planned : components whose ranks are chosen by their times.
+    profiled : does the file say times, by which ranks may be chosen?
+    choices : the parallel degrees that hints leave open, where it does.
     relations : what the mode demands besides.
     ways : the arrangements that it leaves to the plan.
     """
@@ -38,6 +41,8 @@ class Parts:
     owner: Span
     hinted: tuple[Relation, ...] = ()
     planned: frozenset[str] = frozenset()
+    choices: Mapping[str, tuple[Parallel, ...]] = field(default_factory=dict)
+    profiled: bool = False
     relations: list[Relation] = field(default_factory=list)
     ways: list[Way] = field(default_factory=list)
 
