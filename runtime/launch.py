@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import Collection, Iterator
 
 from ..models.placements.plan import Plan
@@ -18,7 +17,6 @@ from .port.port import Port
 from .progress import OnStep, Step, silent
 from .recovery.again import NEVER, Again
 from .recovery.lifetime import Lifetime
-from .recovery.replanner import searched
 from .reserving.reservation import WAIT_LIMIT
 from .shield import shielded
 from .simulated.simulate import SimulatedCluster
@@ -60,7 +58,8 @@ def launch(
         processes see whole nodes, nor for nodes whose accelerators have ids of their own: these are held whole.
     name : what others read where they are told who holds what they wait for.
     problem : the question that the plan answers, by which it is placed anew; without it every component keeps its size.
-    reading : the file that the problem was read from: what its framework refuses is not placed anew.
+    reading : the file that the problem was read from: what its framework refuses is not placed anew. Without it `Launch.unchecked` says
+        so of a launch that may be.
 
     Nothing is left when the block has ended, or was never entered: no actor, no placement group, no process.
     Raises LaunchFailed with what is wrong.
@@ -75,7 +74,7 @@ def launch(
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
-        again = Again(restarts, elastic, problem, partial(searched, reading=reading))
+        again = Again.of(restarts, elastic, problem, reading)
         yield _started(stack, plan, address, check_worker(worker, methods), timeout, progress, wait, again, share_nodes, name)
     finally:
         with shielded():
@@ -121,4 +120,4 @@ def bring_up(
     )
     stack.callback(lifetime.stop)
     lifetime.begin()
-    return Launch(lifetime, address, stack, again.elastic)
+    return Launch(lifetime, address, stack, again)

@@ -8,6 +8,7 @@ from typing import Any, Callable, Mapping, TypeVar
 from ..models.findings.finding import Unchecked
 from ..models.placements.plan import Plan
 from .failure import LaunchFailed
+from .recovery.again import NEVER, Again
 from .recovery.lifetime import Lifetime
 from .recovery.recovery import Recovery
 from .recovery.restarts import Restarts
@@ -30,11 +31,11 @@ class Launch:
     address : HOST:PORT of the Ray cluster.
     """
 
-    def __init__(self, lifetime: Lifetime, address: str, stack: ExitStack, elastic: bool = False) -> None:
+    def __init__(self, lifetime: Lifetime, address: str, stack: ExitStack, again: Again = NEVER) -> None:
         self.address = address
         self._lifetime = lifetime
         self._stack = stack
-        self._elastic = elastic
+        self._again = again
 
     @property
     def plan(self) -> Plan:
@@ -53,8 +54,11 @@ class Launch:
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
-        """What the plan asks of its nodes that a launch neither brings about nor can see. Raises RuntimeError when it has ended."""
-        return self._lifetime.now.unchecked
+        """What the plan asks of its nodes that a launch neither brings about nor can see, and what nobody looks at where it is placed anew.
+
+        Raises RuntimeError when it has ended.
+        """
+        return (*self._lifetime.now.unchecked, *self._again.unchecked)
 
     @property
     def given(self) -> tuple[Given, ...]:
@@ -125,7 +129,7 @@ class Launch:
         """
         while True:
             trial = Trial(self._lifetime)
-            with trial, self._lifetime.growing(self._elastic):
+            with trial, self._lifetime.growing(self._again.elastic):
                 return self.call_all(what) if isinstance(what, str) else what(self)
             if trial.failure is not None:
                 self.recover(trial.failure)

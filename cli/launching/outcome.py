@@ -35,7 +35,7 @@ def workers_and_given(workers: Sequence[Worker], given: Iterable[object]) -> str
 
 
 def not_checked(record: Record) -> str:
-    """A block on what the plan asks of its nodes that nobody could see, after an empty line; "" where all was seen."""
+    """A block on what nobody could see, or looks at where it is placed anew, after an empty line; "" where there is no such thing."""
     from ...report.text import render_unchecked
 
     return f"\n{render_unchecked(each.unchecked() for each in record.unchecked)}" if record.unchecked else ""

@@ -88,7 +88,8 @@ class Record(_Plain):
 
     `given` says where others stand for the accelerators that its plan named, because it shares nodes. `restarts` is how often it
     was started again after a loss, of `allowed` times; `recoveries` say what each came to, and each growth. While it recovers,
-    `findings` are what was lost, and `workers` those that ran before. `unchecked` is what the plan asks of its nodes and nobody could see.
+    `findings` are what was lost, and `workers` those that ran before. `unchecked` is what the plan asks of its nodes and nobody could see,
+    and what nobody looks at where it is placed anew.
     """
 
     schema_: Literal[1] = Field(default=1, alias="schema")

@@ -1,0 +1,59 @@
+"""A launch that may be placed anew, of a plan whose file nobody knows: that the framework is not asked then is said."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import placewright as pw
+import pytest
+from placewright.models.reading import Reading
+from placewright.report.text import render_unchecked
+from placewright.runtime.detached.record import record_of
+from placewright.runtime.launch import bring_up, launch
+from placewright.runtime.recovery.again import Again
+
+from ..fake import FakePort
+from .launching import Trainer, hanging, plan_of, problem
+
+ASKED = problem("2x4xH100", 8)
+SAID = """not checked:
+  framework: where it is placed anew, what the framework of its file refuses is not known: launch the file itself, and not its plan"""
+
+
+@pytest.fixture
+def reading(tmp_path: Path) -> Reading:
+    """Of a file, as `launch FILE` reads it."""
+    file = tmp_path / "job.yaml"
+    file.write_text("cluster: 2x4xH100\ncomponents: {actor: {accelerators: 8, parallel: {tp: 2}}}\n")
+    return pw.load(file)
+
+
+def test_it_is_said_of_a_plan_alone_that_may_be_placed_anew(reading: Reading) -> None:
+    assert render_unchecked(Again.of(1, False, None, None).unchecked) == SAID
+    assert render_unchecked(Again.of(0, True, ASKED, None).unchecked) == SAID
+    assert Again.of(0, False, None, None).unchecked == ()
+    assert Again.of(1, True, reading.problem, reading).unchecked == ()
+
+
+def test_it_is_told_and_written_down_at_the_start_and_when_it_was_started_again() -> None:
+    port = FakePort(4, 4)
+    with ExitStack() as stack:
+        running = bring_up(stack, plan_of(ASKED), port, Trainer, 60, again=Again.of(1, False, None, None), progress=lambda step: None)
+        assert render_unchecked(running.unchecked) == SAID
+        port.later(5, lambda: port.kill(port.actors[3].start.name))
+        running.run(hanging(port))
+        assert len(running.recoveries) == 1
+        assert render_unchecked(running.unchecked) == SAID
+        record = record_of("trial", "plan.json", running, simulated=True)
+    assert render_unchecked(each.unchecked() for each in record.unchecked) == SAID
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_launch_is_told_whether_its_file_is_known(known: bool, reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr("placewright.runtime.launch._started", lambda *arguments: seen.extend(arguments))
+    with launch(plan_of(ASKED), simulate=True, restarts=1, reading=reading if known else None):
+        (again,) = (each for each in seen if isinstance(each, Again))
+        assert bool(again.unchecked) is not known
