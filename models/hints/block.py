@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..component import Component, Relation
 from ..findings.finding import Finding, error
 from ..findings.span import Edit
@@ -14,6 +16,7 @@ from .add import add_hints
 from .plan import read_plan
 from .preference import read_preference
 from .relations import read_links, read_relations
+from .usual_phases import with_usual_phases
 
 NAME = "placewright"
 COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN = "components", "relations", "links", "objective", "plan"
@@ -50,5 +53,7 @@ def add_block(
     there = {component.name for component in known}
     links = tuple(link for link in links if {link.source, link.target} <= there)
     preference = read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}")
+    known, assumed = with_usual_phases(known, block.get(PLAN))
     workload = read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}", faulty, cluster)
+    workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
     return Said(known, relations, choices, links, preference, workload)

@@ -11,7 +11,7 @@ from ..findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..findings.span import Span
 from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
-from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, Budget, Timed, Workload
+from ..planning.workload import AIMS, LOOKED_AT, MODELS, PHASES, SECONDS, STAGES, STEADY, STREAM, Budget, Workload
 from ..text.forms import fill
 from ..text.tree import Mapping as Map
 from ..text.tree import Value, leaves
@@ -103,7 +103,7 @@ def read_plan(
     spans = dict(_spans(written))
     span = written.span if written is not None else None
     if form.cost_model == STAGES:
-        findings += _strange_phases(timed, form.phases, spans.get("phases", span), key)
+        findings += _strange_phases(by_name, form.phases, spans.get("phases", span), key)
     if len(findings) > faults:
         return None
     findings += _not_looked_at(form, spans, key)
@@ -151,11 +151,14 @@ def _strange_levels(form: BandwidthForm, spans: Mapping[str, Span], key: str, cl
             )
 
 
-def _strange_phases(timed: Mapping[str, Timed], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:
-    for name, its in timed.items():
-        for phase in its.phases:
+def _strange_phases(components: Mapping[str, Component], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:
+    for name, component in components.items():
+        its = component.timed
+        for phase in its.phases if its else ():
             if phase not in phases:
                 what = f"the phase `{phase}`" if phase else "no phase"
                 message = f"a time of `{name}` names {what}, and the stages are {', '.join(f'`{each}`' for each in phases)}"
-                place = next((each.span for each in its.measured if each.phase == phase), None) or span
+                own = next((each.span for each in its.measured if each.phase == phase), None) if its else None
+                where = (component.spans.get(each) for each in ("phases" if phase else "timed", "timed", "name"))
+                place = own or next(filter(None, where), span)
                 yield error("PW121", name, message, place, help=f"write `phase:` of the component, or `{key}.phases`")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Collection, Iterator, Sequence
 
 from ..component import Component
-from ..roles import ACTOR, CRITIC, STUDENT, role_of
+from ..roles import ACTOR, AGENT, CRITIC, ENVIRONMENT, STUDENT, role_of
 from ..roles import ROLLOUT as GENERATING
 from ..text.tree import Mapping, Value
 from .workload import PHASES, STEADY, After, Workload
@@ -48,6 +48,11 @@ def usual_order(components: Sequence[Component]) -> Iterator[After]:
     filled = [its for its in stages if its]
     for ones, others in zip(filled, filled[1:]):
         yield from (After(one, other, True) for one in ones for other in others)
+
+
+def usual_phase(component: Component) -> str:
+    """In which phase it usually works; "" where its role does not say it."""
+    return PHASES[_stage(component, "")] if role_of(component) not in ("", ENVIRONMENT, AGENT) else ""
 
 
 def _stage(component: Component, phase: str) -> int:

@@ -68,8 +68,9 @@ def judged_plan(block: Value, components: Iterable[Component], findings: list[Fi
     if plan is None or not isinstance(block, Mapping):
         return block
     from ....hints.plan import read_plan
+    from ....hints.usual_phases import stages_of
 
-    some = Timed((Measured(1, 1),))
+    some = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))  # their phases are looked at as they are planned
     known = {each.name: each for each in components}
     known |= {name: Component(name) for name in ("inference",) if name not in known}
     read_plan(plan, [replace(each, timed=each.timed or some) for each in known.values()], findings, "placewright.plan")
