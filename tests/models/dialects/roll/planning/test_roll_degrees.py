@@ -1,0 +1,80 @@
+"""What open degrees of a ROLL file make of its workers, and which of them are taken."""
+
+from __future__ import annotations
+
+import pytest
+from placewright.models.parallel import Parallel
+from placewright.solving import solve
+
+from .opened import config, of, problem_of
+
+
+def test_each_choice_of_degrees_has_the_workers_that_roll_makes_of_it() -> None:
+    planned = problem_of(config())
+    shapes = planned.job.shapes["actor_infer"]
+    assert {parallel.tp: shape.per_process for parallel, shape in shapes.items()} == {1: 1, 2: 2, 4: 4}
+    assert planned.job.choices["actor_infer"] == (Parallel(1), Parallel(2), Parallel(4))
+
+
+def test_degrees_that_do_not_divide_the_samples_are_not_accepted_at_that_count() -> None:
+    blocks = config()["placewright"]["components"]
+    its = config(placewright={"components": {**blocks, "actor_train": {"seconds": {8: 80}, "parallel": {"tp": [1, 2]}}}})
+    accepted = problem_of(its).job.accepted["actor_train"]
+    assert {amount for amount, parallel in accepted if parallel == Parallel(2)} == {2, 4, 8, 16, 32}
+    assert {amount for amount, parallel in accepted if parallel == Parallel(1)} == {1, 2, 4, 8, 16, 32}
+    assert not any(share.component == "actor_train" for share in problem_of(its).job.shares)
+
+
+def test_what_the_strategy_has_no_key_for_is_an_error() -> None:
+    blocks = config()["placewright"]["components"]
+    its = config(placewright={"components": {**blocks, "actor_infer": {"seconds": {8: 240}, "parallel": {"cp": [2, 4]}}}})
+    findings = of(its).to_solve.findings
+    assert [finding.code for finding in findings] == ["PW121"]
+    assert "cp 2 or cp 4" in findings[0].message
+
+
+@pytest.mark.parametrize("degrees", [[1], [2], [4], [1, 2, 4], [4, 2, 1]])
+def test_data_parallel_ranks_of_vllm_are_its_workers_with_any_degrees(degrees: list[int]) -> None:
+    its = config()
+    its["actor_infer"]["strategy_args"]["strategy_config"]["data_parallel_size"] = 2
+    its["placewright"]["components"]["actor_infer"]["parallel"] = {"tp": degrees}
+    answer = solve(problem_of(its))
+    assert answer.plan is not None
+    assert answer.plan.assignment.world_size("actor_infer") == 2
+    assert answer.plan.assignment.amount("actor_infer") == 2 * max(degrees)  # it takes the less time on the more devices
+
+
+@pytest.mark.parametrize("own", [1, 2, 4])
+@pytest.mark.parametrize("listed", [[1, 2, 4], [4, 2, 1], [2, 4]])
+def test_degrees_that_make_no_difference_stay_those_of_the_file_or_are_the_first_that_are_listed(own: int, listed: list[int]) -> None:
+    """Workers of other sizes are kept for what they may be in step with; that is no reason to take them."""
+    its = config()
+    its["actor_infer"]["strategy_args"]["strategy_config"]["tensor_parallel_size"] = own
+    its["placewright"]["components"]["actor_infer"]["parallel"]["tp"] = listed
+    answer = solve(of(its, "1x8").to_solve)
+    assert answer.planned is not None and answer.planned.proved
+    assert answer.planned.best.design.options["actor_infer"].parallel.tp == (own if own in listed else listed[0])
+
+
+def test_training_within_inference_may_have_any_count_where_the_degrees_of_inference_are_open() -> None:
+    """How large a worker of inference is in the file says nothing of one with other degrees."""
+    its = config()
+    its["actor_train"] |= {
+        "training_args": {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 1},
+        "strategy_args": {"strategy_name": "megatron_train"},
+    }
+    its["placewright"] = {
+        "components": {
+            "actor_train": {"seconds": {1: 90, 4: 30}, "accelerators": "1-3", "parallel": {"tp": [1, 2]}, "within": "actor_infer"},
+            "actor_infer": {"seconds": {1: 90, 4: 30}, "accelerators": "1-3", "parallel": {"tp": [1, 2]}},
+        }
+    }
+    its["rollout_batch_size"] = 24
+    its["actor_train"]["device_mapping"], its["actor_infer"]["device_mapping"] = "[0,1]", "[0,1]"
+    planned = problem_of(its, "1x4")
+    assert {count for count, _ in planned.job.accepted["actor_train"]} == {1, 2, 3}
+    answer = solve(planned, sandbox=False)
+    assert answer.plan is not None
+    assert answer.planned is not None
+    assert answer.planned.proved
+    assert [answer.plan.assignment.amount(name) for name in ("actor_train", "actor_infer")] == [3, 3]

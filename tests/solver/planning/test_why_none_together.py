@@ -1,0 +1,64 @@
+"""Demands of which no single one rules every design out, and those of which one does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import placewright as pw
+
+TWO = """\
+cluster: 1x8xH100
+components:
+  a: {accelerators: 8, seconds: {8: 100}}
+  b: {accelerators: 8, seconds: {8: 100}, disjoint_from: a}
+  c: {accelerators: 4, seconds: {8: 100}, colocate_with: a}
+"""
+THREE = """\
+cluster: 1x8xH100
+components:
+  a: {accelerators: 6, seconds: {8: 100}, memory: 70GiB}
+  b: {accelerators: 6, seconds: {8: 100}, memory: 70GiB, disjoint_from: c}
+  c: {accelerators: 6, seconds: {8: 100}, memory: 70GiB}
+plan: {budget: {seconds: 150, accelerators: 7}}
+"""
+
+
+def test_demands_that_rule_everything_out_together_are_named_with_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(TWO)
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert found.message == (
+        "impossible: no single demand is the reason, 2 are together: `c` has 4 accelerators, and `b` and `a` share none"
+    )
+    assert found.span is not None and found.origin is not None and (found.span.line, found.origin.line) == (5, 4)
+    (tmp_path / "plan.yaml").write_text(TWO.replace("accelerators: 4, ", "").replace(", disjoint_from: a", ""))  # as the help says
+    assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
+
+
+def test_one_accelerator_is_one(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(TWO.replace("accelerators: 4", "accelerators: 1"))
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert "`c` has 1 accelerator, and" in found.message
+
+
+def test_a_count_that_rules_everything_out_by_itself_is_the_reason(tmp_path: Path) -> None:
+    """More time and sharing would do together, too."""
+    text = """\
+cluster: 1x8xH100
+components:
+  a: {accelerators: 8, seconds: {4: 100, 8: 100}}
+  b: {accelerators: 1-8, seconds: {4: 30, 8: 100}, scaling: table, disjoint_from: a}
+plan: {workflow: a -> b, budget: {seconds: 150, accelerators: 8}}
+"""
+    (tmp_path / "plan.yaml").write_text(text)
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert found.message == "impossible: `a` has 8 accelerators, with which nothing keeps to all else that is asked"
+    assert found.help == "leave more counts of `a` open" and found.span is not None and found.span.line == 3
+    (tmp_path / "plan.yaml").write_text(text.replace("accelerators: 8, seconds: {4", "seconds: {4"))
+    assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
+
+
+def test_more_than_two_are_listed_once_each(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(THREE)
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert found.message == "impossible: no single demand is the reason, 3 are together" and found.origin is None
+    assert found.notes == ("line 6: the time that is allowed", "line 3: the memory of an accelerator", "line 4: `b` and `c` share none")
