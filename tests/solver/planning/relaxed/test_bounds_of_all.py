@@ -89,7 +89,7 @@ LIES = {
     "longer stages": (relaxed, "shortest", lambda original: lambda *its: (t := original(*its)) and t + 1 + t // 8),
     "more for a set": (Keeping, "_need", lambda original: lambda *its: (n := original(*its)) and n._replace(accelerators=n.accelerators + 1)),
     "longer sets": (Keeping, "_longest", lambda original: lambda *its: [each + 1 for each in original(*its)]),
-    "longer parts": (LeastCut, "_searched", lambda original: lambda *its: original(*its) + 1),
+    "longer parts": (LeastCut, "_searched", lambda original: lambda *its: (original(*its)[0] + 1, 1)),
     "a slower task": (LeastCut, "_at_sight", lambda original: lambda *its: original(*its) + 1 + original(*its) // 8),
     "larger sets": (Keeping, "_need", lambda original: lambda *its: (n := original(*its)) and n._replace(area=n.area + 1 + n.area // 8)),
 }  # fmt: skip
