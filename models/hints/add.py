@@ -19,7 +19,7 @@ from .consistent import consistent
 from .estimate import unlikely
 from .forms import ComponentForm
 from .phases import misspelt_phases
-from .timed import contradicted, countless, timed
+from .timed import contradicted, countless, example, timed
 from .where import relations_of, where
 
 MAX_CHOICES = 64
@@ -116,10 +116,12 @@ def _component(form: ComponentForm, name: str, value: Value, cluster: Cluster, k
             message = f"`{name}` asks for {asked[1]:,}; {UNBOUNDED - 1:,} is the most that is read"
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
     each, least, most = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
-    if form.seconds and countless(form, least, min(most, _room(cluster, groups))):
+    room = min(most, _room(cluster, groups))
+    if form.seconds and countless(form, least, room):
         what = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         message = f"nobody says on how many {what} the seconds of `{name}` were measured"
-        raise UnusableInput([error("PW121", name, message, spans["timed"], label="on how many?", help="write `seconds: {8: 120}`")])
+        help_ = f"write `seconds: {example(least, room, form.parallel.choices()[0].replica)}`"
+        raise UnusableInput([error("PW121", name, message, spans["timed"], label="on how many?", help=help_)])
     if (times := timed(form, least)) and (twice := contradicted(times)):
         message = f"`{name}` has two times for {twice}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])

@@ -6,7 +6,7 @@ from typing import Annotated, Collection, Iterator, Mapping
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
-from ..component import Component
+from ..component import UNBOUNDED, Component
 from ..findings.finding import Finding, Severity, UnusableInput, error, warning
 from ..findings.span import Span
 from ..machines.cluster import Cluster
@@ -19,6 +19,7 @@ from ..text.unresolved import UNRESOLVED
 from ..text.values import Count, OneOf, Rate, Word, or_list, several
 from .circles import ARROW, WHOLE
 from .seconds import Duration
+from .timed import example
 from .topology import UNNAMED, named
 from .workflow import read_workflow
 
@@ -82,6 +83,7 @@ def read_plan(
     topology is judged by the `cluster`, where there is one.
     """
     form, timed = PlanForm(), {component.name: component.timed for component in components if component.timed}
+    most, readable = cluster.total() if cluster is not None and cluster.counted else UNBOUNDED, True
     if written is not None:
         if open_values := [value for value in leaves(written) if value.tag == UNRESOLVED]:
             message = f"`{key}` needs a value that is not known here: `{open_values[0].text}`"
@@ -91,19 +93,22 @@ def read_plan(
             form = fill(PlanForm, written, "", f"`{key}`")
         except UnusableInput as problem:
             findings += problem.findings
-            return None
+            form, readable = _workflow_of(written), False
         if not timed and not any(finding.severity is Severity.ERROR for finding in findings):
             message = f"`{key}` chooses by time, and no component says its `seconds`"
-            findings.append(error("PW121", "", message, written.span, help="write `seconds: {8: 120}` of each component that is planned"))
-    if not timed:
+            advice = f"write `seconds: {example(1, most)}` of each component that is planned"
+            findings.append(error("PW121", "", message, written.span, help=advice))
+    if not timed and not faulty:
         return None
     faults = len(findings)
     by_name = {component.name: component for component in components}
-    after = tuple(read_workflow(form.workflow, by_name, faulty, written, f"{key}.workflow", findings))
+    after = tuple(read_workflow(form.workflow, by_name, faulty, written, f"{key}.workflow", findings, most))
+    if not readable or not timed:
+        return None
     spans = dict(_spans(written))
     span = written.span if written is not None else None
     if form.cost_model == STAGES:
-        findings += _strange_phases(by_name, form.phases, spans.get("phases", span), key)
+        findings += _strange_phases(by_name, form.phases, spans.get("phases"), key)
     if len(findings) > faults:
         return None
     findings += _not_looked_at(form, spans, key)
@@ -111,6 +116,15 @@ def read_plan(
     levels = {level: getattr(form.bandwidth, level) for level in ("node", *LEVELS) if getattr(form.bandwidth, level, 0)}
     budget = Budget(form.budget.accelerators, form.budget.seconds)
     return Workload(after, form.nested, form.batches, form.cost_model, form.phases, form.minimise, budget, levels, span=span, spans=spans)
+
+
+def _workflow_of(written: Value) -> PlanForm:
+    """Of a plan with faults elsewhere what its workflow says, so that what is wrong there is told too."""
+    its = written.entry("workflow") if isinstance(written, Map) else None
+    try:
+        return fill(PlanForm, Map((its,), written.span), "", "") if its else PlanForm()
+    except UnusableInput:
+        return PlanForm()  # told already
 
 
 def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]]:
@@ -160,5 +174,5 @@ def _strange_phases(components: Mapping[str, Component], phases: Collection[str]
                 message = f"a time of `{name}` names {what}, and the stages are {', '.join(f'`{each}`' for each in phases)}"
                 own = next((each.span for each in its.measured if each.phase == phase), None) if its else None
                 where = (component.spans.get(each) for each in ("phases" if phase else "timed", "timed", "name"))
-                place = own or next(filter(None, where), span)
+                place = own or (span if phase else None) or next(filter(None, where), span)
                 yield error("PW121", name, message, place, help=f"write `phase:` of the component, or `{key}.phases`")

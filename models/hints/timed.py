@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..component import UNBOUNDED
 from ..planning.workload import Timed
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ def timed(form: ComponentForm, count: int) -> Timed | None:
 def countless(form: ComponentForm, least: int, most: int) -> bool:
     """Is a time given without a count, and the component may have one or another between these?"""
     return least != most and any(row.accelerators is None for row in form.seconds or ())
+
+
+def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:
+    """How a time is written, such as ``{8: 120}``, with a count between these that is a multiple of `step`; the usual 8 where that can be."""
+    lowest = -(-max(least, 1) // step) * step
+    return f"{{{max(min(8, most) // step * step, lowest)}: 120}}"
 
 
 def contradicted(times: Timed) -> str:

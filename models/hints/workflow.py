@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Collection, Iterator, Mapping, NamedTuple
 
-from ..component import Component
+from ..component import UNBOUNDED, Component
 from ..findings.finding import Finding, error
 from ..findings.span import Edit, Span
 from ..planning.workload import After
@@ -14,6 +14,7 @@ from ..text.nearest import nearest
 from ..text.tree import Scalar, Sequence, Value, find
 from .circles import ARROW, WHOLE, Wait, waits_in_circles
 from .entries import unknown
+from .timed import example
 
 KEY = "workflow"
 LEAVE = f"leave `{KEY}` out"
@@ -33,8 +34,9 @@ def read_workflow(
     plan: Value | None,
     section: str,
     findings: list[Finding],
+    most: int = UNBOUNDED,
 ) -> Iterator[After]:
-    """What the chains of a plan say; of names that are none a finding, of those of `faulty` components nothing."""
+    """What the chains of a plan say; of names that are none a finding, of those of `faulty` components nothing. `most`: all accelerators."""
     written, waits = find(plan, KEY), list[Wait]()
     if written is not None and len(chains) > 1 and all(len(chain.split()) == 1 and ARROW[-1] not in chain for chain in chains):
         listed, chained = ", ".join(f"`{chain}`" for chain in chains), f" {ARROW} ".join(chains)
@@ -53,7 +55,7 @@ def read_workflow(
                 error("PW105", "", message, place.span, help=f"write `rollout {ARROW} actor`, or `rollout {WHOLE} actor`; or {LEAVE}")
             )
             continue
-        findings += _strange(names, components, faulty, section)
+        findings += _strange(names, components, faulty, section, most)
         for one, arrow, other in zip(names, arrows, names[1:]):
             ones, others = _tasks(one.text, components), _tasks(other.text, components)
             if not ones or not others:
@@ -78,9 +80,12 @@ def _parts(chain: str, place: Value) -> Iterator[_Part]:
         yield _Part(found.group(), place.span.part(shift + found.start(), shift + found.end()) if alike else place.span)
 
 
-def _strange(names: list[_Part], components: Mapping[str, Component], faulty: Collection[str], section: str) -> Iterator[Finding]:
+def _strange(
+    names: list[_Part], components: Mapping[str, Component], faulty: Collection[str], section: str, most: int
+) -> Iterator[Finding]:
     """Names that no time belongs to, each once."""
-    known = [task for name, each in components.items() if each.timed for task in (name, *_phases(each))]
+    timed = [task for name, each in components.items() if each.timed for task in (name, *_phases(each))]
+    known = list(dict.fromkeys((*timed, *sorted(faulty))))
     for text, span in {each.text: each.span for each in reversed(names)}.items():
         name, _, phase = text.partition(".")
         if _tasks(text, components) or {text, name} & set(faulty):
@@ -92,9 +97,8 @@ def _strange(names: list[_Part], components: Mapping[str, Component], faulty: Co
             yield replace(found, edit=Edit(span, close) if close else None)
         elif its.timed is None:
             message = f"`{section}` names `{text}`, and nobody says how long `{its.name}` takes"
-            yield error(
-                "PW121", its.name, message, span, label="no seconds", help=f"write `seconds: {{8: 120}}` of `{its.name}`, or drop it"
-            )
+            count = example(its.least, min(its.most, most), its.step)
+            yield error("PW121", its.name, message, span, label="no seconds", help=f"write `seconds: {count}` of `{its.name}`, or drop it")
         else:
             message = f"`{section}` names `{text}`, and no time of `{its.name}` is of a phase `{phase}`"
             yield error(
