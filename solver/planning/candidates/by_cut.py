@@ -44,14 +44,14 @@ class ByCut:
             if is_over():
                 break
             if (time, 0) < self._below(level):
-                self._look_at(time, parts, level, is_over)
+                self._look_at(parts, level, is_over)
 
     def _below(self, level: Price) -> Price:
         """Only what costs less is looked at."""
         best = self._standing.best[0].price if self._standing.best else None
         return level if best is None else min(level, best)
 
-    def _look_at(self, time: int, parts: tuple[Tasks, ...], level: Price, is_over: Callable[[], bool]) -> None:
+    def _look_at(self, parts: tuple[Tasks, ...], level: Price, is_over: Callable[[], bool]) -> None:
         cut = self._known.setdefault(parts, SharedCut(self._worth, parts, [self._cuts.of_part(part) for part in parts]))
 
         def can_be(sets: Sequence[Sequence[str]]) -> bool:
@@ -59,11 +59,11 @@ class ByCut:
             return not is_over() and cut.may_take(sets, below[0] if below[1] > 0 else below[0] - 1)
 
         for arrangement in self._sight.arrangements(cut.order, can_be):
-            self._open(arrangement, parts, time)
+            self._open(arrangement, parts)
             if is_over():
                 break
 
-    def _open(self, arrangement: Arrangement, parts: Sequence[Tasks], time: int) -> None:
+    def _open(self, arrangement: Arrangement, parts: Sequence[Tasks]) -> None:
         """Opens the structure of an arrangement with these parts, and begins with it."""
         segments = listed(self._question, self._model, arrangement.users, parts)
         if segments is None or self._model.refuses(self._question, arrangement.users, segments):

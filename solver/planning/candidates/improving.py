@@ -134,6 +134,10 @@ class Improving:
         """Was it looked at, whatever the order of its parts?"""
         return _key(structure) in self._seen
 
+    def opened(self, one: Candidate) -> None:
+        """A structure that somebody else opened is not opened once more."""
+        self._seen[_key(one.sizing.structure)] = one
+
     def _tasks(self) -> Iterator[tuple[int, int]]:
         for task in range(len(self._question.tasks)):
             yield task, self._question.tasks_of[self._question.tasks[task].component].index(task)

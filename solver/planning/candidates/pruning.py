@@ -196,6 +196,7 @@ class Pruning:
             return False
         for one in found:
             if self._best is None or one.floor < self._best:
+                self._improving.opened(one)
                 self._standing.open.append(one)
                 self._dividing.look_at(one)
         return True

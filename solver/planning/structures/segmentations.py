@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
+from itertools import islice
 from operator import or_
 from typing import Iterator, Sequence
 
@@ -27,19 +28,8 @@ def segmentations(question: Question, model: CostModel, users: Sets) -> Iterator
         yield tuple(model.segment(question, task) for task in tasks)
         return
     cutting = _Cutting.of(question, model, users)
-    known = _KNOWN.get(cutting)
-    if known is not None:
-        yield from known
-        return
-    found: list[tuple[int, ...]] = []
-    for segments in cutting.segmentations():
-        if len(found) <= MOST:
-            found.append(segments)
-        yield segments
-    if len(found) <= MOST:  # all of them, which are asked for again: most arrangements of a question leave the same pairs of tasks apart
-        if len(_KNOWN) >= KNOWN:
-            _KNOWN.pop(next(iter(_KNOWN)), None)
-        _KNOWN[cutting] = tuple(found)
+    few = few_of(cutting)
+    yield from cutting.segmentations() if few is None else few
 
 
 @dataclass(frozen=True)
@@ -149,7 +139,11 @@ class _Cutting:
         return _Part(tasks, _all(self.apart, tasks), _all(self.after, tasks) & ~tasks, waits)
 
 
-_KNOWN: dict[_Cutting, tuple[tuple[int, ...], ...]] = {}
+@lru_cache(maxsize=KNOWN)
+def few_of(cutting: _Cutting) -> tuple[tuple[int, ...], ...] | None:
+    """All segmentations, where there are few: most arrangements of a question leave the same pairs of tasks apart. None of more."""
+    found = tuple(islice(cutting.segmentations(), MOST + 1))
+    return found if len(found) <= MOST else None
 
 
 def _can_stay(part: _Part, left: Tasks) -> bool:

@@ -136,9 +136,9 @@ def agrees(known: Known) -> bool:
 @pytest.fixture(autouse=True)
 def nothing_is_remembered() -> Iterator[None]:
     """Cuts that are kept from before would hide a lie, and those made by a lie would outlive it."""
-    segmentations._KNOWN.clear()
+    segmentations.few_of.cache_clear()
     yield
-    segmentations._KNOWN.clear()
+    segmentations.few_of.cache_clear()
 
 
 def test_the_truth_agrees(known: Known) -> None:
