@@ -9,6 +9,7 @@ from typing import Callable, NamedTuple, Sequence
 from ....models.planning.design import Block, Design
 from ....models.planning.question import NO_KIND, Option, Question
 from ....models.planning.workload import SECONDS
+from ...sandbox.interrupts import was_heard
 from ..costs.cost_model import CostModel
 from ..crossing.least import exactly
 from ..structures.structure import OUTSIDE, Structure
@@ -94,8 +95,12 @@ class Sizing:
 
     @cached_property
     def between(self) -> tuple[Between, ...]:
-        """What crosses between sets by their choices at least; of very many, all that need as few domains are looked at together."""
-        found, crossing = [], self.ways.crossing
+        """What crosses between sets by their choices at least; of very many, all that need as few domains are looked at together.
+
+        After Ctrl-C nothing further is counted: what is left out makes what is proved smaller, and nothing is searched with it any more.
+        """
+        found: list[Between] = []
+        crossing = self.ways.crossing
         for pair in crossing.pairs(self.structure) if crossing is not None else ():
             ones, others = ([choice.amount for choice in self.choices[number]] for number in (pair.source, pair.target))
             few = len(set(ones)) * len(set(others)) <= PAIRS
@@ -104,6 +109,8 @@ class Sizing:
             if crossing is not None:
                 one, other = (range_of, range_of) if few else (crossing.ranges(ones), crossing.ranges(others))
                 for its in dict.fromkeys(one[each] for each in ones):
+                    if was_heard():
+                        return tuple(found)
                     beside = {each: crossing.between(pair, its, each) for each in dict.fromkeys(other[each] for each in others)}
                     rows[its] = [beside[other[each]] for each in others]
                 if any(map(any, rows.values())):
