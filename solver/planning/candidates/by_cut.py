@@ -35,8 +35,8 @@ class ByCut:
 
     @property
     def can(self) -> bool:
-        """Is anything known of the cuts of this question? Not where sets lie inside others, as these have accelerators in common."""
-        return self._cuts.known and not self._question.nested
+        """Is anything known of the cuts of this question? Not where sets lie inside others, as these have accelerators in common, nor of none."""
+        return self._cuts.known and not self._question.nested and bool(self._worth.times.accelerators)
 
     def look_at(self, cuts: Sequence[tuple[int, tuple[Tasks, ...]]], level: Price, is_over: Callable[[], bool]) -> None:
         """Looks at everything with one of these cuts that may cost less than this; each is given with the ns that it takes at least."""

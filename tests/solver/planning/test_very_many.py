@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.question import Edge, Kind, Option, Question, Task
+from placewright.models.planning.question import NO_KIND, Edge, Kind, Option, Question, Task
 from placewright.models.planning.workload import PHASES
 from placewright.solver.planning import search as searching
 from placewright.solver.planning.check import faults, price
@@ -61,6 +61,16 @@ def test_components_without_work_have_a_place_too(monkeypatch: pytest.MonkeyPatc
         for name in ("stages", "stream"):
             searched = search(asked, cost_model(name))
             assert searched.proved and searched.best is not None and searched.best.price == (12, 2)
+
+
+def test_where_nobody_needs_accelerators_nothing_is_worth_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "MOST", 0)
+    options = {name: (Option(NO_KIND, 1, Parallel(), (20,)), Option(NO_KIND, 2, Parallel(), (12,))) for name in "ab"}
+    asked = Question((Kind("H100", 4),), tuple(map(Task, "ab")), options, (Edge(0, 1, True),))
+    searched = search(asked, cost_model("stream"))
+    assert searched.proved and searched.best is not None and searched.best.price == (24, 0)
+    searched = search(asked, cost_model("rlinf"))  # which keeps no second part here, so that nothing is found
+    assert searched.proved and searched.best is None
 
 
 def test_where_nothing_is_found_all_is_soon_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
