@@ -12,7 +12,7 @@ from ...solver.wording import listed
 from ..terminal import escape
 from .words import task_name
 
-_ANY = "since no time says with which: the first that have room beside the others, else those that need least memory"
+_ANY = "since the time used does not say with which: the first that have room beside the others, else those that need least memory"
 
 
 def assumptions(account: Account) -> str:

@@ -202,7 +202,8 @@ def _sensitivity(question: Question, found: Sensitivity) -> Data:
 def _wider(its: Wider) -> Data:
     """Plans that nobody asked for and that may be better sooner, and how far it is known that they are not; null where not even as it is."""
     sorts = [name for name in ("over_nodes", "over_kinds", "nested") if getattr(its, name)]
-    return {"plans": sorts, "holds": [{"component": name, "up_to": end / HUNDRED} for name, end in its.holds] if its.as_it_is else None}
+    holds = [{"component": each.component, "slower": each.slower, "up_to": each.percent / HUNDRED} for each in its.holds]
+    return {"plans": sorts, "holds": holds if its.as_it_is else None}
 
 
 def _flip(question: Question, flip: Flip) -> Data:

@@ -7,7 +7,7 @@ from typing import Sequence
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account
-from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip, Wider
+from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip, Held, Wider
 from ...solver.wording import listed, plural
 from ..terminal import escape
 from .words import design_in_words, seconds, total
@@ -29,7 +29,8 @@ def sensitivities(account: Account) -> str:
     if half := [(flip.component, flip.holds) for flip in found.flips if flip.stays and flip.component in open_]:
         lines.append(f"stays with {_sides(half)}")
     if part:
-        lines.append(f"holds at least, and was not searched beyond: {listed(_up_to([(flip.component, flip.holds) for flip in part]))}")
+        held = [Held(flip.component, flip.holds, flip.holds > HUNDRED) for flip in part]
+        lines.append(f"holds at least, and was not searched beyond: {listed(_up_to(held))}")
     if found.left:
         lines.append(f"not searched: {_sides(found.left)}")
     if found.traffic_left_out and found.flips:
@@ -61,12 +62,20 @@ def _when(account: Account) -> str:
     return better if most is None else f"{better}, or it takes more than {with_unit(seconds(most))}"
 
 
-def _up_to(part: Sequence[tuple[str, int]]) -> list[str]:
-    """`env from 0.93x to 1.12x` and `rollout to 1.2x`: components with the percent up to which it is proved, each way of which it is."""
-    ends: dict[str, list[str]] = {}
-    for name, holds in sorted(part, key=lambda its: its[1]):
-        ends.setdefault(name, []).append(f"{holds / HUNDRED:.2f}x")
-    return [f"{name} {'from ' if len({*its}) > 1 else 'to '}{' to '.join(dict.fromkeys(its))}" for name, its in ends.items()]
+def _up_to(part: Sequence[Held]) -> list[str]:
+    """`env from 0.93x to 1.12x` and `rollout slower to 1.2x`: up to where it is proved, each way of which it is."""
+    ends: dict[str, list[Held]] = {}
+    for each in sorted(part, key=lambda its: its.percent):
+        ends.setdefault(each.component, []).append(each)
+    return [f"{name} {_range(its)}" for name, its in ends.items()]
+
+
+def _range(its: Sequence[Held]) -> str:
+    """`slower to 1.2x`, `from 0.93x to 1.12x`, or `as it is` where both ways end there."""
+    if len(its) == 1:
+        return f"{'slower' if its[0].slower else 'quicker'} to {its[0].percent / HUNDRED:.2f}x"
+    ends = list(dict.fromkeys(each.percent for each in its))
+    return f"from {ends[0] / HUNDRED:.2f}x to {ends[-1] / HUNDRED:.2f}x" if len(ends) > 1 else "as it is"
 
 
 def _sides(ways: Sequence[tuple[str, int]]) -> str:

@@ -107,7 +107,8 @@ class SharedCut:
     def _matched(self, its: Multipliers, sets: Sequence[tuple[tuple[int, ...], frozenset[int]]], count: int) -> int:
         """A higher bound after `count` components: those that come next, up to the end of a part, each go where that is cheapest.
 
-        The other sets pay in that part too, as nobody of it comes to them.
+        The other sets pay in that part too, as nobody of it comes to them. All that come next share the part that ends there, by their `order`:
+        so no two of them come to the same set, and what each saves there adds up.
         """
         end = self._ends[count]
         full, others = self._after[end]

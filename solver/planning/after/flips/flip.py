@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .....models.planning.planned import Priced
 
@@ -47,6 +48,14 @@ class Flip:
         return self.flips is not None and abs(self.flips - self.holds) == 1
 
 
+class Held(NamedTuple):
+    """Up to which percent of a component's times something holds, where it takes longer (`slower`) or less long."""
+
+    component: str
+    percent: int
+    slower: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Wider:
     """How far a plan is known to hold against plans too that nobody asked for, where that is less far than against what was asked for.
@@ -55,14 +64,14 @@ class Wider:
     ----------
     over_nodes, over_kinds, nested : which of these there are: with tensor parallel groups over nodes, with a component on several kinds
         of accelerators, in which one uses only some of another's.
-    holds : components, each with the percent of its times up to which nothing of these is better by as much as makes a plan flip.
+    holds : up to where nothing of these is better by as much as makes a plan flip.
     as_it_is : does it hold against them as it is? Else nothing more is known.
     """
 
     over_nodes: bool
     over_kinds: bool
     nested: bool
-    holds: tuple[tuple[str, int], ...] = ()
+    holds: tuple[Held, ...] = ()
     as_it_is: bool = True
 
 

@@ -8,7 +8,7 @@ from typing import Sequence
 from .....models.planning.planned import Planned, Priced
 from ....sandbox.interrupts import unless_heard
 from ...variants.wide import Wide
-from .flip import HUNDRED, Flip, Wider
+from .flip import HUNDRED, Flip, Held, Wider
 from .further import Further
 from .way import Way
 
@@ -32,7 +32,7 @@ def wider(
         if beaten:
             return less, run.searches
     unless_heard(lambda: _search(run, [way for _, way in ways]), lambda: None)
-    found = [(flip.component, way.holds or HUNDRED) for flip, way in ways if way.holds != flip.holds]
+    found = [Held(flip.component, way.holds or HUNDRED, flip.holds > HUNDRED) for flip, way in ways if way.holds != flip.holds]
     return replace(less, holds=tuple(found), as_it_is=True) if found else None, run.searches
 
 

@@ -56,10 +56,9 @@ def test_a_plan_holds_against_plans_that_nobody_asked_for_as_far_as_is_said() ->
             unsure += 1
             continue
         ends = {(flip.component, flip.holds > HUNDRED): flip.holds for flip in found.flips if flip.holds != HUNDRED}
-        for name, holds in found.wider.holds if found.wider is not None else ():
-            if holds != HUNDRED:
-                ends[name, holds > HUNDRED] = holds
-                less += 1
+        for held in found.wider.holds if found.wider is not None else ():
+            ends[held.component, held.slower] = held.percent
+            less += 1
         for (name, _), holds in ends.items():
             best = ANSWER(nested(opened(slowed(its, name, holds)))).planned
             assert best is not None and best.proved
