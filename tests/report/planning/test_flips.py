@@ -21,7 +21,7 @@ def test_each_side_is_said_to_be_one_thing(tmp_path: Path) -> None:
     assert sensitivities(found).splitlines()[1:] == [
         "  stays whatever reward takes",
         "  stays with rollout slower",
-        "  holds at least, and was not searched beyond: rollout to 0.81x and actor to 1.12x",
+        "  holds at least, and was not searched beyond: rollout quicker to 0.81x and actor slower to 1.12x",
         "  not searched: actor quicker",
     ]
 
