@@ -191,24 +191,36 @@ class Question:
     def misshapen(self) -> tuple[Barred, ...]:
         """Designs in which a component has other degrees, or fewer accelerators, than the way in which it lies has for it."""
         return tuple(
-            Barred({name: Use(kind, amount, parallel, parallel is not None), other: Use(beside, 0, None, True)}, inside)
+            Barred({name: Use(kind, amount, parallel, parallel is not None), other: Use(beside, 0, its, True)}, inside)
             for number, way in enumerate(self.ways)
-            for name, amount, parallel in self._unfit(way)
+            for name, amount, parallel, met in self._unfit(way)
             for other, together in way.told_by(name, [*self.ways[:number], *self.ways[number + 1 :]])
+            for its in [met.get(other) if met else None]
+            if not met or its is not None
             for kind, beside in product(range(len(self.kinds)), repeat=2)
             for inside in [frozenset({(name, other), (other, name)} if together else ())]
             if kind == beside or not together
         )
 
-    def _unfit(self, way: Way) -> Iterator[tuple[str, int, Parallel | None]]:
-        """Component -> degrees that it does not have in a way, on any count; or a count that it does not have there, with any degrees."""
+    def _unfit(self, way: Way) -> Iterator[tuple[str, int, Parallel | None, Mapping[str, Parallel]]]:
+        """Component -> degrees that it does not have in a way, on any count; or a count that it does not have there, with any degrees.
+
+        Degrees that it does not have beside those of another are told with these.
+        """
         for name, shape in way.shapes.items():
             if all(name in each.shapes for each in self.ways):
-                its = dict.fromkeys(option.parallel for option in self.options.get(name, ()))
-                yield from ((name, 0, parallel) for parallel in its if parallel != shape.parallel)
+                yield from ((name, 0, parallel, {}) for parallel in self._degrees(name) if parallel != shape.parallel)
         for name, least in way.least.items():
             counts = dict.fromkeys(option.amount for option in self.options.get(name, ()))
-            yield from ((name, count, None) for count in counts if count < least)
+            yield from ((name, count, None, {}) for count in counts if count < least)
+        for pair in way.paired:
+            for one, other in product(self._degrees(pair.one), self._degrees(pair.other)):
+                if pair.of(one, other) is None:
+                    yield pair.one, 0, one, {pair.other: other}
+
+    def _degrees(self, name: str) -> tuple[Parallel, ...]:
+        """All that a component may have."""
+        return tuple(dict.fromkeys(option.parallel for option in self.options.get(name, ())))
 
     def phase(self, task: int) -> int:
         """The place of a task's phase in the order of phases."""

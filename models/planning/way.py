@@ -31,6 +31,26 @@ class Multiple:
 
 
 @dataclass(frozen=True)
+class Paired:
+    """The shapes of `one` with the degrees that are chosen for it and for `other`.
+
+    Attributes
+    ----------
+    shapes : (degrees of `one`, degrees of `other`) -> shape of `one`; None stands for the degrees of one of which none are chosen.
+        Degrees that are not here do not go together.
+    """
+
+    one: str
+    other: str
+    shapes: Mapping[tuple[Parallel | None, Parallel | None], Shape]
+
+    def of(self, one: Parallel, other: Parallel) -> Shape | None:
+        """The shape with these degrees; None where they do not go together."""
+        keys = ((one, other), (one, None), (None, other))
+        return next((self.shapes[key] for key in keys if key in self.shapes), None)
+
+
+@dataclass(frozen=True)
 class Way:
     """One of them.
 
@@ -42,6 +62,8 @@ class Way:
         degrees of that shape there; it is in a pair that is together in the one way and apart in the others.
     without : components that the framework does not start in this way; those on their accelerators do their work.
     multiples : numbers of accelerators that go together. They are kept to whatever way a design has.
+    paired : shapes that depend on degrees that are chosen, which come before those of `shapes`; both components are in a pair as one with
+        a shape is.
     least : components that have at least so many accelerators in this way; each is in a pair as one with a shape is.
     """
 
@@ -52,6 +74,7 @@ class Way:
     without: frozenset[str] = frozenset()
     multiples: tuple[Multiple, ...] = ()
     least: Mapping[str, int] = field(default_factory=dict)
+    paired: tuple[Paired, ...] = ()
 
     def told_by(self, name: str, others: Sequence[Way]) -> Iterator[tuple[str, bool]]:
         """Components that tell this way from all others by how they lie to the one, with whether they share its accelerators in this one."""
@@ -68,4 +91,5 @@ class Way:
         shapes = {name: its for name, its in self.shapes.items() if name in names}
         multiples = tuple(each for each in self.multiples if {each.one, each.other} <= names)
         least = {name: count for name, count in self.least.items() if name in names}
-        return Way(self.name, together, apart, shapes, self.without & names, multiples, least)
+        paired = tuple(each for each in self.paired if {each.one, each.other} <= names)
+        return Way(self.name, together, apart, shapes, self.without & names, multiples, least, paired)

@@ -162,6 +162,7 @@ def _problem(
     job = Job(
         mode.components, relations, capabilities, open_, tuple(work.shares), models=work.models, links=said.links, preference=said.preference,
         workload=_workload(settings, mode.task, said, block, planned), ways=mode.ways if planned.own else (), own=planned.own,
+        shapes=mode.shapes if planned.own else {},
     )  # fmt: skip
     return Problem(cluster, job)
 

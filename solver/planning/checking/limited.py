@@ -44,6 +44,11 @@ def limited(question: Question, design: Design) -> Iterator[str]:
     for name, least in way.least.items() if way else ():
         if name in design.options and design.options[name].amount < least:
             yield f"`{name}` has {design.options[name].amount}, fewer than the {least} that it needs where the job is {way.name}"  # type: ignore[union-attr]
+    for pair in way.paired if way else ():
+        if {pair.one, pair.other} <= design.options.keys():
+            mine_degrees, its_degrees = (design.options[name].parallel for name in (pair.one, pair.other))
+            if pair.of(mine_degrees, its_degrees) is None:
+                yield f"`{pair.one}` has {mine_degrees} beside {its_degrees} of `{pair.other}`, which do not go together where the job is {way.name}"  # type: ignore[union-attr]
     for name, shape in way.shapes.items() if way else ():
         known = name in design.options and all(name in each.shapes for each in question.ways)
         if known and design.options[name].parallel != shape.parallel:

@@ -22,7 +22,7 @@ def placing(problem: Problem, question: Question, design: Design, open_: Mapping
     """
     open_ = open_ or {}
     way = next((each for each in question.ways if _is_kept(each, design)), None)
-    shapes = {**_shapes(problem, design), **(way.shapes if way else {})}
+    shapes = {**_shapes(problem, design), **(way.shapes if way else {}), **_paired(way, design)}
     components = tuple(
         _on_kind(_decided(each, question, design, shapes.get(each.name)), problem, question, design)
         if each.name in design.options
@@ -41,6 +41,13 @@ def placing(problem: Problem, question: Question, design: Design, open_: Mapping
 def _shapes(problem: Problem, design: Design) -> dict[str, Shape]:
     """What the dialect makes of components with the degrees that were chosen, where that is not as they are."""
     known = ((name, its.get(design.options[name].parallel)) for name, its in problem.job.shapes.items() if name in design.options)
+    return {name: shape for name, shape in known if shape is not None}
+
+
+def _paired(way: Way | None, design: Design) -> dict[str, Shape]:
+    """What the way makes of components with the degrees that were chosen for them and for others."""
+    pairs = [each for each in way.paired if {each.one, each.other} <= design.options.keys()] if way else []
+    known = ((each.one, each.of(design.options[each.one].parallel, design.options[each.other].parallel)) for each in pairs)
     return {name: shape for name, shape in known if shape is not None}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Callable, Mapping
 
 from ....component import Component, Parallel, Relation
@@ -10,8 +10,9 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
 from ....machines.cluster import Cluster
-from ....planning.way import Way
+from ....planning.way import Shape, Way
 from . import evaluation, hybrid, model_parallel, multi_agent
+from .pairs import of_choices
 from .parts import Parts
 from .sharding import sharding
 from .task import Placer, placer_of, task_of
@@ -41,6 +42,8 @@ class Mode:
     """Components whose degrees the settings of the job fix."""
     placed: frozenset[str]
     ways: tuple[Way, ...] = ()
+    shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)
+    """The processes of components by themselves with each choice of their degrees."""
 
     @property
     def packs(self) -> bool:
@@ -84,6 +87,7 @@ def read_mode(
         shaped,
         frozenset((*written, *parts.components)),
         tuple(parts.ways),
+        of_choices(parts) if parts.ways else {},
     )
 
 

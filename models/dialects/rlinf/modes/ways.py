@@ -8,12 +8,12 @@ from __future__ import annotations
 from itertools import product
 from typing import Iterable, Iterator
 
-from ....component import Parallel
 from ....planning.way import Shape, Way
 from ..planning.profiled import KEY
 from . import handing_on
 from .degrees import INFERENCE, Degrees, inferred_otherwise, sections_of_inference
 from .inference import CODE, lacking, unset
+from .pairs import collocated, paired_degrees
 from .parts import Parts
 from .pipeline import refused
 from .weights import matched, unlike
@@ -31,7 +31,9 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         together = frozenset((one, other) for one, other in pairs if other)
         idle = [name for name in (inference, critics) if name]
-        yield Way(COLLOCATED, together, shapes={"rollout": shape, **_shapes(parts, idle, together=True)}, without=frozenset(idle))
+        shapes = {"rollout": shape, **_shapes(parts, idle, together=True)}
+        paired = paired_degrees(parts, actor, rollout, together=True)
+        yield Way(COLLOCATED, together, shapes=shapes, without=frozenset(idle), paired=paired)
     why, help = _not_apart(parts, actor, rollout)
     if why and shape is None:
         message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
@@ -54,6 +56,7 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
             shapes=shapes,
             multiples=tuple(filter(None, (matched(parts, actor, rollout),))),
             least=handing_on.least(parts),
+            paired=paired_degrees(parts, actor, rollout, together=False),
         )
 
 
@@ -91,7 +94,4 @@ def _collocated(actor: Degrees, rollout: Degrees) -> Shape | None:
     """Rollout on the accelerators of the actor: engines of tp alone, which interleave; None if the degrees do not go together."""
     if not actor.tp or not rollout.tp:
         return None
-    mine, its = actor.tp.value, rollout.tp.value
-    if mine > its and mine % its:
-        return None
-    return Shape(its, mine // its if mine > its else 1, Parallel(its))
+    return collocated(actor.tp.value, rollout.tp.value)

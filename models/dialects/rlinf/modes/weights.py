@@ -19,19 +19,19 @@ ENGINES = ("sglang", "vllm")
 
 def matched(parts: Parts, actor: Degrees, rollout: Degrees) -> Multiple | None:
     """What must hold of both; None where nothing is known of that. Of an engine in pipeline stages fewer ranks look for weights."""
-    if not _looks(parts) or not actor.tp or not rollout.tp or not rollout.pp or rollout.pp.value > 1:
+    if not looks(parts) or not actor.tp or not rollout.tp or not rollout.pp or rollout.pp.value > 1:
         return None
     return Multiple("rollout", "actor", actor.tp.value)
 
 
 def unlike(parts: Parts, actor: Degrees, rollout: Degrees) -> str:
     """Why no numbers of accelerators help; "" where some do. Each rank of the actor has the parts of whole ranks of rollout."""
-    if not _looks(parts) or not actor.tp or not rollout.tp or actor.tp.value % rollout.tp.value == 0:
+    if not looks(parts) or not actor.tp or not rollout.tp or actor.tp.value % rollout.tp.value == 0:
         return ""
     return f"the tp of actor, {actor.tp.value}, is no multiple of the tp of rollout, {rollout.tp.value}"
 
 
-def _looks(parts: Parts) -> bool:
+def looks(parts: Parts) -> bool:
     """Is it known that engines look for who sends them weights? Of files that are no whole job it is not (see inference.py)."""
     settings = parts.settings
     if parts.notes.partial or not settings.has("rollout.group_name"):

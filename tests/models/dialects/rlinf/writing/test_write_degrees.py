@@ -70,7 +70,22 @@ def test_a_key_that_is_not_there_is_added(tmp_path: Path) -> None:
     assert lines[0] == "+ actor: {training_backend: megatron, model: {precision: bf16, tensor_model_parallel_size: 2}}"
 
 
-def test_engines_that_rlinf_would_make_otherwise_are_not_written(tmp_path: Path) -> None:
-    lines, refused, _ = solved(tmp_path, REASONING + HINTS % "[1, 2, 4]")
-    assert lines == []
-    assert refused == ("the answer cannot be written into this file: the place of `rollout`, written down and read again, is another one",)
+def test_engines_are_those_of_the_degrees_that_were_chosen(tmp_path: Path) -> None:
+    lines, refused, again = solved(tmp_path, REASONING + HINTS % "[1, 2, 4]")
+    assert refused == ()
+    assert "+ rollout: {tensor_parallel_size: 2, max_running_requests: 128}" in lines
+    assert degrees_of(again) == {"rollout": Parallel(2), "actor": Parallel(2)}
+    assert again.problem is not None and again.problem["rollout"].per_process == 2
+
+
+def test_engines_interleave_as_the_degrees_of_the_actor_have_it(tmp_path: Path) -> None:
+    """Two accelerators of every four are one engine's: 0 and 2, 1 and 3."""
+    actor = HINTS.replace("tp: [1, 2]", "tp: [2, 4]").replace("tp: 1, seconds: 100", "tp: 4, seconds: 10")
+    text = REASONING.replace("tensor_parallel_size: 1", "tensor_parallel_size: 2").replace(
+        "model_parallel_size: 1", "model_parallel_size: 2"
+    )
+    _, refused, again = solved(tmp_path, text + actor % "2")
+    assert refused == ()
+    assert degrees_of(again) == {"rollout": Parallel(2), "actor": Parallel(4)}
+    rollout = again.problem["rollout"] if again.problem else None
+    assert rollout is not None and (rollout.per_process, rollout.stride) == (2, 2)

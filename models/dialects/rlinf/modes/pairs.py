@@ -1,0 +1,51 @@
+"""The processes of rollout with degrees that are chosen, for it or for the actor.
+
+Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement._generate_placements.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from ....component import Parallel
+from ....planning.way import Paired, Shape
+from .degrees import Degrees
+from .parts import Parts
+from .weights import looks
+
+
+def collocated(actor: int, rollout: int) -> Shape | None:
+    """Rollout on the accelerators of the actor, from the tp of both: its engines interleave; None if they do not go together."""
+    if actor > rollout and actor % rollout:
+        return None
+    return Shape(rollout, max(actor // rollout, 1), Parallel(rollout))
+
+
+def apart(parallel: Parallel) -> Shape:
+    """Rollout on accelerators of its own, with these degrees: whole engines."""
+    return Shape(parallel.tp * parallel.pp, 1, parallel)
+
+
+def paired_degrees(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> tuple[Paired, ...]:
+    """What becomes of rollout with every choice of degrees; nothing where neither it nor the actor has one, or the other's are not known."""
+    found: dict[tuple[Parallel | None, Parallel | None], Shape] = {}
+    mine, its = parts.choices.get("rollout", ()), parts.choices.get("actor", ())
+    if not mine and not its:
+        return ()
+    for one, other in product(mine or (None,), its or (None,)):
+        engine, trained = one or rollout.parallel, other or actor.parallel
+        if engine is None or trained is None:
+            return ()
+        if together:
+            shape = collocated(trained.tp, engine.tp)
+        else:
+            shape = apart(engine) if not looks(parts) or trained.tp % engine.tp == 0 else None
+        if shape is not None:
+            found[one, other] = shape
+    return (Paired("rollout", "actor", found),)
+
+
+def of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:
+    """The processes of rollout by itself, with each choice of its degrees, where its ranks are planned."""
+    mine = parts.choices.get("rollout", ()) if "rollout" in parts.planned else ()
+    return {"rollout": {parallel: apart(parallel) for parallel in mine}} if mine else {}
