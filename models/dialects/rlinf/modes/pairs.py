@@ -5,13 +5,15 @@ Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement._genera
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from math import gcd
 
 from ....component import Parallel
-from ....planning.way import Paired, Shape
+from ....planning.way import Multiple, Paired, Shape
 from .degrees import Degrees
 from .parts import Parts
-from .weights import looks
+from .weights import looks, matched
 
 
 def collocated(actor: int, rollout: int) -> Shape | None:
@@ -43,6 +45,14 @@ def paired_degrees(parts: Parts, actor: Degrees, rollout: Degrees, together: boo
         if shape is not None:
             found[one, other] = shape
     return (Paired("rollout", "actor", found),)
+
+
+def multiples(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[Multiple, ...]:
+    """What must hold of the numbers of accelerators apart, whatever degrees are chosen; what more some of them need, the check of a plan finds."""
+    found = matched(parts, actor, rollout)
+    if found is None or any(each.pp > 1 for each in parts.choices.get("rollout", ())):
+        return ()
+    return (replace(found, step=gcd(*(each.tp for each in parts.choices.get("actor", ()))) or found.step),)
 
 
 def of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:

@@ -13,10 +13,10 @@ from ..planning.profiled import KEY
 from . import handing_on
 from .degrees import INFERENCE, Degrees, inferred_otherwise, sections_of_inference
 from .inference import CODE, lacking, unset
-from .pairs import collocated, paired_degrees
+from .pairs import collocated, multiples, paired_degrees
 from .parts import Parts
 from .pipeline import refused
-from .weights import matched, unlike
+from .weights import unlike
 
 COLLOCATED, DISAGGREGATED = "collocated", "disaggregated"
 PLANS = "PW604"
@@ -54,7 +54,7 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
             DISAGGREGATED,
             apart=found,
             shapes=shapes,
-            multiples=tuple(filter(None, (matched(parts, actor, rollout),))),
+            multiples=multiples(parts, actor, rollout),
             least=handing_on.least(parts),
             paired=paired_degrees(parts, actor, rollout, together=False),
         )

@@ -55,3 +55,16 @@ def test_counts_apart_leave_no_engine_without_weights(read: Read) -> None:
     )
     _, apart = problem(read(whole).to_solve).job.ways
     assert apart.multiples == (Multiple("rollout", "actor", 4),)
+
+
+def test_counts_apart_hold_for_whatever_degrees_are_chosen(read: Read) -> None:
+    """With tp 2 of the actor rollout may have 2 accelerators, though the file's own tp 4 would leave them without weights."""
+    whole = (
+        text()
+        .replace("recompute_logprobs: true", "recompute_logprobs: false")
+        .replace("rollout: {", "rollout: {group_name: R, rollout_backend: vllm, ")
+    )
+    for choices, step in (("[2, 4]", 2), ("[4, 8]", 4), ("4", 4)):
+        hints = f"placewright: {{components: {{actor: {{parallel: {{tp: {choices}}}, seconds: {{16: 40}}}}, rollout: {{seconds: {{16: 60}}}}}}}}\n"
+        _, apart = problem(read(whole + hints).to_solve).job.ways
+        assert apart.multiples == (Multiple("rollout", "actor", step),), choices
