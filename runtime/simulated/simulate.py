@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Iterable, Mapping
 
@@ -105,7 +106,8 @@ def _end(holder: subprocess.Popen[str]) -> None:
     """The holder ends everything below it, and itself, as soon as its input ends."""
     for stream in (holder.stdin, holder.stdout):
         if stream is not None:
-            stream.close()
+            with suppress(BrokenPipeError):  # one that ended before it read what was asked
+                stream.close()
     try:
         holder.wait(END_LIMIT)
     except subprocess.TimeoutExpired:

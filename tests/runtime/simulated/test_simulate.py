@@ -67,6 +67,16 @@ def test_a_cluster_whose_holder_fails_says_why(monkeypatch: pytest.MonkeyPatch) 
     cluster.stop()
 
 
+def test_a_cluster_whose_holder_ended_with_a_question_unread_is_stopped() -> None:
+    cluster = SimulatedCluster()
+    holder = subprocess.Popen([sys.executable, "-c", ""], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.wait() == 0 and holder.stdin is not None
+    holder.stdin.write("{}\n")
+    cluster._holder = holder
+    cluster.stop()
+    assert holder.stdin.closed and cluster._holder is None
+
+
 @pytest.mark.ray
 def test_a_cluster_of_which_one_node_does_not_start_is_ended_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
