@@ -9,6 +9,7 @@ from ....models.planning.barring import bars
 from ....models.planning.design import Design
 from ....models.planning.limits import Area
 from ....models.planning.question import Question
+from ....models.planning.way import Way
 from ...wording import plural
 
 
@@ -40,19 +41,24 @@ def limited(question: Question, design: Design) -> Iterator[str]:
             yield f"{', '.join(sorted(names))} leave accelerators over"
     if any(bars(each, design) for each in question.barred):
         yield "it is barred"
-    way = design.way(question)
-    for name, least in way.least.items() if way else ():
+    if (way := design.way(question)) is not None:
+        yield from _amiss(question, design, way)
+
+
+def _amiss(question: Question, design: Design, way: Way) -> Iterator[str]:
+    """What is not as the way has it in which the components lie."""
+    for name, least in way.least.items():
         if name in design.options and design.options[name].amount < least:
-            yield f"`{name}` has {design.options[name].amount}, fewer than the {least} that it needs where the job is {way.name}"  # type: ignore[union-attr]
-    for pair in way.paired if way else ():
+            yield f"`{name}` has {design.options[name].amount}, fewer than the {least} that it needs where the job is {way.name}"
+    for pair in way.paired:
         if {pair.one, pair.other} <= design.options.keys():
-            mine_degrees, its_degrees = (design.options[name].parallel for name in (pair.one, pair.other))
-            if pair.of(mine_degrees, its_degrees) is None:
-                yield f"`{pair.one}` has {mine_degrees} beside {its_degrees} of `{pair.other}`, which do not go together where the job is {way.name}"  # type: ignore[union-attr]
-    for name, shape in way.shapes.items() if way else ():
+            mine, its = (design.options[name].parallel for name in (pair.one, pair.other))
+            if pair.of(mine, its) is None:
+                yield f"`{pair.one}` has {mine} beside {its} of `{pair.other}`, which do not go together where the job is {way.name}"
+    for name, shape in way.shapes.items():
         known = name in design.options and all(name in each.shapes for each in question.ways)
         if known and design.options[name].parallel != shape.parallel:
-            yield f"`{name}` has {design.options[name].parallel}, and {shape.parallel} where the job is {way.name}"  # type: ignore[union-attr]
+            yield f"`{name}` has {design.options[name].parallel}, and {shape.parallel} where the job is {way.name}"
 
 
 def _in_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Iterator[str]:

@@ -22,10 +22,15 @@ from .tried import priced
 SAMPLES = 80
 
 
+def on_accelerators(asked: Question) -> list[str]:
+    """The components that have accelerators."""
+    return [name for name, its in asked.options.items() if its[0].kind != NO_KIND]
+
+
 def with_ways(seed: int, stages: bool) -> Question:
     """A random question of which a design keeps to one of one to three arrangements."""
     asked, random = question(seed, stages), Random(f"ways {seed} {stages}")
-    names = [name for name, its in asked.options.items() if its[0].kind != NO_KIND]
+    names = on_accelerators(asked)
     pairs = [(one, other) for one in names for other in names if one < other]
 
     def way(number: int) -> Way:
@@ -75,7 +80,7 @@ def test_the_check_refuses_what_keeps_to_none_and_the_first_is_named() -> None:
 def with_shapes(seed: int, stages: bool) -> Question:
     """A random question of two arrangements of a pair; one of the two has other degrees in each, and all degrees in its options."""
     asked, random = question(seed, stages), Random(f"shapes {seed} {stages}")
-    names = [name for name, its in asked.options.items() if its[0].kind != NO_KIND]
+    names = on_accelerators(asked)
     if len(names) < 2:
         return asked
     one, other = random.sample(names, 2)
@@ -116,7 +121,7 @@ def test_the_best_has_the_degrees_of_its_arrangement(stages: bool) -> None:
 def with_paired(seed: int, stages: bool) -> Question:
     """A random question of two arrangements of a pair, in which some degrees of the one do not go together with some of the other."""
     asked, random = question(seed, stages), Random(f"paired {seed} {stages}")
-    names = [name for name, its in asked.options.items() if its[0].kind != NO_KIND]
+    names = on_accelerators(asked)
     if len(names) < 2:
         return asked
     one, other = random.sample(names, 2)
@@ -161,7 +166,7 @@ def test_the_best_has_degrees_that_go_together_in_its_arrangement(stages: bool) 
 def with_least(seed: int, stages: bool) -> Question:
     """A random question of two arrangements of a pair, in the second of which one of them has not too few accelerators."""
     asked, random = question(seed, stages), Random(f"least {seed} {stages}")
-    names = [name for name, its in asked.options.items() if its[0].kind != NO_KIND]
+    names = on_accelerators(asked)
     if len(names) < 2:
         return asked
     one, other = random.sample(names, 2)
