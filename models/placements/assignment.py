@@ -41,6 +41,11 @@ class Assignment:
                     result[node, kind] = result.get((node, kind), 0) | mask
         return result
 
+    def accelerators(self, component: str) -> frozenset[Seat]:
+        """Every accelerator that the component holds."""
+        its = ((node, mask) for (node, kind), mask in self.masks(component).items() if kind == ACCELERATOR)
+        return frozenset((node, index) for node, mask in its for index in range(mask.bit_length()) if mask >> index & 1)
+
     def node_ranges(self, component: str) -> tuple[range, ...]:
         """The ranks of the nodes that the component is on, as ascending ranges."""
         return merge([repeat.node_ranks for repeat in self.repeats(component)])

@@ -89,7 +89,7 @@ def hold(problem: Problem, name: str) -> bool:
 def overlaps(problem: Problem, parts: Sequence[Component]) -> tuple[str, str] | None:
     """Two components whose given ranks share some accelerators, and each has others: no design says that. None if there are none."""
     given = [each.name for each in parts if each.runs is not None and hold(problem, each.name)]
-    seats = {name: _seats(problem, name) for name in given}
+    seats = {name: problem.given().accelerators(name) for name in given}
     for one, other in combinations(given, 2):
         if seats[one] & seats[other] and not (seats[one] <= seats[other] or seats[other] <= seats[one]):
             return one, other
@@ -98,7 +98,7 @@ def overlaps(problem: Problem, parts: Sequence[Component]) -> tuple[str, str] | 
 
 def _given(problem: Problem, given: Sequence[Component]) -> tuple[Pairs, Pairs, Pairs]:
     """The pairs on the same accelerators, those of which the first lies inside the second, and those that share none."""
-    seats = {each.name: _seats(problem, each.name) for each in given}
+    seats = {each.name: problem.given().accelerators(each.name) for each in given}
     same, inside, strange = set(), set(), set()
     for one, other in combinations(seats, 2):
         if seats[one] == seats[other]:
@@ -110,12 +110,3 @@ def _given(problem: Problem, given: Sequence[Component]) -> tuple[Pairs, Pairs, 
         else:
             strange.add((one, other))
     return frozenset(same), frozenset(inside), frozenset(strange)
-
-
-def _seats(problem: Problem, name: str) -> frozenset[tuple[int, int]]:
-    """(node rank, local index) of every accelerator that a component with given ranks holds."""
-    found = set()
-    for (node, kind), mask in problem.given().masks(name).items():
-        if kind == ACCELERATOR:
-            found |= {(node, index) for index in range(mask.bit_length()) if mask >> index & 1}
-    return frozenset(found)

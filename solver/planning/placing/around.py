@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Collection
+from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.component import SUBSET, Component
 from ....models.findings.finding import error
 from ....models.part import among
-from ....models.placements.assignment import Assignment, Seat
+from ....models.placements.assignment import Assignment
 from ....models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ....models.problem import Problem
 from ...check import check
@@ -77,7 +77,7 @@ def _put_back(problem: Problem, parted: Split, found: Answer, plan: Plan) -> Ans
     def at(component: Component) -> object:
         if component.name not in parted.kept:
             return plan.assignment.of(component.name)
-        return in_runs(problem, component, {*parted.kept[component.name], *_seats(plan.assignment, parted.beside[component.name])})
+        return in_runs(problem, component, {*parted.kept[component.name], *plan.assignment.accelerators(parted.beside[component.name])})
 
     chosen = replace(problem, job=replace(problem.job, choices={}, components=tuple(
         replace(each, parallel=plan.degrees.get(each.name, each.parallel)) for each in problem.components
@@ -102,12 +102,6 @@ def _counted(problem: Problem) -> list[list[int]]:
     without = replace(without, job=replace(without.job, links=links))
     layout = Layout(without) if without.hinted and not not_searched(without) else None
     return [[term.bound(layout) if layout else 0 for term, _ in tier.members] for tier in tiers(problem)]
-
-
-def _seats(assignment: Assignment, name: str) -> Collection[Seat]:
-    """The accelerators of a component."""
-    masks = assignment.masks(name)
-    return [(node, index) for (node, _), mask in masks.items() for index in range(mask.bit_length()) if mask >> index & 1]
 
 
 def _impossible(names: str, given: str, why: str) -> Answer:
