@@ -109,7 +109,7 @@ def searching(
 
     if sandbox:
         return answering(search, limit, seed, refuses=refusing(reading))
-    from .solver.planning.sizes.settling import settle
+    from .solver.planning.searching.sizes.settling import settle
 
     return answering(search, limit, seed, settle, answer_interrupted=False, refuses=refusing(reading))
 

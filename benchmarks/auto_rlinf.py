@@ -18,7 +18,7 @@ from auto.restated import Crashes, Restated
 from placewright.models.planning.measured import SECOND
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 from study import Rows, Study, plotting
 
 GRAIN = 2e-5

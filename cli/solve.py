@@ -90,8 +90,8 @@ def solve(
     if reading is None or reading.problem is None:
         return code
     from ..solver.planning.answering import answering
+    from ..solver.planning.asking.traffic import costs_of_traffic
     from ..solver.planning.choosing.refusing import refusing
-    from ..solver.planning.loop.traffic import costs_of_traffic
     from ..solver.planning.placing.decided import chosen, decided
     from ..solver.sandbox.interrupts import held, was_heard
     from ..solver.sandbox.keeping import kept

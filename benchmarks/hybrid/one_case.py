@@ -34,7 +34,7 @@ def row(case: Case) -> dict[str, object]:
     """The figures of a case."""
     from placewright.solver.planning.check import faults, price
     from placewright.solver.planning.costs import cost_model
-    from placewright.solver.planning.search import search
+    from placewright.solver.planning.searching.search import search
 
     asked, model = question(case.models, case.accelerators, case.unit, case.seed), cost_model("stages")
     began = time.process_time()

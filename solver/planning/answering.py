@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...models.planning.design import Design
     from ...models.planning.workload import Workload
     from .loop.rounds import Refused
-    from .sizes.settling import Settle
+    from .searching.sizes.settling import Settle
 
 Solve = Callable[[Problem], Answer]
 
@@ -29,7 +29,7 @@ def answering(
     place: Solve, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = True, counting: OnCounting = silent,
     refuses: Refuses = nobody,
 ) -> Solve:  # fmt: skip
-    """How problems are answered, given how they are placed; the options are those of the search for counts (see search.py).
+    """How problems are answered, given how they are placed; the options are those of the search for counts (see searching/search.py).
 
     With `answer_interrupted` the first Ctrl-C ends all searches for the answer, which is then what was found until it came. What is
     planned by time and `refuses` says something of is the answer only where nothing else is found, and nothing is proved of it.
@@ -108,7 +108,7 @@ def _refused(refuses: Refuses, problem: Problem, laid: Problem, plan: Plan) -> S
 
 def _with_traffic(problem: Problem, workload: Workload, place: Solve) -> Answer:
     """The answer for counts that were chosen where traffic counted as time: placed by the same objective."""
-    from .loop.traffic import Traffic
+    from .asking.traffic import Traffic
 
     traffic = Traffic(problem, workload)
     answer = place(traffic.asked(problem))

@@ -27,7 +27,7 @@ from .loop.rounds import ROUNDS, Refused, Rounds, Solve, nobody
 from .loop.told import not_placed, nothing, overlapping, too_many, with_help
 from .placing.filling import Filling
 from .placing.placing import placing
-from .sizes.settling import Settle
+from .searching.sizes.settling import Settle
 from .why.eased import eased
 from .why.none import why_none
 from .why.several_kinds import by_given_ranks
@@ -47,7 +47,7 @@ def plan(
     search over designs, or by a proof that it cannot be placed. Where traffic counts as time, designs are placed in the order of their
     time with the least that any placement of them has, until that is no less than the best with its traffic. Where the file's own
     placement is as good, it is the answer. Components without times get what this design leaves of what was asked for them. `settle`
-    and `answer_interrupted` are those of search.py; there are at most so many `rounds`. A placement that is `refused` is the answer only
+    and `answer_interrupted` are those of searching/search.py; there are at most so many `rounds`. A placement that is `refused` is the answer only
     where no other was found, and nothing is proved of it.
     """
     if pair := overlaps(problem, [each for each in problem.components if each.timed]):

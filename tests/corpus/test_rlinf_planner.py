@@ -27,7 +27,7 @@ from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 
 CHECKOUT = os.environ.get("PLACEWRIGHT_RLINF", "")
 TOOL = Path(__file__).parents[2] / "benchmarks" / "auto" / "toolkit.py"

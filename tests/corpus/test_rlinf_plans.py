@@ -22,7 +22,7 @@ from placewright.models.text.source import Source
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.plan import plan
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 from placewright.solver.searching.search import solve
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf" / "golden"

@@ -11,9 +11,9 @@ from ....models.planning.crossing import Crossed, Crossing, Flow
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...objectives.presence import several
-from ..loop.traffic import Traffic
 from .related import Pairs
 from .room import Room
+from .traffic import Traffic
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: Room) -> Crossing | None:

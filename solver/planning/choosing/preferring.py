@@ -17,7 +17,7 @@ from ..costs.cost_model import iteration, segment_times
 from ..memory.bill import bill
 from ..memory.told import decides, none_fits
 from ..memory.without import without_estimates
-from ..search import search
+from ..searching.search import search
 from .dividing import as_planned
 
 Plan = Callable[[Problem], Answer]

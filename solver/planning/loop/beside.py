@@ -8,7 +8,8 @@ from typing import Callable, Iterable, Sequence
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.planning.design import Design
 from ....models.planning.planned import Priced
-from ..searched import Found, Price
+from ..searching.price import Price
+from ..searching.searched import Found
 
 GIVEN = "given"
 """How it is answered that something is not searched: at once."""

@@ -10,7 +10,8 @@ from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.planning.planned import Priced
 from ...sandbox.interrupts import was_heard
 from ..placing.placing import placing
-from ..search import Found, Price
+from ..searching.price import Price
+from ..searching.search import Found
 from .at_stake import at_stake
 from .beside import GIVEN, Beside
 from .fitting import fitting

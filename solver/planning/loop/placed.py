@@ -11,7 +11,7 @@ from ....models.placements.plan import Plan
 from ....models.planning.planned import Priced
 from ...pricing.price import effect
 from ...pricing.priced import BETTER
-from ..searched import Price
+from ..searching.price import Price
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,19 @@ from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ...sandbox.stopped import Stopped, interrupted
 from ..asking.asked import asked
+from ..asking.traffic import Traffic
 from ..costs import cost_model
 from ..costs.cost_model import iteration, segment_times
 from ..counting import Counting, OnCounting
 from ..placing.placing import placing
-from ..search import Found, Price, Searched, search
-from ..sizes.settling import Settle
+from ..searching.price import Price
+from ..searching.search import Found, Searched, search
+from ..searching.sizes.settling import Settle
 from .barring import ruled_out, this_alone
 from .beside import ALTERNATIVES
 from .listed import as_listed
 from .placed import Placed
 from .told import over_budget, refusal
-from .traffic import Traffic
 
 Solve = Callable[[Problem], Answer]
 Refused = Callable[[Plan, Design], Sequence[Finding]]

@@ -11,10 +11,11 @@ from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
+from ..asking.nested import with_nesting
 from ..costs import cost_model
-from ..search import search
-from ..sizes.settling import Settle
-from .inside import SHARE, may_nest, under
+from ..searching.search import search
+from ..searching.sizes.settling import Settle
+from .inside import SHARE, under
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups
 
@@ -25,7 +26,7 @@ def at_once(plan: Solve, limit: float, seed: int, settle: Settle | None, answer_
     """How a problem is planned, with what plans take at least that differ in several ways from those that the proof is of.
 
     Said where that is less than what is told of each way alone; where nothing is told of any, there is none of these that is better.
-    The options are those of the search for counts (see search.py).
+    The options are those of the search for counts (see searching/search.py).
     """
 
     def answer(problem: Problem) -> Answer:
@@ -42,7 +43,7 @@ def least_at_once(
     problem: Problem, planned: Planned, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = False
 ) -> AtOnce | None:
     """What no plan costs less than whatever it differs in; None where that is no less than what is told, or nothing is."""
-    told, nested = _told(planned), None if planned.question.nested else may_nest(problem)
+    told, nested = _told(planned), None if planned.question.nested else with_nesting(problem)
     alike = on_any_kinds(nested or problem, planned.question)
     wide = alike or nested or problem
     over_nodes = may_have_groups(wide, planned.question)

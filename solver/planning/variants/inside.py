@@ -7,13 +7,14 @@ from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.planning.planned import Nested, Planned
-from ....models.planning.workload import RLINF, RLINF_EMBODIED, SECONDS
+from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
+from ..asking.nested import with_nesting
 from ..costs import cost_model
-from ..search import search
-from ..sizes.settling import Settle
+from ..searching.search import search
+from ..searching.sizes.settling import Settle
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, with_groups_over_nodes, without_groups
 
@@ -29,11 +30,11 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
     Nothing is said where none of these can be better, nor where the file says itself whether they may be, or cannot. Else the best is
     told beside the plan, or what all of them take at least, those among them that besides have groups over nodes or components on several
     kinds. `quietly` plans a problem, with groups over nodes where it lets them, and tells nothing meanwhile; the other options are those of
-    the search for counts (see search.py).
+    the search for counts (see searching/search.py).
     """
 
     def answer(problem: Problem) -> Answer:
-        found, nested = plan(problem), may_nest(problem)
+        found, nested = plan(problem), with_nesting(problem)
         if found.planned is None or nested is None or found.planned.question.nested or was_heard():
             return found
         planned = found.planned
@@ -67,16 +68,6 @@ def _told_of_both(nested: Problem, planned: Planned, least: int, quietly: Solve)
     if nested.job.capabilities.processes_may_cross or (planned.over_kinds is None and on_any_kinds(nested, planned.question) is not None):
         return Nested(least)
     return Nested(_told(planned, least, quietly(with_groups_over_nodes(_better(nested, planned)))).bound)
-
-
-def may_nest(problem: Problem) -> Problem | None:
-    """The problem with `nested: true`; None where its file says that already, or what its framework takes is no matter of that."""
-    job, workload = problem.job, problem.job.workload
-    if workload is None or workload.nested or "nested" in workload.spans or workload.model in (RLINF, RLINF_EMBODIED):
-        return None
-    if job.ways or job.laying is not None or job.overlaps or job.capabilities.shares_accelerators:
-        return None
-    return replace(problem, job=replace(job, workload=replace(workload, nested=True)))
 
 
 def bound_inside(nested: Problem, planned: Planned, limit: float, seed: int) -> int | None:

@@ -13,8 +13,8 @@ from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..costs import cost_model
-from ..search import search
-from ..sizes.settling import Settle
+from ..searching.search import search
+from ..searching.sizes.settling import Settle
 from ..why.several_kinds import of_one_kind, on_several, undecided
 from .over_nodes import may_have_groups
 
@@ -26,7 +26,7 @@ def over_kinds(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Set
 
     Nothing is said where none of these plans can be better. Else it is told beside the plan what they take at least: they are not
     searched. What is impossible with each component on one kind is so altogether only where it is as if all kinds were one, which
-    `quietly` plans. The other options are those of the search for counts (see search.py).
+    `quietly` plans. The other options are those of the search for counts (see searching/search.py).
     """
 
     def answer(problem: Problem) -> Answer:

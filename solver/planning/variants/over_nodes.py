@@ -19,8 +19,8 @@ from ..asking.asked import asked
 from ..asking.room import cut
 from ..costs import cost_model
 from ..loop.rounds import Refused
-from ..search import search
-from ..sizes.settling import Settle
+from ..searching.search import search
+from ..searching.sizes.settling import Settle
 
 Solve = Callable[[Problem], Answer]
 
@@ -40,7 +40,7 @@ def over_nodes(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Set
 
     Nothing is said where none of these can be better. Else they are planned too, and the best is told beside the plan: such groups are
     slow, and nobody asked for them. `quietly` plans a problem and tells nothing meanwhile. The other options are those of the search
-    for counts (see search.py).
+    for counts (see searching/search.py).
     """
 
     def answer(problem: Problem) -> Answer:

@@ -9,10 +9,10 @@ from ....models.planning.planned import Planned
 from ....models.planning.question import Question
 from ....models.problem import Problem
 from ..asking.asked import asked
+from ..asking.nested import with_nesting
 from ..choosing.dividing import as_planned
 from ..choosing.tied import as_asked
 from ..memory.without import without_estimates
-from .inside import may_nest
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, without_groups
 
@@ -65,7 +65,7 @@ def _widened(problem: Problem, question: Question, now: Question, unsure: bool) 
     That says all only where nothing else speaks for them: no traffic that counts as time, and no design of which it is `unsure` whether
     it has a placement.
     """
-    inside = None if question.nested else may_nest(problem)
+    inside = None if question.nested else with_nesting(problem)
     alike = on_any_kinds(inside or problem, question)
     its = alike or inside or problem
     over_nodes, workload = may_have_groups(its, question), its.job.workload

@@ -7,7 +7,7 @@ from typing import Callable
 
 from ....models.planning.question import Question
 from ...wording import listed
-from ..search import Searched
+from ..searching.search import Searched
 
 
 def less_at_once(question: Question, searched: Callable[[Question], Searched]) -> str:

@@ -13,7 +13,7 @@ from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ....models.problem import Problem
 from ...durations import in_seconds
 from ...wording import plural
-from ..variants.inside import may_nest
+from ..asking.nested import with_nesting
 
 Tried = Callable[[Problem, Workload], "tuple[int, int] | None"]
 """What a changed question comes to, planned and placed: (ns with traffic, accelerators of all components); None where nothing was placed."""
@@ -59,7 +59,7 @@ def more_nodes(problem: Problem, workload: Workload, tried: Tried, missing: int 
 
 def nested(problem: Problem, tried: Tried) -> Change | None:
     """What to allow, where no component may use only some of another's accelerators, and none that share can have as many."""
-    inside = may_nest(problem)
+    inside = with_nesting(problem)
     if inside is None or inside.job.workload is None or not tried(inside, inside.job.workload):
         return None
     told = "no counts and degrees keep to everything that is asked where components share all of their accelerators or none"

@@ -17,7 +17,7 @@ from ...wording import are, plural
 from ..asking.asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
-from ..search import Searched
+from ..searching.search import Searched
 from .at_once import less_at_once
 from .common import nothing_in_common
 from .eased import Change, Tried, more_accelerators, more_nodes, more_seconds, nested

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ....models.planning.question import Question
 from ..costs.cost_model import CostModel
-from ..search import Searched, search
+from ..searching.search import Searched, search
 
 EACH = 1.0
 """Deterministic seconds of one search for a change."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Callable
 
-from ...planning.sizes.settling import Settle, settle
+from ...planning.searching.sizes.settling import Settle, settle
 from ..child import Say, Work, serve
 from .messages import Over, read_question, write
 

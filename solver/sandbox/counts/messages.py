@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Union
 
-from ...planning.sizes.settling import Settled, Unsettled
+from ...planning.searching.sizes.settling import Settled, Unsettled
 from ..codec import Codec
 from ..lines import data_of, line_of
 from ..messages import Failed

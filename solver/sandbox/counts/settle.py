@@ -7,9 +7,9 @@ from typing import Iterator, Sequence
 
 from ...planning.check import faults
 from ...planning.costs import cost_model
-from ...planning.sizes.choices import Choices
-from ...planning.sizes.settling import Settled, Unsettled
-from ...planning.sizes.sizing import Sizing
+from ...planning.searching.sizes.choices import Choices
+from ...planning.searching.sizes.settling import Settled, Unsettled
+from ...planning.searching.sizes.sizing import Sizing
 from ...searching.refused.permission import about_to_search
 from ..process import Child
 from ..solve import MEMORY

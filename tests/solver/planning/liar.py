@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from typing import Callable, Iterator
 
-from placewright.solver.planning.sizes.settling import Settled, Unsettled, settle
+from placewright.solver.planning.searching.sizes.settling import Settled, Unsettled, settle
 from placewright.solver.sandbox.counts.child import main
 
 

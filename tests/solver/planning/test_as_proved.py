@@ -9,7 +9,7 @@ from placewright.models.answer import Answer
 from placewright.models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
-from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, problem

@@ -8,7 +8,7 @@ import pytest
 from placewright.models.planning.question import Question
 from placewright.models.planning.workload import ACCELERATORS, SECONDS, Budget
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 from placewright.solver.planning.why.bounds import fewest, quickest
 
 from .questions import question

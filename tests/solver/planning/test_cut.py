@@ -10,12 +10,12 @@ import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Kind, Option, Question, Task
 from placewright.models.planning.workload import SECONDS
-from placewright.solver.planning.candidates import looking, progress, sight
-from placewright.solver.planning.candidates.candidate import Candidate
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.counting import Counting
-from placewright.solver.planning.search import Searched, search
+from placewright.solver.planning.searching.candidates import looking, progress, sight
+from placewright.solver.planning.searching.candidates.candidate import Candidate
+from placewright.solver.planning.searching.search import Searched, search
 
 from .questions import question
 from .test_search import branched, hybrid

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from placewright.models.planning.design import Design
 from placewright.models.planning.question import Question
-from placewright.solver.planning.candidates import looking, sight
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.candidates import looking, sight
+from placewright.solver.planning.searching.search import search
 
 from .questions import question
 from .tried import Price, cost, needlessly_apart, priced, shape

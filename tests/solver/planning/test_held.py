@@ -17,7 +17,7 @@ from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.plan import plan
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, given, problem

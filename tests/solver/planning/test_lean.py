@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import Kind, Option, Question
-from placewright.solver.planning.candidates import lean, leanly, sight
-from placewright.solver.planning.candidates.candidate import Candidate
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import search
-from placewright.solver.planning.sizes.choices import Choices
-from placewright.solver.planning.sizes.sizing import Sizing
+from placewright.solver.planning.searching.candidates import lean, leanly, sight
+from placewright.solver.planning.searching.candidates.candidate import Candidate
+from placewright.solver.planning.searching.search import search
+from placewright.solver.planning.searching.sizes.choices import Choices
+from placewright.solver.planning.searching.sizes.sizing import Sizing
 
 from .questions import question
 

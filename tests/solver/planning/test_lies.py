@@ -7,21 +7,21 @@ from typing import Any, Callable, Iterator
 
 import pytest
 from placewright.models.planning.question import Question
-from placewright.solver.planning import search as searching
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import Maximum
 from placewright.solver.planning.costs.stages import Stages
 from placewright.solver.planning.costs.stream import Stream
-from placewright.solver.planning.sizes import branching, choices, curves, joining, least, raising
-from placewright.solver.planning.sizes.branching import Branching
-from placewright.solver.planning.sizes.curves import Curve
-from placewright.solver.planning.sizes.domains import Narrowing
-from placewright.solver.planning.sizes.least import Least
-from placewright.solver.planning.sizes.least_needs import LeastNeeds
-from placewright.solver.planning.sizes.shared_memory import SharedMemory
-from placewright.solver.planning.sizes.sizing import Sizing
-from placewright.solver.planning.structures import every, nestings, segmentations
+from placewright.solver.planning.searching import search as searching
+from placewright.solver.planning.searching.sizes import branching, choices, curves, joining, least, raising
+from placewright.solver.planning.searching.sizes.branching import Branching
+from placewright.solver.planning.searching.sizes.curves import Curve
+from placewright.solver.planning.searching.sizes.domains import Narrowing
+from placewright.solver.planning.searching.sizes.least import Least
+from placewright.solver.planning.searching.sizes.least_needs import LeastNeeds
+from placewright.solver.planning.searching.sizes.shared_memory import SharedMemory
+from placewright.solver.planning.searching.sizes.sizing import Sizing
+from placewright.solver.planning.searching.structures import every, nestings, segmentations
 
 from .questions import question
 from .tried import Price, needlessly_apart, priced, shape

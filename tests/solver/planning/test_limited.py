@@ -14,7 +14,7 @@ from placewright.models.planning.question import NO_KIND, Option, Question
 from placewright.models.planning.way import Multiple, Way
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 
 from .questions import question
 from .tried import priced

@@ -15,7 +15,6 @@ from placewright.models.planning.measured import SECOND, TABLE, Measured
 from placewright.models.planning.workload import ACCELERATORS, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.report.planning.words import proved
-from placewright.solver.planning import search as searching
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
@@ -23,6 +22,7 @@ from placewright.solver.planning.loop.barring import ruled_out
 from placewright.solver.planning.loop.told import nothing
 from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan
+from placewright.solver.planning.searching import search as searching
 from placewright.solver.searching.search import solve
 
 from ..cases import cluster, component, problem

@@ -17,11 +17,11 @@ from placewright.models.planning.question import Edge, Kind, Option, Question, T
 from placewright.models.planning.workload import PHASES
 from placewright.models.text.source import Source
 from placewright.solver.planning.asking.asked import asked as as_question
-from placewright.solver.planning.candidates import dividing, looking, sight
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import Searched, search
-from placewright.solver.planning.sizes.branching import Branching
+from placewright.solver.planning.searching.candidates import dividing, looking, sight
+from placewright.solver.planning.searching.search import Searched, search
+from placewright.solver.planning.searching.sizes.branching import Branching
 
 from .questions import question
 

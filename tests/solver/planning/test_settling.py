@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from placewright.solver.planning.candidates import dividing
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import search
-from placewright.solver.planning.sizes.settling import Unsettled, settle
+from placewright.solver.planning.searching.candidates import dividing
+from placewright.solver.planning.searching.search import search
+from placewright.solver.planning.searching.sizes.settling import Unsettled, settle
 from placewright.solver.sandbox.counts.messages import read_question, write_question
 from placewright.solver.sandbox.counts.settle import Settling
 

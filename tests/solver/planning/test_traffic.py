@@ -19,7 +19,7 @@ from placewright.models.problem import Problem
 from placewright.models.quantity import read_rate
 from placewright.solver.planning.asking import options as every_option
 from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.loop.traffic import Traffic
+from placewright.solver.planning.asking.traffic import Traffic
 from placewright.solver.planning.placing.placing import placing
 from placewright.solver.planning.plan import plan
 from placewright.solver.searching.search import solve

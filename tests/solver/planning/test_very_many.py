@@ -8,10 +8,10 @@ import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.question import NO_KIND, Edge, Kind, Option, Question, Task
 from placewright.models.planning.workload import PHASES
-from placewright.solver.planning import search as searching
 from placewright.solver.planning.check import faults, price
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching import search as searching
+from placewright.solver.planning.searching.search import search
 
 from .questions import question
 from .tried import priced

@@ -14,7 +14,7 @@ from placewright.models.planning.way import Paired, Shape, Way
 from placewright.models.planning.workload import SECONDS, Budget
 from placewright.solver.planning.check import faults
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 
 from .questions import question
 from .tried import priced

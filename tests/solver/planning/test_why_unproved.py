@@ -9,7 +9,7 @@ import placewright as pw
 import pytest
 from placewright.models.planning.question import Question
 from placewright.solver.planning.costs.cost_model import CostModel
-from placewright.solver.planning.search import Searched, search
+from placewright.solver.planning.searching.search import Searched, search
 from placewright.solver.planning.why import tries
 from placewright.solver.planning.why.none import _pairs
 

@@ -8,14 +8,14 @@ from typing import Mapping
 
 from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS
-from ...candidates.progress import part_of
-from ...candidates.sight import LOOK
 from ...costs.cost_model import CostModel
-from ...sizes.branching import Branching
-from ...sizes.choices import Choices
-from ...sizes.sizing import Sizing
-from ...structures.every import structures
-from ...structures.structure import Structure
+from ...searching.candidates.progress import part_of
+from ...searching.candidates.sight import LOOK
+from ...searching.sizes.branching import Branching
+from ...searching.sizes.choices import Choices
+from ...searching.sizes.sizing import Sizing
+from ...searching.structures.every import structures
+from ...searching.structures.structure import Structure
 
 FEW, MOST = 16, 300
 """Structures between which they are looked at: fewer are searched as quickly, of more it would take longer than what it saves."""

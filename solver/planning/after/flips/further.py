@@ -10,8 +10,8 @@ from .....models.planning.planned import Planned
 from .....models.planning.question import Question
 from ....sandbox.interrupts import unless_heard
 from ...costs import cost_model
-from ...search import Skip
-from ...structures.structure import Structure
+from ...searching.search import Skip
+from ...searching.structures.structure import Structure
 from ..placeable import Placeable
 from .flip import HUNDRED
 from .floors import floors

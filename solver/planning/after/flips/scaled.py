@@ -10,8 +10,8 @@ from .....models.planning.planned import Planned, Priced
 from .....models.planning.question import Option, Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel, iteration, segment_times
-from ...crossing.least import LeastCrossing
-from ...search import Searched, Skip, search
+from ...searching.crossing.least import LeastCrossing
+from ...searching.search import Searched, Skip, search
 from .flip import HUNDRED, WORTH
 
 

@@ -9,13 +9,14 @@ from .....models.planning.question import Question
 from .....models.planning.workload import SECONDS, Workload
 from .....models.problem import Problem
 from ...asking.asked import asked
+from ...asking.nested import with_nesting
 from ...check import price
 from ...choosing.dividing import evenly
 from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times
-from ...search import search
+from ...searching.search import search
 from ...variants.at_once import least_at_once
-from ...variants.inside import bound_inside, may_nest
+from ...variants.inside import bound_inside
 from ...variants.over_kinds import least_over_kinds
 from ...variants.over_nodes import may_have_groups, without_groups
 from ..account import Account
@@ -56,7 +57,7 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     over = None if (least := _over_nodes(opened, workload, question, limit, seed)) is None or least >= bound else OverNodes(least + held)
     planned = Planned(question, model.name, priced, bound + held, proved, others, (), searched.structures, over_nodes=over)
     planned = replace(planned, over_kinds=least_over_kinds(opened, workload, planned, limit, seed))
-    inside = None if question.nested or (nested := may_nest(opened)) is None else bound_inside(nested, planned, limit, seed)
+    inside = None if question.nested or (nested := with_nesting(opened)) is None else bound_inside(nested, planned, limit, seed)
     planned = replace(planned, nested=None if inside is None or inside >= bound + held else Nested(inside))
     planned = replace(planned, at_once=least_at_once(opened, planned, limit, seed))
     return replace(account_of(opened, planned, problem.given()), given=True)

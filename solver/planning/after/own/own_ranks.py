@@ -16,15 +16,15 @@ from .....models.planning.question import NO_KIND, Option, Question
 from .....models.problem import Problem
 from ...asking.asked import asked
 from ...asking.interpolation import time_of
+from ...asking.traffic import Traffic
 from ...check import forbidden
 from ...choosing.tied import as_chosen
 from ...choosing.tied import as_written as as_written_degrees
 from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
 from ...loop.fitting import as_written
-from ...loop.traffic import Traffic
 from ...memory.without import without_estimates
-from ...structures.segmentations import segmentations
+from ...searching.structures.segmentations import segmentations
 from ..basis import bases
 from .over_nodes import given_over_nodes
 from .own import Own

@@ -7,7 +7,7 @@ from typing import Iterator
 from placewright.models.planning.planned import Planned, Priced
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration, segment_times
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 
 from ..questions import question
 

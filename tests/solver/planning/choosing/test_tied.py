@@ -11,7 +11,7 @@ from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.workload import After, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
-from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
 from ...cases import cluster, problem

@@ -20,8 +20,8 @@ from placewright.solver.planning.placing.placing import placing
 from placewright.solver.searching.search import solve
 
 from ...cases import cluster, problem
-from ..crossing.questions import laid
 from ..looped import timed
+from ..searching.crossing.questions import laid
 from ..tried import designs
 
 SEEDS = 32

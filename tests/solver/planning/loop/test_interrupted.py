@@ -14,7 +14,7 @@ import pytest
 from placewright.models.answer import Answer
 from placewright.models.problem import Problem
 from placewright.solver.planning.plan import plan
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 from placewright.solver.sandbox.interrupts import held, was_heard
 from placewright.solver.searching.search import solve
 

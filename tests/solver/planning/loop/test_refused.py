@@ -13,7 +13,7 @@ from placewright.models.placements.plan import Plan
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.choosing.refusing import Refuses
-from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
 FILE = """cluster: 1x6xH100

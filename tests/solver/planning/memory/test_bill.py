@@ -15,7 +15,7 @@ from placewright.solver.planning.check import memory
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.memory.beside import beside
 from placewright.solver.planning.memory.bill import bill
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 
 DECLARES = """
 cluster: 1x4xH100

@@ -14,7 +14,7 @@ from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
 from placewright.solver.planning.answering import answering
-from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
 from .test_over_kinds import SMALL, written

@@ -14,8 +14,8 @@ from placewright.models.planning.workload import ACCELERATORS, RLINF, STAGES, Af
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.searched import Searched
-from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.planning.searching.searched import Searched
+from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.planning.variants import inside as variants
 from placewright.solver.searching.search import solve
 

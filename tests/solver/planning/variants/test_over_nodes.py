@@ -14,7 +14,7 @@ from placewright.models.planning.workload import ACCELERATORS, After, Budget, Ti
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.asking.asked import asked
-from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.rules.groups.group_in_node import groups_over_nodes
 from placewright.solver.searching.search import solve
 

@@ -16,7 +16,7 @@ from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.placing.laying import laid_out
 from placewright.solver.planning.placing.placing import placing
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 from placewright.solver.searching.search import solve
 
 SCRIPT = """\

@@ -14,7 +14,7 @@ from placewright.solver.planning.after.flips.flip import QUICKEST, SLOWEST, WORT
 from placewright.solver.planning.after.flips.sensitivity import sensitivity
 from placewright.solver.planning.check import price
 from placewright.solver.planning.costs import cost_model
-from placewright.solver.planning.search import search
+from placewright.solver.planning.searching.search import search
 
 from ..designs import each_planned
 

@@ -9,7 +9,7 @@ from placewright.models.planning.measured import SECOND
 from placewright.solver.planning.after.accounting import account
 from placewright.solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH
 from placewright.solver.planning.answering import answering
-from placewright.solver.planning.sizes.settling import settle
+from placewright.solver.planning.searching.sizes.settling import settle
 from placewright.solver.searching.search import solve
 
 from ...choosing.test_tied import DEGREES, NAMES, Times, job

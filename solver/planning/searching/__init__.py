@@ -1,0 +1,1 @@
+"""The best designs of a question, which knows tasks, options and accelerators, and no node."""

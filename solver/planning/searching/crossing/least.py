@@ -1,0 +1,161 @@
+"""What the designs of a question take for traffic at least: what crosses inside each component, and what crosses between sets beside that."""
+
+from __future__ import annotations
+
+from math import gcd, lcm
+from typing import Iterable, Mapping, NamedTuple, Sequence
+
+from .....models.planning.crossing import Crossing, Flow
+from .....models.planning.design import Design
+from .....models.planning.question import NO_KIND, Option, Question
+from ..structures.structure import OUTSIDE, Structure
+from .between import Side, between
+from .rooms import Rooms
+
+MOST_DOMAINS = 128
+"""Domains of a level up to which it is looked at what crosses between sets; of more of them only what crosses inside components."""
+Amount = tuple[int, int]
+"""A kind and how many of it."""
+Range = tuple[int, int, int]
+"""A kind, and from how many of it to how many."""
+
+
+class Piece(NamedTuple):
+    """What is counted of a set: its accelerators are in whole groups on each node, at least so many in a domain, with so much traffic."""
+
+    group: int
+    least: int
+    traffic: int
+
+
+class Pair(NamedTuple):
+    """Two sets of a structure that lie on different accelerators, of which the source sends something.
+
+    Attributes
+    ----------
+    one, other : what is counted of both, the source first.
+    inside : does the source lie inside the target?
+    known : what was counted for their amounts; pairs of which the same is counted share it.
+    """
+
+    source: int
+    target: int
+    flow: Flow
+    inside: bool
+    one: Piece
+    other: Piece
+    known: dict[tuple[Range, Range], int]
+
+
+class LeastCrossing:
+    """The least traffic of designs, in nanoseconds; no placement of them has less.
+
+    A component has at least as many domains as its accelerators need. A pair of sets that sends something has at least what the best
+    numbers of domains come to: fewer for each, or more so that they have some in common. Where several pairs have a set in common,
+    each is given a part of its traffic, in proportion to what it sends.
+    """
+
+    def __init__(self, question: Question, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._levels = [(level.cost, [Rooms(free) for free in level.free]) for level in crossing.levels]
+        groups = {name: [each.group for each in its if each.kind != NO_KIND] for name, its in question.options.items()}
+        free = bool(question.ways)  # in which a component may have another shape than by itself
+        self._grain = {name: 1 if free else gcd(*its) for name, its in groups.items() if its}
+        self._least = {name: 1 if free else min(its) for name, its in groups.items() if its}
+        self._bears = next((name for name, its in question.options.items() if its and all(each.kind != NO_KIND for each in its)), "")
+        self._alone: dict[tuple[str, int, int], int] = {}
+        self._pairs: dict[tuple[tuple[tuple[str, ...], ...], tuple[int, ...]], list[Pair]] = {}
+        self._known: dict[object, dict[tuple[Range, Range], int]] = {}
+
+    def alone(self, name: str, option: Option) -> int:
+        """What crosses inside a component, in as few domains as its accelerators need; of the first one also what crosses in any design."""
+        key = name, option.kind, option.amount
+        if key not in self._alone:
+            traffic = self._crossing.traffic.get(name, 0)
+            found = self._crossing.fixed if name == self._bears else 0
+            for cost, rooms in self._levels if traffic and option.kind != NO_KIND else ():
+                fewest = rooms[option.kind].fewest(option.amount, self._grain[name])
+                found += cost * traffic * (fewest - 1) if fewest else 0
+            self._alone[key] = found
+        return self._alone[key]
+
+    def beyond(self, structure: Structure, amounts: Sequence[Amount]) -> int:
+        """What crosses beyond what each component has alone, with this kind and amount of each set."""
+        return sum(self.between_amounts(pair, amounts[pair.source], amounts[pair.target]) for pair in self.pairs(structure))
+
+    def ranges(self, amounts: Iterable[Amount]) -> Mapping[Amount, Range]:
+        """For each amount the range of these amounts that need as few domains of each level."""
+        its: dict[tuple[int, ...], list[int]] = {}
+        where = {}
+        for kind, amount in amounts:
+            where[kind, amount] = key = (kind, *(rooms[kind].fewest(amount) or 0 for _, rooms in self._levels))
+            its.setdefault(key, []).append(amount)
+        return {amount: (key[0], min(its[key]), max(its[key])) for amount, key in where.items()}
+
+    def between(self, pair: Pair, one: Range, other: Range) -> int:
+        """What crosses between two sets with these kinds and amounts, beyond what each component has alone."""
+        if (one, other) not in pair.known:
+            pair.known[one, other] = self._between(pair, one, other)
+        return pair.known[one, other]
+
+    def of(self, design: Design) -> int:
+        """What a design takes."""
+        blocks = {name: frozenset(design.blocks_of(name)) for name in design.options}
+        sets: dict[object, list[str]] = {}
+        for name, its in blocks.items():
+            sets.setdefault(its or name, []).append(name)
+        uses = [blocks[members[0]] for members in sets.values()]
+        around = [[number for number, its in enumerate(uses) if mine and mine < its] for mine in uses]
+        inside = tuple(min(its, key=lambda number: len(uses[number]), default=OUTSIDE) for its in around)
+        structure = Structure(tuple(map(tuple, sets.values())), inside, design.segments)
+        options = [design.options[members[0]] for members in structure.sets]
+        alone = sum(self.alone(name, option) for name, option in design.options.items())
+        return alone + self.beyond(structure, [(option.kind, option.amount) for option in options])
+
+    def pairs(self, structure: Structure) -> Sequence[Pair]:
+        """The pairs of sets of a structure that send something."""
+        key = structure.sets, structure.inside
+        if key not in self._pairs:
+            of = {name: number for number, its in enumerate(structure.sets) for name in its}
+            ends = [(of[flow.source], of[flow.target], flow) for flow in self._crossing.flows]
+            ends = [(one, other, flow) for one, other, flow in ends if one not in structure.around[other]]
+            sent = [sum(self._size(flow) for *pair, flow in ends if number in pair) for number in range(len(structure.sets))]
+            self._pairs[key] = [self._pair(structure, sent, *its) for its in ends]
+        return self._pairs[key]
+
+    def _pair(self, structure: Structure, sent: Sequence[int], one: int, other: int, flow: Flow) -> Pair:
+        ends = [self._piece(structure.sets[number], self._size(flow), sent[number]) for number in (one, other)]
+        inside = other in structure.around[one]
+        known = self._known.setdefault((flow, inside, *ends), {})
+        return Pair(one, other, flow, inside, ends[0], ends[1], known)
+
+    def _size(self, flow: Flow) -> int:
+        """MiB that a domain may have to be sent."""
+        return flow.weights + flow.stream * max(its.most(1) for _, rooms in self._levels for its in rooms)
+
+    def _piece(self, members: Sequence[str], size: int, sent: int) -> Piece:
+        """What is counted of a set with a flow of this size, of all that it sends and is sent."""
+        held = [name for name in members if name in self._grain]
+        traffic = sum(self._crossing.traffic.get(name, 0) for name in held)
+        grain = lcm(*(self._grain[name] for name in held))
+        return Piece(grain, max((self._least[name] for name in held), default=1), traffic * size // sent)
+
+    def between_amounts(self, pair: Pair, one: Amount, other: Amount) -> int:
+        """The same with exactly these amounts."""
+        return self.between(pair, exactly(one), exactly(other))
+
+    def _between(self, pair: Pair, one: Range, other: Range) -> int:
+        found = 0
+        for cost, rooms in self._levels:
+            if len(rooms[one[0]].there) <= MOST_DOMAINS:
+                source, target = (
+                    Side(rooms[kind], low, high, piece.least, piece.group, piece.traffic)
+                    for (kind, low, high), piece in ((one, pair.one), (other, pair.other))
+                )
+                found += cost * between(source, target, pair.flow, pair.inside)
+        return found
+
+
+def exactly(amount: Amount) -> Range:
+    """The range of one amount."""
+    return (amount[0], amount[1], amount[1])

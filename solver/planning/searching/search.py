@@ -1,0 +1,140 @@
+"""The best designs of a question: structures by what they take at least, and for each the counts and degrees."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Callable, Iterator, Mapping, Sequence
+
+from ....models.planning.design import Design
+from ....models.planning.question import Question
+from ...sandbox.interrupts import held
+from ...sandbox.stopped import Stopped, interrupted, stoppable
+from ..costs.cost_model import CostModel
+from ..counting import OnCounting, silent
+from .candidates.candidate import Candidate
+from .candidates.dividing import Dividing
+from .candidates.looking import MANY, Looking
+from .candidates.progress import Progress
+from .candidates.pruning import Pruning
+from .candidates.sight import Sight, Skip
+from .candidates.standing import Standing
+from .cuts.every import EveryCut
+from .price import Price
+from .searched import Found, Searched
+from .sizes.settling import Settle, Settled, Undecided, Unsettled
+
+__all__ = ["Found", "Price", "Searched", "Skip", "search"]
+
+MOST = 1_000
+"""Arrangements that are looked at one after the other; of more, most are passed over before they are known."""
+
+
+def search(
+    question: Question, model: CostModel, limit: float = 10.0, seed: int = 1, count: int = 1, excluded: Sequence[Design] = (),
+    settle: Settle | None = None, answer_interrupted: bool = False, skip: Skip | None = None,
+    counting: OnCounting = silent, any_will_do: bool = False,
+) -> Searched:  # fmt: skip
+    """The best designs of the `count` best structures, without those of `excluded`.
+
+    A structure is not searched where what it takes at least is no better than what was found.
+
+    Parameters
+    ----------
+    limit : in deterministic seconds: the same answer on any machine.
+    settle : how structures are settled that dividing does not decide; None: by CP-SAT in a process of its own (solver/sandbox).
+    skip : structures that are known to have no design that may be an answer.
+    counting : told every now and then how the search stands.
+    any_will_do : the first design that is found ends the search: it is asked only whether there is one.
+    answer_interrupted : whether Ctrl-C ends the search alone, with what was found until then; else KeyboardInterrupt is raised.
+    """
+    stopped: Stopped | None = None
+    with held() as interrupts:
+        run = _Run(question, model, limit, seed, count, excluded, skip, interrupts.look, counting, any_will_do)
+        try:
+            run.look()
+        except KeyboardInterrupt:
+            interrupts.look(2)
+            stopped = interrupted()
+    if stopped is None:
+        try:
+            with stoppable():
+                run.settle(settle or _in_its_own_process)
+        except Stopped as why:
+            stopped = why
+    if stopped is not None and stopped.interrupted and not answer_interrupted:
+        raise KeyboardInterrupt from None
+    return run.standing.result(run.progress.spent, stopped)
+
+
+def _in_its_own_process(asked: Unsettled) -> Iterator[Settled]:
+    from ...sandbox.counts.settle import Settling
+
+    return Settling()(asked)
+
+
+class _Run:
+    """One search: what it found, and what is proved."""
+
+    def __init__(
+        self, question: Question, model: CostModel, limit: float, seed: int, count: int, excluded: Sequence[Design],
+        skip: Skip | None, interrupt: Callable[[], None], counting: OnCounting, any_will_do: bool,
+    ) -> None:  # fmt: skip
+        self.question, self.model, self.seed = question, model, seed
+        self.progress = Progress(question, limit, interrupt, counting)
+        self.sight = Sight(question, model, excluded, skip, self.progress.spend)
+        self.standing = Standing(count, self.sight.at_least(), any_will_do)
+        self.progress.tells_of(self.standing)
+        self.dividing = Dividing(question, self.standing, self.progress)
+
+    def look(self) -> None:
+        """Looks at every structure as a whole, then searches the counts and degrees of those that can be among the best."""
+        every, standing = self.sight.arrangements(), self.standing
+        waiting = list(islice(every, MOST + 1))
+        few = len(waiting) <= MOST or not self.model.full or (self.question.nested and EveryCut.bound(self.question, self.model))
+        if few and len(waiting) > MANY:
+            most, least = self.question.budget.nanoseconds, self.sight.cut()
+            standing.least = max(standing.least, (least, 0))
+            if most is not None and least > most:
+                standing.unseen = None
+                return
+        if few:
+            waiting += every
+        else:
+            Pruning(self.question, self.model, self.sight, standing, self.dividing, self.progress).look()
+        if few or (standing.unseen is not None and not standing.best):
+            Looking(self.model, self.sight, standing, self.dividing, self.progress).look(waiting, few and self.progress.left > 0)
+        self.dividing.all()
+
+    def settle(self, settle: Settle) -> None:
+        """Has a solver decide what is left."""
+        left = {one.number: one for one in self.standing.open if not one.proved and self.standing.can_be_better(one)}
+        if not left or self.progress.left <= 0 or self.standing.ended:
+            return
+        asked = Unsettled(
+            self.question,
+            self.model.name,
+            tuple(
+                Undecided(one.number, one.sizing.structure, one.floor, one.found.price if one.found else None, one.excluded)
+                for one in left.values()
+            ),
+            tuple(one.found.price for one in self.standing.open if one.found is not None and one.number not in left),
+            self.standing.count,
+            self.progress.left,
+            self.seed,
+        )
+        outcomes: list[Settled] = []
+        try:
+            for outcome in settle(asked):
+                outcomes.append(outcome)
+        finally:
+            with held():
+                self._take(left, outcomes)
+
+    def _take(self, left: Mapping[int, Candidate], outcomes: Sequence[Settled]) -> None:
+        for outcome in outcomes:
+            one = left[outcome.number]
+            self.progress.spent += outcome.spent
+            if outcome.places is not None:
+                self.standing.found(one, tuple(its[place] for its, place in zip(one.sizing.choices, outcome.places)))
+            one.proved = outcome.proved
+            one.floor = max(one.floor, (outcome.bound, 0))

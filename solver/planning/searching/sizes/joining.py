@@ -1,0 +1,170 @@
+"""Ways to run several components on the same accelerators, joined from the options of each: one kind and one amount at a time."""
+
+from __future__ import annotations
+
+from operator import add, itemgetter
+from typing import Sequence
+
+from .....models.planning.question import Option, Question
+from ..crossing.least import LeastCrossing
+from ..price import ENDLESS
+from .choice import Amount, Choice
+from .dominance import Figures, undominated
+from .limited import figures, is_limited
+
+
+class Joining:
+    """Joins the options of the components of sets, without what others of the same kind and amount equal or beat; what was joined is kept.
+
+    Attributes
+    ----------
+    packed : do sets share memory with others, so that what needs less is better however little that is by itself?
+    """
+
+    def __init__(self, question: Question, divisor: int, crossing: LeastCrossing | None = None) -> None:
+        self._question, self._divisor, self._limited = question, divisor, is_limited(question)
+        self._crossing, self._more = crossing, int(crossing is not None)
+        self.packed = question.nested and any(kind.memory is not None for kind in question.kinds)
+        self._options: dict[tuple[str, int], dict[Amount, list[Option]]] = {}
+        self._joined: dict[tuple[tuple[str, ...], tuple[int, ...], int, Amount], list[Choice]] = {}
+        self._memory: dict[str, dict[Amount, int]] = {}
+
+    def amounts(self, members: Sequence[str]) -> tuple[Amount, ...]:
+        """The kinds and amounts that all of them can be run with."""
+        first, *others = [dict.fromkeys((option.kind, option.amount) for option in self._question.options[name]) for name in members]
+        return tuple(amount for amount in first if all(amount in its for its in others))
+
+    def at(self, members: tuple[str, ...], pattern: tuple[int, ...], spare: int, amount: Amount) -> list[Choice]:
+        """The ways that fit in memory, by those of all components but the last one. `pattern`: in which part of the iteration each task runs."""
+        key = (members, pattern, spare, amount)
+        if key not in self._joined:
+            *before, last = members
+            its = pattern[len(pattern) - len(self._question.tasks_of[last]) :]
+            options = self._ways(last, spare).get(amount, [])
+            if before:
+                firsts = self.at(tuple(before), pattern[: len(pattern) - len(its)], spare, amount) if options else []
+            else:
+                nothing = (0,) * (len(self._question.all_turns) + 1)
+                firsts = [Choice(amount[0], options[0].accelerators, (), (0,) * self._more, nothing)] if options else []
+            self._joined[key] = self._join(firsts, options, members, its, spare) if firsts else []
+        return self._joined[key]
+
+    def choice(self, members: Sequence[str], pattern: Sequence[int], options: Sequence[Option]) -> Choice:
+        """The way with these options, of one kind and amount; whether it fits is not asked."""
+        parts, place = max(pattern, default=-1) + 1, 0
+        loads = parts + self._more
+        total = (0,) * (loads + len(self._question.all_turns) + 1)
+        for name, option in zip(members, options):
+            tasks = len(self._question.tasks_of[name])
+            total = tuple(map(add, total, self._added(name, option, pattern[place : place + tasks], parts)))
+            place += tasks
+        return Choice(options[0].kind, options[0].accelerators, tuple(options), total[:loads], total[loads:])
+
+    def seen_of(self, members: Sequence[str], choice: Choice) -> Figures:
+        """What tells ways apart that fit."""
+        return (*choice.loads, *self._weights(members, choice.options))
+
+    def _join(
+        self, firsts: Sequence[Choice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...], spare: int
+    ) -> list[Choice]:
+        kind, amount, count = options[0].kind, options[0].amount, options[0].accelerators
+        parts = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)])
+        loads = parts + self._more
+        added = [(self._added(members[-1], option, pattern, parts), option) for option in options]
+        limit = self._limit(kind)
+        over, single = self._told(members) if limit is not None else ([], [])
+        enough = self._enough(kind, amount, members)
+        kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
+        for first in firsts:
+            before = _padded(first, loads, self._more)
+            for its, option in added:
+                both = tuple(map(add, before, its))
+                told = both[:loads]
+                if limit is not None:
+                    needs = both[loads:]
+                    if max(needs) > limit:
+                        continue
+                    worst = max(map(needs.__getitem__, over)) if over else 0
+                    told += (worst if worst > enough else enough,)
+                    if single:
+                        told += tuple([needs[turn] if needs[turn] > enough else enough for turn in single])
+                all_of_them = (*first.options, option)
+                kept.append(((*told, *self._weights(members, all_of_them)) if self._limited else told, both, all_of_them))
+        best = undominated(kept, itemgetter(0), spare)
+        return [Choice(kind, count, its, both[:loads], both[loads:]) for _, both, its in best]
+
+    def _limit(self, kind: int) -> int | None:
+        return self._question.kinds[kind].memory if kind >= 0 else None
+
+    def _told(self, members: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Places in the needs of a set by now: those of which only the greatest tells ways apart when more components join, and others.
+
+        What is needed in a turn that no later component has grows as in any other such turn; one that no member has needs what is always
+        needed, which stands last.
+        """
+        question = self._question
+        if self.packed:
+            return [], list(range(len(question.all_turns) + 1))
+        mine = {turn for name in members for turn in question.turns_of(name)}
+        later = {turn for name in question.components[question.components.index(members[-1]) + 1 :] for turn in question.turns_of(name)}
+        used = [place for place, turn in enumerate(question.all_turns) if turn in mine]
+        over = [place for place in used if question.all_turns[place] not in later]
+        return over, [*(place for place in used if place not in over), -1]
+
+    def _enough(self, kind: int, amount: int, members: Sequence[str]) -> int:
+        """MiB of an accelerator that those may need who are in a set by now: all that can be added to them fits then, so that less is no better."""
+        limit = self._limit(kind)
+        if limit is None:
+            return ENDLESS
+        if self.packed:
+            return 0
+        order = self._question.components
+        later = order[order.index(members[-1]) + 1 :] if len(members) > 1 else [name for name in order if name != members[0]]
+        return max(0, limit - sum(self._most(name).get((kind, amount), 0) for name in later))
+
+    def _most(self, name: str) -> dict[tuple[int, int], int]:
+        """By kind and amount, the most memory that an option of a component takes."""
+        if name not in self._memory:
+            its = self._memory[name] = {}
+            for option in self._question.options[name]:
+                key = option.kind, option.amount
+                its[key] = max(its.get(key, 0), option.memory, option.kept)
+        return self._memory[name]
+
+    def _added(self, name: str, option: Option, pattern: Sequence[int], parts: int) -> Figures:
+        """What an option adds to the loads of each part, to what crosses, to what is needed in each turn, and to what is needed in none."""
+        loads = [0] * parts
+        for part, time in zip(pattern, option.nanoseconds):
+            loads[part] += time // self._divisor
+        always = name in self._question.resident
+        its = () if always else self._question.turns_of(name)
+        needs = (option.memory if always or turn in its else option.kept for turn in self._question.all_turns)
+        crosses = (self._crossing.alone(name, option),) if self._crossing is not None else ()
+        return (*loads, *crosses, *needs, option.memory if always else option.kept)
+
+    def _ways(self, name: str, spare: int) -> dict[tuple[int, int], list[Option]]:
+        """The options of a component by kind and amount."""
+        if (name, spare) not in self._options:
+            grouped: dict[tuple[int, int], list[Option]] = {}
+            for option in self._question.options[name]:
+                grouped.setdefault((option.kind, option.amount), []).append(option)
+            self._options[name, spare] = {
+                key: undominated(its, lambda option: self._of_option(name, option), spare) for key, its in grouped.items()
+            }
+        return self._options[name, spare]
+
+    def _of_option(self, name: str, option: Option) -> Figures:
+        enough = self._enough(option.kind, option.amount, (name,))
+        return (*option.nanoseconds, max(option.memory, enough), max(option.kept, enough), *figures(self._question, name, option))
+
+    def _weights(self, members: Sequence[str], options: Sequence[Option]) -> Figures:
+        """What its options weigh in the rows: those of another that weigh no more can take their place."""
+        if not self._limited:
+            return ()
+        return tuple(each for name, option in zip(members, options) for each in figures(self._question, name, option))
+
+
+def _padded(choice: Choice, loads: int, last: int) -> Figures:
+    """As many loads, of which so many stay the last, and what it needs."""
+    end = len(choice.loads) - last
+    return (*choice.loads[:end], *(0,) * (loads - len(choice.loads)), *choice.loads[end:], *choice.needs)

@@ -1,0 +1,64 @@
+"""Every way in which sets of components can lie inside one another."""
+
+from __future__ import annotations
+
+from typing import Callable, Iterator, Sequence
+
+from .....models.planning.question import Question
+from .sharing import may_nest, may_share
+from .structure import OUTSIDE
+
+Inside = tuple[int, ...]
+"""For each of the first sets, the set whose accelerators it uses some of; `OUTSIDE` if there is none."""
+
+
+def nestings(question: Question, sets: Sequence[Sequence[str]], go_on: Callable[[], bool]) -> Iterator[Inside]:
+    """Every forest of sets inside sets; the one without any nesting first.
+
+    What no relation allows is left as soon as it is seen in the first few sets. `go_on` is asked before each set is put somewhere: is
+    there time for more?
+    """
+    of = {name: number for number, its in enumerate(sets) for name in its}
+    within = {(of[one], of[other]) for one, other in question.within if of[one] != of[other]}
+    count = len(sets)
+    may = [[_may_hold(question, one, other) for other in sets] for one in sets] if question.nested else []
+
+    def extend(inside: Inside) -> Iterator[Inside]:
+        number = len(inside)
+        if number == count:
+            yield inside
+            return
+        for other in (OUTSIDE, *range(count if question.nested else 0)):
+            if not go_on():
+                return
+            more = (*inside, other)
+            may_be = other == OUTSIDE or (other != number and may[number][other] and _is_forest(more))
+            if may_be and _obeys(more, may, within):
+                yield from extend(more)
+
+    return extend(())
+
+
+def _may_hold(question: Question, one: Sequence[str], other: Sequence[str]) -> bool:
+    """May one set lie inside the other?"""
+    return all(may_share(question, a, b) and may_nest(question, a, b) for a in one for b in other)
+
+
+def _around(inside: Inside, number: int) -> Iterator[int]:
+    """The sets around a set from the nearest on, as far as they are known; `OUTSIDE` last where all of them are."""
+    while number < len(inside) and number != OUTSIDE:
+        number = inside[number]
+        yield number
+
+
+def _is_forest(inside: Inside) -> bool:
+    """Does the last set not lie inside itself, where none before it does?"""
+    return len(inside) - 1 not in _around(inside, len(inside) - 1)
+
+
+def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int, int]]) -> bool:
+    """Can the first of all pairs still be inside the second, and do only those share through a third set that may?"""
+    around = [tuple(_around(inside, number)) for number in range(len(inside))]
+    if any(other != OUTSIDE and not may[number][other] for number, its in enumerate(around) for other in its):
+        return False
+    return not any(one < len(inside) and around[one][-1] == OUTSIDE and other not in around[one] for one, other in within)

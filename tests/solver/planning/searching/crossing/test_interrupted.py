@@ -1,0 +1,35 @@
+"""After Ctrl-C nothing further is counted of what crosses: of hundreds of accelerators that took seconds before the search ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+from placewright.solver.planning.asking.asked import asked
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.searching.sizes.choices import Choices
+from placewright.solver.planning.searching.sizes.sizing import Sizing
+from placewright.solver.planning.searching.structures.every import structures
+from placewright.solver.sandbox.interrupts import held
+
+from .questions import drawn
+
+pytestmark = pytest.mark.usefixtures("interruptible")
+
+
+def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> None:
+    counted = 0
+    for seed in range(12):
+        question = asked(*drawn(seed))
+        if question.crossing is None:
+            continue
+        model = cost_model("stream")
+        for structure in structures(question, model):
+            ways = Choices(question, model.divisor(question))
+            before = Sizing(question, model, structure, ways).between
+            with held():
+                os.kill(os.getpid(), signal.SIGINT)
+                assert Sizing(question, model, structure, ways).between == ()
+            counted += len(before)
+    assert counted
