@@ -90,12 +90,13 @@ def answering(
 
 
 def _around(place: Solve) -> Solve:
-    """How problems are placed, those too in which given ranks lie inside of what is open."""
+    """How problems are placed, those too in which given ranks lie inside of what is open, or pins turn the order of ranks."""
 
     def placed(problem: Problem) -> Answer:
         from .placing.around import around_given
+        from .placing.one_order import in_one_order
 
-        return around_given(place)(problem)
+        return in_one_order(around_given(place))(problem)
 
     return placed
 

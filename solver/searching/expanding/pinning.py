@@ -48,7 +48,7 @@ def _arranged(
     """
     numbers, positions = open_
     if not blocks:
-        return _on_nodes(pinned, nodes, numbers, positions)
+        return on_nodes(pinned, nodes, numbers, positions)
     (level, size), *inner = blocks
     there: dict[str, list[int]] = {}
     for position in positions:
@@ -71,7 +71,7 @@ def _arranged(
     return found
 
 
-def _on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence[int], positions: Sequence[int]) -> dict[int, int]:
+def on_nodes(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence[int], positions: Sequence[int]) -> dict[int, int]:
     """Number of a piece -> its position, where no blocks are left to keep. One that is on its nodes as it comes stays."""
     own = dict(zip(numbers, positions))
     classes: dict[Allowed, list[int]] = {}

@@ -72,3 +72,23 @@ def test_degrees_are_written_into_a_strategy_that_says_nothing_yet() -> None:
     text = apply_edits(reading.source.text, roll.write(reading, answer.plan.assignment, answer.plan.degrees))
     assert "strategy_config: {tensor_parallel_size: 2}" in text
     assert not verify(of(text)).errors
+
+
+@pytest.mark.parametrize("pinned", ["actor_train", "actor_infer"])
+def test_pinned_ranks_turn_what_trains_and_what_generates_alike_and_the_file_is_planned_again_as_it_was(pinned: str) -> None:
+    blocks = {"actor_train": {"seconds": {8: 80, 16: 45}}, "actor_infer": {"seconds": {8: 240, 16: 130}}}
+    free = solve(of(yaml.safe_dump(config(placewright={"components": blocks}), sort_keys=False), "2x8"), sandbox=False)
+    hints = {**blocks, pinned: {**blocks[pinned], "pin": [{"ranks": "0-1", "nodes": [1]}]}}
+    text = yaml.safe_dump(config(placewright={"components": hints}), sort_keys=False)
+    reading = of(text, "2x8")
+    answer = solve(reading, sandbox=False)
+    assert answer.plan is not None and answer.planned is not None and free.planned is not None
+    assert answer.planned.proved
+    assert answer.planned.best.nanoseconds == free.planned.best.nanoseconds
+    assert next(iter(seats(answer.plan.assignment.of(pinned))))[1][0][0][0] == 1
+    after = apply_edits(text, roll.write(reading.to_solve, answer.plan.assignment, answer.plan.degrees))
+    for level in ("placement", "training"):
+        assert verify(of(after, "2x8", level=level)).errors == ()
+    again = solve(of(after, "2x8"), sandbox=False)
+    assert again.planned is not None
+    assert again.planned.is_own
