@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....models.planning.workload import RLINF, RLINF_EMBODIED
+from ....models.planning.workload import RLINF
 from ....models.problem import Problem
 
 
 def with_nesting(problem: Problem) -> Problem | None:
-    """The problem with `nested: true`; None where its file says that already, or what its framework takes is no matter of that."""
+    """The problem with `nested: true`; None where its file says that already, or what its framework or its cost model takes is no matter of that."""
     job, workload = problem.job, problem.job.workload
-    if workload is None or workload.nested or "nested" in workload.spans or workload.model in (RLINF, RLINF_EMBODIED):
+    if workload is None or workload.nested or "nested" in workload.spans or workload.model == RLINF:
         return None
     if job.ways or job.laying is not None or job.overlaps or job.capabilities.shares_accelerators:
         return None

@@ -10,7 +10,7 @@ from placewright.models.answer import IMPOSSIBLE, Answer
 from placewright.models.component import Component
 from placewright.models.planning.measured import SECOND, Measured
 from placewright.models.planning.question import Question
-from placewright.models.planning.workload import ACCELERATORS, RLINF, STAGES, After, Budget, Timed, Workload
+from placewright.models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, STAGES, After, Budget, Timed, Workload
 from placewright.models.problem import Problem
 from placewright.solver.planning.answering import answering
 from placewright.solver.planning.asking.asked import asked
@@ -87,6 +87,13 @@ def test_a_plan_inside_another_s_accelerators_is_told_and_only_with_it_the_proof
         assert (told := ANSWER(replace(its, job=replace(its.job, workload=workload))).planned) is not None and told.nested is None
     frameworks = replace(its.job, capabilities=replace(its.job.capabilities, shares_accelerators=True))
     assert (told := ANSWER(replace(its, job=frameworks)).planned) is not None and told.nested is None
+
+
+def test_env_and_rollout_are_planned_inside_actor_by_rlinf_s_estimate_of_embodied_jobs_too() -> None:
+    its = job(4, timed("env", {2: 60, 4: 50}), timed("rollout", {2: 60, 4: 50}), timed("actor", {4: 40}), model=RLINF_EMBODIED, batches=4)
+    planned, other = ANSWER(its).planned, ANSWER(nested(its)).planned
+    assert planned is not None and other is not None and planned.nested is not None
+    assert planned.nested.bound == other.price[0] == 70 * SECOND and planned.price[0] == 140 * SECOND
 
 
 def test_phases_are_planned_inside_others_too() -> None:
