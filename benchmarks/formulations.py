@@ -16,7 +16,7 @@ from placewright.models.machines.accelerators import accelerators
 from placewright.models.machines.cluster import Cluster, Node
 from placewright.models.machines.topology import domain, domains
 from placewright.models.problem import Problem
-from placewright.solver.model.compile import compile
+from placewright.solver.compile import compile
 from placewright.solver.model.engine import Status, run
 from placewright.solver.searching.search import solve
 from study import Rows, Study, plotting

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable
 
 from .findings.finding import Finding, Unchecked
 from .placements.plan import Plan
 from .planning.planned import Planned
+from .problem import Problem
 
 IMPOSSIBLE, UNDECIDED = "impossible", "undecided"
 
@@ -27,3 +29,7 @@ class Answer:
     how: str = ""
     unchecked: tuple[Unchecked, ...] = ()
     planned: Planned | None = None
+
+
+Solve = Callable[[Problem], Answer]
+"""How a question is answered; what answers it may ask it again of smaller ones."""

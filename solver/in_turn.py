@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
 
-from ..models.answer import UNDECIDED, Answer
+from ..models.answer import UNDECIDED, Answer, Solve
 from ..models.findings.finding import error
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
@@ -14,7 +13,6 @@ from ..models.placements.plan import Plan
 from ..models.problem import Problem
 from .wording import listed
 
-Solve = Callable[[Problem], Answer]
 TRIES = 4
 """Answers at most: the processes hold no accelerators, so the second is nearly always on as many nodes as the first."""
 

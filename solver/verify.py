@@ -14,21 +14,9 @@ from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.report import Report
 from .advice import ADVICE
-from .check import check
-from .mended import mended
+from .given import check_given
 from .rules.amounts.model_divides import ModelDivides, is_open, of_hints
 from .unchecked import unchecked
-
-
-def check_given(problem: Problem) -> tuple[Finding, ...]:
-    """What the rules have against the components whose ranks are given, with the choice of degrees that suits them best."""
-    first: tuple[Finding, ...] | None = None
-    for alternative in explicit(problem).alternatives():
-        found = tuple(check(alternative, problem.given()))
-        if not any(finding.severity is Severity.ERROR for finding in found):
-            return _noticed(problem, found)
-        first = mended(alternative, found) if first is None else first
-    return _noticed(problem, first or ())
 
 
 def check_degrees(problem: Problem) -> Iterator[Finding]:
@@ -52,20 +40,9 @@ def advise(problem: Problem) -> Iterator[Finding]:
 def _impossible(problem: Problem) -> Iterator[Finding]:
     """Why what is still to be placed cannot be, where no search is needed to see it."""
     if problem.hinted:
-        from .refuting.at_sight import at_sight
+        from .at_sight import at_sight
 
         yield from at_sight(problem)
-
-
-def _noticed(problem: Problem, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The findings, with when the framework itself would notice, where its dialect knows that."""
-    notices = problem.job.capabilities.notices
-    told = []
-    for finding in findings:
-        notice = notices.get(finding.code, "")
-        more = (notice,) if notice and notice not in finding.notes else ()
-        told.append(replace(finding, notes=(*finding.notes, *more)) if more else finding)
-    return tuple(told)
 
 
 def verify(reading: Reading, open_too: bool = True) -> Report:

@@ -30,7 +30,7 @@ class Case:
 
 def row(case: Case) -> Row:
     """The figures of a case."""
-    from placewright.solver.model.compile import compile
+    from placewright.solver.compile import compile
     from placewright.solver.searching.progress import Progress
     from placewright.solver.searching.search import solve
 

@@ -12,13 +12,12 @@ from ...models.findings.finding import UnusableInput, error
 from ...solver.wording import plural
 
 if TYPE_CHECKING:
-    from ...models.answer import Answer
+    from ...models.answer import Answer, Solve
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
     from ...solver.planning.choosing.refusing import Refuses
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
-Solve = Callable[["Problem"], "Answer"]
 MOST = 20
 _TOP = "Also show the next best placements of another structure, this many in all, and why each lost."
 _AT_MOST = "A term of the objective, as it is printed, may be no more than this; may be given several times."
@@ -64,8 +63,8 @@ class Further:
         data: dict[str, object] = {}
         if self._top > 1:
             from ...report.alternatives import render, to_data
-            from ...solver.alternatives.structure import level_of
             from ...solver.alternatives.top import alternatives
+            from ...solver.structure import level_of
 
             found = alternatives(problem, plan, self._top, solve)
             blocks.append(render(found, level_of(problem)))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Callable
 
-from ...models.answer import Answer
+from ...models.answer import Solve
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.structure import AMOUNT, SHARED, Key, Structure
 from ..sandbox.interrupts import held, unless_heard, was_heard
-from .structure import structure_of
-
-Solve = Callable[[Problem], Answer]
+from ..structure import structure_of
 
 
 @dataclass(frozen=True)

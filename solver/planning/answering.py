@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Callable, Sequence
+from typing import TYPE_CHECKING, Sequence
 
-from ...models.answer import Answer
+from ...models.answer import Answer, Solve
 from ...models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ...models.problem import Problem
 from ..in_turn import dealt_out
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ...models.planning.workload import Workload
     from .loop.rounds import Refused
     from .searching.sizes.settling import Settle
-
-Solve = Callable[[Problem], Answer]
 
 
 def answering(

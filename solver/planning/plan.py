@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Mapping
 
-from ...models.answer import Answer
+from ...models.answer import Answer, Solve
 from ...models.parallel import Parallel
 from ...models.planning.planned import Filled, Planned, Priced
 from ...models.planning.question import Question
@@ -23,7 +23,7 @@ from .counting import OnCounting, silent
 from .loop.fitting import as_written, unweighed
 from .loop.others import others
 from .loop.placed import Placed, is_where
-from .loop.rounds import ROUNDS, Refused, Rounds, Solve, nobody
+from .loop.rounds import ROUNDS, Refused, Rounds, nobody
 from .loop.told import not_placed, nothing, overlapping, too_many, with_help
 from .placing.filling import Filling
 from .placing.placing import placing

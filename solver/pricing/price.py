@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Sequence
+from typing import Sequence
 
-from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ...models.demand import Demand
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..objectives import OBJECTIVES
 from .priced import BETTER, IMPOSSIBLE_NOW, OPEN, POSSIBLE_NOW, SAME, WORSE, Priced, Pricing
 
-Solve = Callable[[Problem], Answer]
 Named = tuple[str, Problem]
 """What is changed, and the question with it."""
 

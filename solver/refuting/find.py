@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Iterator, Sequence
 
+from ...models.answer import Solve
 from ...models.component import SUBSET, TOGETHER
 from ...models.demand import Clause, Demand
 from ...models.problem import AMOUNT, Problem
-from ..replanning.cell_apart import Solve
 from ..rules.amounts.all_placed import AllPlaced
 from .clauses import clauses, merged
 from .conflict import COUNTING, SEARCH, Conflict

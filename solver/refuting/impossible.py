@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
+from ...models.answer import Solve
 from ...models.findings.finding import Finding, error
 from ...models.problem import AMOUNT, Problem
-from ..replanning.cell_apart import Solve
 from ..wording import listed
 from .clauses import with_line
 from .conflict import Conflict

@@ -9,12 +9,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import Sequence
 
+from ...models.answer import Solve
 from ...models.findings.finding import Severity
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..check import check
 from ..layout.layout import Layout
-from ..replanning.cell_apart import Solve
 from ..searching.expanding.expand import ExpansionFailed, expand
 from ..searching.greedy import greedy
 from ..searching.refused.not_searched import not_searched
@@ -122,7 +122,7 @@ class Oracle:
         if self._searches > SEARCHES:
             return Verdict.OPEN
         about_to_search()
-        from ..model.compile import compile
+        from ..compile import compile
         from ..model.engine import Status, run
         from ..patterns.applies import pays
         from ..patterns.by_patterns import possible

@@ -12,8 +12,8 @@ from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ..objectives.idle import Idle
 from ..objectives.moved.moves import Moves as MovesTerm
+from ..objectives.moved.pieces import Members, Pieces, movable, piece_size, pieces, remaining
 from ..objectives.preferred import Preferred
-from .pieces import Members, Pieces, movable, piece_size, pieces, remaining
 
 
 def after(problem: Problem, before: Plan) -> Problem:

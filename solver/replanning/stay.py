@@ -13,7 +13,7 @@ from ..layout.ranges.places import Place, Places, lengths, whole_places
 from ..layout.reach import eligible, within_reach
 from ..layout.values import Values
 from ..objectives.moved.moves import kept_by_place
-from .pieces import Piece, movable, survivors
+from ..objectives.moved.pieces import Piece, movable, survivors
 
 NODE_WIDE = ""
 """No level: what is placed needs no company in its domain."""

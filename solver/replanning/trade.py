@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Sequence
+from typing import Sequence
 
-from ...models.answer import IMPOSSIBLE, Answer
+from ...models.answer import IMPOSSIBLE, Solve
 from ...models.cap import Cap
 from ...models.placements.moves import Moves, Trade
 from ...models.placements.plan import Plan, Term
 from ...models.problem import Problem
 from ..objectives.moved.moves import Moves as MovesTerm
-
-Solve = Callable[[Problem], Answer]
 
 
 def with_trade(question: Problem, moves: Moves, plan: Plan, solve: Solve) -> Moves:

@@ -9,7 +9,7 @@ from ...models.findings.finding import Finding, error
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.structure import AMOUNT, Key, Structure
-from ..alternatives.structure import kinds, structure_of
+from ..structure import kinds, structure_of
 
 if TYPE_CHECKING:
     from ..model.variables import Amount, Variables

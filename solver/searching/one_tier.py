@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ortools.sat.python import cp_model
 
 from ..bounds.stage import BoundStage
+from ..compile import compile
 from ..layout.layout import Values
-from ..model.compile import compile
 from ..model.engine import Outcome, Status, run
 from ..model.narrowed import narrowed
 from ..model.variables import Variables

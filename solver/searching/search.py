@@ -9,10 +9,10 @@ from ...models.placements.plan import VERIFIED, Plan
 from ...models.placements.reserved import cpus_of
 from ...models.problem import Problem
 from ..check import check
+from ..given import check_given
 from ..refuting.contradicted import contradicted
 from ..refuting.impossible import impossible
 from ..unchecked import unchecked
-from ..verify import check_given
 from .alternatives import best_first
 from .progress import OnProgress, Progress, silent
 from .refused.not_searched import not_searched

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import Iterable
 
+from ...models.answer import Solve
 from ...models.findings.finding import Finding, Severity
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
@@ -14,7 +15,6 @@ from ...models.problem import Problem
 from ..check import check
 from ..layout.layout import Layout, Values
 from ..objectives.tiers import counted, plan_terms, tiers
-from ..replanning.cell_apart import Solve
 from .expanding.dealing import evened
 from .expanding.expand import ExpansionFailed, expand
 from .progress import OnProgress, Progress

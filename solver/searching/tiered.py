@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..compile import aim, compile
 from ..layout.layout import Bundle, Count, Layout, Values
-from ..model.compile import aim, compile
 from ..objectives.tiers import hold
 from .one_tier import OneTier
 from .standing import Standing

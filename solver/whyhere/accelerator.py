@@ -6,7 +6,7 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.plan import OPTIMAL, Plan
 from ...models.problem import Problem
 from ...models.whyhere import ALL, FULL, MORE, OUT, SMALL, Reason, WhyAccelerator
-from ..replanning.pieces import Members
+from ..objectives.moved.pieces import Members
 from .barred import Barred
 
 

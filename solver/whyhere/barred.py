@@ -13,7 +13,7 @@ from ...models.placements.assignment import Assignment, compress
 from ...models.problem import Problem
 from ..check import check
 from ..layout.masks import bits
-from ..replanning.pieces import Members, piece_size
+from ..objectives.moved.pieces import Members, piece_size
 from ..rules.sharing.no_overlap import NoOverlap
 
 NO_OVERLAP = NoOverlap.code

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
 
-from ...models.answer import Answer
+from ...models.answer import Solve
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import NODE_LEVEL, domain
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.whyhere import WhyComponent, Without
-from ..alternatives.structure import level_of
+from ..structure import level_of
 from .barred import Barred
 
-Solve = Callable[[Problem], Answer]
 MOST_ASKED = 3
 """Of so many of its domains it is asked what it would cost without them."""
 

@@ -20,7 +20,7 @@ ALLOWED = (
 )
 # The model's own methods, and the words of `Variables` that post; what is minimised is put together in one place.
 POSTING = {"require", "minimise", "minimize", "maximize", "only_enforce_if"}
-COMPOSING = {"solver/model/compile.py"}
+COMPOSING = {"solver/compile.py"}
 
 
 def posts(tree: ast.Module) -> Iterator[tuple[int, str]]:

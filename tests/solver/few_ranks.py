@@ -9,7 +9,7 @@ from placewright.models.findings.finding import Finding
 from placewright.models.findings.span import Span
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
-from placewright.solver.verify import check_given
+from placewright.solver.given import check_given
 
 from .cases import cluster, given
 

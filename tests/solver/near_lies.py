@@ -6,10 +6,10 @@ from typing import Any, Callable
 
 from placewright.solver.objectives.moved import kept_groups, moves
 from placewright.solver.objectives.moved.moves import Moves
-from placewright.solver.replanning import keep
 from placewright.solver.rules import unlike
 from placewright.solver.rules.at_most import AtMost
 from placewright.solver.rules.unlike import Unlike
+from placewright.solver.searching.expanding.staying import keep
 
 
 def instead(replacement: Any) -> Callable[[Any], Any]:

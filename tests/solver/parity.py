@@ -17,11 +17,11 @@ from placewright.models.findings.finding import Severity
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, Run, compress
 from placewright.models.problem import Problem
+from placewright.solver import compile as compile_module
 from placewright.solver import objectives as objectives_module
 from placewright.solver.check import check
 from placewright.solver.cuts.cut import Cut
 from placewright.solver.layout.layout import Layout, Values
-from placewright.solver.model import compile as compile_module
 from placewright.solver.objectives import tiers
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES

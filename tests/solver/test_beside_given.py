@@ -6,9 +6,9 @@ from placewright.models.answer import IMPOSSIBLE
 from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Run
 from placewright.models.placements.plan import OPTIMAL
+from placewright.solver.given import check_given
 from placewright.solver.refuting.certificate import counting_row
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import check_given
 
 from .cases import cluster, component, given, problem, share
 

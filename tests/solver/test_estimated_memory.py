@@ -16,7 +16,7 @@ from placewright.models.model_cards.known import known_model
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
 from placewright.solver.advice.estimated_memory import EstimatedMemory
-from placewright.solver.verify import check_given
+from placewright.solver.given import check_given
 
 EIGHT = range(8)
 

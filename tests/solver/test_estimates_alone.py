@@ -14,7 +14,8 @@ from placewright.models.memory.estimate import OPTIMIZERS, RECOMPUTED, SHARDINGS
 from placewright.models.memory.of_job import with_estimates
 from placewright.models.model_cards.known import KNOWN
 from placewright.models.problem import Problem
-from placewright.solver.verify import advise, check_given
+from placewright.solver.given import check_given
+from placewright.solver.verify import advise
 
 
 def question(draw: random.Random) -> Problem:

@@ -6,8 +6,8 @@ import pytest
 from placewright.models.component import Component
 from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import Assignment, Run
+from placewright.solver.given import check_given
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import check_given
 
 from .cases import cluster, component, given, problem
 from .few_ranks import TWO_NODES, only

@@ -9,7 +9,7 @@ from typing import Iterator
 import pytest
 from placewright.models.component import Relation
 from placewright.models.problem import Problem
-from placewright.solver.model.compile import compile
+from placewright.solver.compile import compile
 from placewright.solver.model.engine import Status, run
 from placewright.solver.searching import one_choice
 from placewright.solver.searching.search import solve

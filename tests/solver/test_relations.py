@@ -10,7 +10,7 @@ from placewright.models.findings.fix import Fix
 from placewright.models.findings.span import Edit, Span
 from placewright.models.placements.assignment import Run
 from placewright.models.problem import Problem
-from placewright.solver.verify import check_given
+from placewright.solver.given import check_given
 
 from .cases import component, given, problem
 from .few_ranks import EIGHT, demanded, only, ranks

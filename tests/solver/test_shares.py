@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from placewright.models.findings.finding import Severity
 from placewright.models.job import Capabilities
+from placewright.solver.given import check_given
 from placewright.solver.searching.search import solve
-from placewright.solver.verify import check_given
 
 from .cases import component, problem, share
 from .few_ranks import EIGHT, TWO_NODES, only, ranks

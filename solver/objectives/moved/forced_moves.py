@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ....models.machines.topology import domain
-from ...replanning.pieces import Piece, movable, survivors
+from .pieces import Piece, movable, survivors
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Iterator
 from ....models.machines.cluster import Node
 from ...layout.cells.room import numa_domains
 from ...layout.masks import bits
-from ...replanning.pieces import Piece
+from .pieces import Piece
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle

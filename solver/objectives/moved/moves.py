@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Callable, ClassVar, Iterator
 
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...replanning.pieces import Members, by_node, movable, piece_size, pieces, survivors
 from .forced_moves import forced_moves
 from .kept_groups import Holdings, kept_in
+from .pieces import Members, by_node, movable, piece_size, pieces, survivors
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Moves:
     """Groups that could have stayed on their accelerators and did not, beyond those that must end because fewer are asked for.
 
-    A group is what is placed as one piece (see `replanning/pieces.py`); components on the same accelerators count once. What lies
+    A group is what is placed as one piece (see `pieces.py`); components on the same accelerators count once. What lies
     within a component that is itself searched goes with that one and is not counted.
     """
 

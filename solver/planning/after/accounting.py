@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from ....models.answer import Solve
 from ....models.placements.assignment import Assignment
 from ....models.planning.planned import Planned, Priced
 from ....models.planning.question import Question, Task
@@ -14,7 +15,7 @@ from ..choosing.tied import as_asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..memory.beside import bills
-from ..placing.laying import Solve, laid_out
+from ..placing.laying import laid_out
 from ..variants.wide import wide
 from .account import Account, Other
 from .assumed import assumed

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Callable
 
-from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.placements.plan import FEASIBLE
 from ....models.planning.design import Design
 from ....models.planning.limits import Barred
@@ -17,7 +16,6 @@ from ..loop.barring import ruled_out
 from ..loop.fitting import fitting
 from ..memory.without import without_estimates
 
-Solve = Callable[[Problem], Answer]
 PLACED = 48
 """Designs and parts of designs that are placed at most."""
 

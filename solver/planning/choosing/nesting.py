@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Sequence
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.findings.finding import Finding
 from ....models.placements.plan import Plan
 from ....models.planning.design import Design
@@ -14,7 +14,6 @@ from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 
-Solve = Callable[[Problem], Answer]
 Refused = Callable[[Plan, Design], Sequence[Finding]]
 
 

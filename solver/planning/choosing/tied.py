@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Callable, Iterator, Mapping, Sequence
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.parallel import Parallel
 from ....models.planning.planned import OverNodes, Planned, Priced
 from ....models.planning.question import Question
@@ -15,8 +15,6 @@ from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..loop.beside import ALTERNATIVES
-
-Solve = Callable[[Problem], Answer]
 
 
 def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) -> Solve:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Callable, Iterable, Mapping
+from typing import Iterable, Mapping
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, Solve
 from ....models.component import UNBOUNDED, Component
 from ....models.part import among
 from ....models.planning.barring import inside_of
@@ -15,7 +15,6 @@ from ....models.planning.question import NO_KIND, Question
 from ....models.problem import Problem
 from ..placing.placing import placing
 
-Solve = Callable[[Problem], Answer]
 PROBES = 12
 """Further placements that are tried for one design at most, so that others are ruled out with it."""
 

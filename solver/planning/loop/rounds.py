@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Callable, Sequence
 
-from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.findings.finding import Finding
 from ....models.placements.plan import OPTIMAL, Plan
 from ....models.planning.design import Design
@@ -31,7 +31,6 @@ from .listed import as_listed
 from .placed import Placed
 from .told import over_budget, refusal
 
-Solve = Callable[[Problem], Answer]
 Refused = Callable[[Plan, Design], Sequence[Finding]]
 """Why the framework does not take the file with a placement of a design written into it; nothing where it does."""
 ROUNDS = 12

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.component import SUBSET, Component
 from ....models.findings.finding import error
 from ....models.part import among
@@ -21,8 +20,6 @@ from ...searching.standing import errors
 from ...unchecked import unchecked
 from ...wording import listed
 from .split import Split, hosts_of, in_runs, is_separable, splits
-
-Solve = Callable[[Problem], Answer]
 
 
 def around_given(place: Solve) -> Solve:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import islice, product
-from typing import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Collection, Iterator, Mapping, Sequence
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, Solve
 from ....models.component import UNBOUNDED
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
@@ -17,7 +17,6 @@ from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
 from .placing import placing
 
-Solve = Callable[[Problem], Answer]
 KINDS = 8
 """Ways to be on other kinds of accelerators that are tried at most."""
 

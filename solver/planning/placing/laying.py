@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterable, Sequence
 
-from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.component import Component
 from ....models.findings.finding import Finding, error
 from ....models.placements.assignment import Assignment
@@ -13,7 +13,6 @@ from ....models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ....models.problem import Problem
 from .ways import Laid, least_first, weighs
 
-Solve = Callable[[Problem], Answer]
 Refused = Callable[[Problem, Plan], Sequence[Finding]]
 """Why the framework does not take the file with a placement of a problem whose degrees are decided; nothing where it does."""
 MOST_REFUSED = 32

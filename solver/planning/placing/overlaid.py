@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Collection, Iterator
+from typing import Collection, Iterator
 
-from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.component import DISJOINT, SUBSET, TOGETHER, Component, Relation
 from ....models.findings.finding import error
 from ....models.machines.node_group import ACCELERATOR
@@ -16,7 +16,6 @@ from ...layout.parts import Parts
 from ...refuting.certificate import counting_row
 from ...refuting.rows.row import Row
 
-Solve = Callable[[Problem], Answer]
 GROUND = "what may be used"
 """Stands for all accelerators that are free, or held by what lets others use them; no name of a component has spaces."""
 

@@ -67,7 +67,7 @@ def search(
 
 
 def _in_its_own_process(asked: Unsettled) -> Iterator[Settled]:
-    from ...sandbox.counts.settle import Settling
+    from .own_process.settle import Settling
 
     return Settling()(asked)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
 
-from ....models.answer import Answer
+from ....models.answer import Answer, Solve
 from ....models.planning.planned import AtOnce, Planned
 from ....models.planning.workload import SECONDS, Workload
 from ....models.problem import Problem
@@ -18,8 +17,6 @@ from ..searching.sizes.settling import Settle
 from .inside import SHARE, under
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups
-
-Solve = Callable[[Problem], Answer]
 
 
 def at_once(plan: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool) -> Solve:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.planning.planned import Nested, Planned
 from ....models.planning.workload import SECONDS
 from ....models.problem import Problem
@@ -17,8 +16,6 @@ from ..searching.search import search
 from ..searching.sizes.settling import Settle
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, with_groups_over_nodes, without_groups
-
-Solve = Callable[[Problem], Answer]
 
 SHARE = 0.1
 """Of the time of a search: so much is looked for plans that nobody asked for."""

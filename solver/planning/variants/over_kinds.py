@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.planning.planned import Planned
 from ....models.planning.question import Question
 from ....models.planning.workload import SECONDS, Workload
@@ -17,8 +16,6 @@ from ..searching.search import search
 from ..searching.sizes.settling import Settle
 from ..why.several_kinds import of_one_kind, on_several, undecided
 from .over_nodes import may_have_groups
-
-Solve = Callable[[Problem], Answer]
 
 
 def over_kinds(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool) -> Solve:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Sequence
 
-from ....models.answer import IMPOSSIBLE, Answer
+from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.findings.finding import Finding
 from ....models.placements.plan import Plan
 from ....models.planning.design import Design
@@ -21,8 +21,6 @@ from ..costs import cost_model
 from ..loop.rounds import Refused
 from ..searching.search import search
 from ..searching.sizes.settling import Settle
-
-Solve = Callable[[Problem], Answer]
 
 
 def but_for_groups(refused: Refused) -> Refused:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Iterator, Mapping, Sequence
 
+from ....models.answer import Solve
 from ....models.component import Component
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.assignment import Assignment, Run, Seat, compress
@@ -13,12 +14,11 @@ from ...layout.layout import Bundle, Cell, Count, Layout, Values
 from ...layout.ranks.rank_order import in_rank_order
 from ...layout.ranks.seating import seated
 from ...layout.within.shared import held_on
-from ...replanning.cell_apart import Solve
-from ...replanning.in_ranks import in_ranks, were_ranked
-from ...replanning.keep import keep, rest
 from .count_out import ExpansionFailed, Held, count_out
 from .dealing import dealt_out
 from .pinning import in_pinned_order
+from .staying.in_ranks import in_ranks, were_ranked
+from .staying.keep import keep, rest
 
 __all__ = ["ExpansionFailed", "expand"]
 

@@ -10,11 +10,11 @@ from placewright.models.component import Parallel
 from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import Assignment
 from placewright.models.problem import Problem
-from placewright.solver.alternatives.structure import kinds, level_of, structure_of
 from placewright.solver.alternatives.top import alternatives
 from placewright.solver.check import check
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.searching.search import solve
+from placewright.solver.structure import kinds, level_of, structure_of
 
 from .. import parity
 from ..cases import cluster, component, problem

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.problem import Problem
+from placewright.solver.compile import encoded
 from placewright.solver.cuts import CUTS
-from placewright.solver.model.compile import encoded
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives import domains
 from placewright.solver.objectives.rooms import Rooms

@@ -10,8 +10,8 @@ from placewright.models.answer import IMPOSSIBLE
 from placewright.models.machines.topology import domain
 from placewright.models.placements.assignment import Assignment
 from placewright.models.problem import Problem
+from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
-from placewright.solver.model.compile import compile
 from placewright.solver.model.engine import Status, run
 from placewright.solver.objectives.by_domain import ByDomain
 from placewright.solver.objectives.tiers import tiers

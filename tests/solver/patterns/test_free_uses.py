@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
-from placewright.solver.model.compile import compile
 from placewright.solver.model.engine import Status, run
 from placewright.solver.patterns import uses as module
 from placewright.solver.patterns.alike import alike

@@ -9,8 +9,8 @@ import time
 from dataclasses import replace
 from typing import Callable, Iterator
 
+from placewright.solver.planning.searching.own_process.child import main
 from placewright.solver.planning.searching.sizes.settling import Settled, Unsettled, settle
-from placewright.solver.sandbox.counts.child import main
 
 
 def changed(change: Callable[[Settled], Settled]) -> Callable[[Unsettled], Iterator[Settled]]:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.searching.candidates import dividing
+from placewright.solver.planning.searching.own_process.messages import read_question, write_question
+from placewright.solver.planning.searching.own_process.settle import Settling
 from placewright.solver.planning.searching.search import search
 from placewright.solver.planning.searching.sizes.settling import Unsettled, settle
-from placewright.solver.sandbox.counts.messages import read_question, write_question
-from placewright.solver.sandbox.counts.settle import Settling
 
 from .questions import question
 from .test_limited import limited

@@ -7,7 +7,7 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
-from placewright.solver.refuting.at_sight import at_sight
+from placewright.solver.at_sight import at_sight
 
 BOTH = "1x4xH100+1x4xA100"
 

@@ -7,13 +7,13 @@ import random
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.cluster import Cluster
 from placewright.models.problem import Problem
+from placewright.solver.given import check_given
 from placewright.solver.layout.layout import Layout
 from placewright.solver.refuting.certificate import counting_row
 from placewright.solver.refuting.packing import packs
 from placewright.solver.refuting.rows.census import Census, bundles
 from placewright.solver.refuting.rows.hall import cut, shortage
 from placewright.solver.refuting.rows.question import Question
-from placewright.solver.verify import check_given
 
 from .. import parity
 from ..cases import cluster, component, problem

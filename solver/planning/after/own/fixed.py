@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Callable
 
-from .....models.answer import Answer
+from .....models.answer import Solve
 from .....models.component import UNBOUNDED, Component
 from .....models.planning.planned import Planned
 from .....models.problem import AMOUNT, Problem
-
-Solve = Callable[[Problem], Answer]
 
 
 @dataclass(frozen=True)

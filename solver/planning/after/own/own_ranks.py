@@ -102,7 +102,7 @@ def _demanded(problem: Problem, question: Question) -> frozenset[tuple[str, str]
 
 def _broken(problem: Problem, question: Question, design: Design) -> Iterator[str]:
     """The rules that the ranks break, where the design itself may be proposed."""
-    from ....verify import check_given
+    from ....given import check_given
 
     for finding in check_given(as_written(problem, question, design)):
         if finding.severity is Severity.ERROR:

@@ -13,12 +13,12 @@ from placewright.models.job import Job
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
-from placewright.solver.refuting.at_sight import MOST_NODES, at_sight
+from placewright.solver.at_sight import MOST_NODES, at_sight
 from placewright.solver.refuting.contradicted import contradicted
 from placewright.solver.searching.search import solve
 
-from ..cases import cluster, component, problem
-from ..test_parity import random_problem
+from .cases import cluster, component, problem
+from .test_parity import random_problem
 
 NAMES = "abcd"
 TIMED = "seconds: {8: 90, 16: 50}, parallel: {tp: 4}"

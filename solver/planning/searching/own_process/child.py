@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Callable
 
-from ...planning.searching.sizes.settling import Settle, settle
-from ..child import Say, Work, serve
+from ....sandbox.child import Say, Work, serve
+from ..sizes.settling import Settle, settle
 from .messages import Over, read_question, write
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Union
 
-from ...planning.searching.sizes.settling import Settled, Unsettled
-from ..codec import Codec
-from ..lines import data_of, line_of
-from ..messages import Failed
+from ....sandbox.codec import Codec
+from ....sandbox.lines import data_of, line_of
+from ....sandbox.messages import Failed
+from ..sizes.settling import Settled, Unsettled
 
 
 @dataclass(frozen=True)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator, Sequence
 
-from ...planning.check import faults
-from ...planning.costs import cost_model
-from ...planning.searching.sizes.choices import Choices
-from ...planning.searching.sizes.settling import Settled, Unsettled
-from ...planning.searching.sizes.sizing import Sizing
-from ...searching.refused.permission import about_to_search
-from ..process import Child
-from ..solve import MEMORY
-from ..stopped import Faulty, Stopped
-from ..talk import begun, patience, talk
-from ..trust import Lie, OurFault
+from ....sandbox.process import Child
+from ....sandbox.solve import MEMORY
+from ....sandbox.stopped import Faulty, Stopped
+from ....sandbox.talk import begun, patience, talk
+from ....sandbox.trust import Lie, OurFault
+from ....searching.refused.permission import about_to_search
+from ...check import faults
+from ...costs import cost_model
+from ..sizes.choices import Choices
+from ..sizes.settling import Settled, Unsettled
+from ..sizes.sizing import Sizing
 from .messages import Message, Over, read, write_question
 
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:
     """The command line of the process that settles, with its limit of memory in MiB."""
-    return begun("placewright.solver.sandbox.counts.child", memory)
+    return begun("placewright.solver.planning.searching.own_process.child", memory)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from ...models.findings.finding import Finding, Severity, error
-from ...models.part import explicit
-from ...models.problem import AMOUNT, Problem
-from ..check import check
-from .certificate import counting_row
-from .contradicted import contradicted
+from ..models.findings.finding import Finding, Severity, error
+from ..models.part import explicit
+from ..models.problem import AMOUNT, Problem
+from .check import check
+from .refuting.certificate import counting_row
+from .refuting.contradicted import contradicted
 
 MOST_NODES = 1024
 """Nodes up to which sums are made here: they look at each node, and a verdict is to take no longer for many. `solve` makes them always."""
@@ -22,7 +22,7 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
         return  # ranks that cannot be told yet are not left to solve
     workload = problem.job.workload
     if workload is not None and any(each.timed for each in problem.hinted):
-        from ..planning.why.at_sight import of_times
+        from .planning.why.at_sight import of_times
 
         reasons = list(of_times(problem, workload))
         both = contradicted(problem)
@@ -31,7 +31,7 @@ def at_sight(problem: Problem) -> Iterator[Finding]:
         yield both
     elif len(problem.cluster.nodes) <= MOST_NODES:
         for short in _no_room(problem):
-            from ..searching.refused.not_searched import not_searched  # which loads much, and is asked of few files
+            from .searching.refused.not_searched import not_searched  # which loads much, and is asked of few files
 
             if not not_searched(problem):
                 yield short

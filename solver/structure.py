@@ -6,13 +6,13 @@ from collections import Counter
 from itertools import combinations
 from typing import Iterator, Mapping
 
-from ...models.machines.node import Node
-from ...models.machines.node_group import NODE
-from ...models.machines.topology import LEVELS, domain, domains
-from ...models.part import explicit
-from ...models.placements.assignment import Assignment
-from ...models.problem import Problem
-from ...models.structure import AMOUNT, DOMAINS, SHARED, Key, Structure
+from ..models.machines.node import Node
+from ..models.machines.node_group import NODE
+from ..models.machines.topology import LEVELS, domain, domains
+from ..models.part import explicit
+from ..models.placements.assignment import Assignment
+from ..models.problem import Problem
+from ..models.structure import AMOUNT, DOMAINS, SHARED, Key, Structure
 
 
 def structure_of(problem: Problem, assignment: Assignment) -> Structure:

@@ -7,13 +7,13 @@ from functools import reduce
 from operator import or_
 from typing import Iterator, Mapping, Sequence
 
-from ...models.component import Component
-from ...models.machines.node_group import NODE
-from ...models.placements.assignment import Assignment, Run, Seat
-from ...models.problem import Problem
-from ...models.sharing import around
-from ..layout.grain import unit
-from ..layout.masks import bits
+from ....models.component import Component
+from ....models.machines.node_group import NODE
+from ....models.placements.assignment import Assignment, Run, Seat
+from ....models.problem import Problem
+from ....models.sharing import around
+from ...layout.grain import unit
+from ...layout.masks import bits
 
 Members = tuple[Component, ...]
 Piece = tuple[int, int]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Iterable
 
-from ...models.problem import Problem
-from ..cuts import CUTS
-from ..cuts.cut import Cut
-from ..objectives.once import once
-from ..objectives.term import Tightened
-from ..objectives.tiers import Tier, tiers
-from ..rule import Rule
-from ..rules import RULES
-from .variables import Amount, Variables
+from ..models.problem import Problem
+from .cuts import CUTS
+from .cuts.cut import Cut
+from .model.variables import Amount, Variables
+from .objectives.once import once
+from .objectives.term import Tightened
+from .objectives.tiers import Tier, tiers
+from .rule import Rule
+from .rules import RULES
 
 
 def compile(problem: Problem, rules: Iterable[Rule[Any]] = RULES, minimise: bool = True, cuts: Iterable[Cut] = CUTS) -> Variables:

@@ -1,0 +1,1 @@
+"""Which groups stay where they were, where values become an Assignment."""
