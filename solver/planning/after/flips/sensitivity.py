@@ -13,7 +13,7 @@ from ..shares import shares
 from .flip import QUICKEST, SLOWEST, Sensitivity
 from .further import Further
 from .way import Way
-from .wider import unknown, wider
+from .wider import doubted, unknown, wider
 
 SEARCHES = 200
 """Further searches at most, all components together."""
@@ -54,10 +54,13 @@ def sensitivity(
     found = tuple(flip for _, flip in told if flip is not None)
     left = tuple((way.component, way.end) for way, flip in told if flip is None)
     its = widened(run.questions) if widened is not None and found and not was_heard() else None
+    spent = 0
+    if widened is not None:
+        found, spent = doubted(planned, its, found, seed, most - run.searches, beyond / 2)
     if its is None or not its.any:
         return Sensitivity(found, left, run.searches, traffic, unknown(planned) if its is None else None)
-    less, searches = wider(planned, its, found, seed, most - run.searches, beyond, traffic)
-    return Sensitivity(found, left, run.searches + searches, traffic, less)
+    less, searches = wider(planned, its, found, seed, most - run.searches - spent, beyond, traffic)
+    return Sensitivity(found, left, run.searches + spent + searches, traffic, less)
 
 
 def _search(run: Further, ways: Sequence[Way], traffic: bool) -> None:

@@ -36,6 +36,28 @@ def wider(
     return replace(less, holds=tuple(found), as_it_is=True) if found else None, run.searches
 
 
+def doubted(planned: Planned, wide: Wide | None, flips: Sequence[Flip], seed: int, most: int, limit: float) -> tuple[tuple[Flip, ...], int]:
+    """The flips, of which those where nothing keeps to the budget say so only where no wider plan does either; and how many searches that took.
+
+    Of plans that are not known (None) it is open whether one does.
+    """
+    sure = [flip.flips for flip in flips if flip.flips is not None and flip.to is None and flip.sure]
+    if not sure or (wide is not None and not wide.any):
+        return tuple(flips), 0
+    run = None if wide is None else Further(planned, seed, most, limit, questions=wide.questions)
+
+    def told(flip: Flip) -> Flip:
+        if flip.flips is None or flip.to is not None or not flip.sure:
+            return flip
+        at, name = flip.flips, flip.component
+        none = (
+            run is not None and unless_heard(lambda: run.better(name, at, run.spent + run.left(limit) / len(sure)), lambda: None) is False
+        )
+        return flip if none else replace(flip, sure=False)
+
+    return tuple(told(flip) for flip in flips), 0 if run is None else run.searches
+
+
 def unknown(planned: Planned) -> Wider | None:
     """What is said where nothing of this is known: of those plans alone that may be better as it is."""
     over_nodes, over_kinds, nested = planned.over_nodes is not None, planned.over_kinds is not None, planned.nested is not None

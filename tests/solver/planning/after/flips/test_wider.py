@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import placewright as pw
+import pytest
 from placewright.models.planning.planned import Planned
 from placewright.models.problem import Problem
 from placewright.solver.planning.after.accounting import account
@@ -79,3 +80,21 @@ def test_where_traffic_counts_as_time_other_plans_are_of_the_kinds_that_they_wer
     )
     found = pw.account(str(file))
     assert found is not None and found.sensitivity is not None and len(found.sensitivity.flips) == 4
+
+
+@pytest.mark.parametrize(("nested", "sure"), [("", False), (", nested: false", True)])
+def test_nothing_keeps_to_the_budget_where_no_plan_that_nobody_asked_for_does_either(tmp_path: Path, nested: str, sure: bool) -> None:
+    """With more time for one of both, reward has only some of rollout's four: 22 of 30 seconds."""
+    file = tmp_path / "job.yaml"
+    file.write_text(
+        "cluster: 1x4\ncomponents:\n"
+        "  rollout: {accelerators: 2-4, scaling: table, seconds: {2: 20, 4: 12}}\n"
+        "  reward: {accelerators: 1-2, scaling: table, seconds: {1: 12, 2: 10}}\n"
+        f"plan: {{workflow: rollout => reward, budget: {{seconds: 30}}{nested}}}\n",
+        encoding="utf-8",
+    )
+    found = pw.account(str(file)).sensitivity
+    assert found is not None
+    assert [(flip.component, flip.flips, flip.to, flip.sure) for flip in found.flips if flip.flips is not None] == [
+        ("rollout", 101, None, sure), ("reward", 101, None, sure),
+    ]  # fmt: skip
