@@ -10,7 +10,8 @@ from ...models.problem import Problem
 from ...models.reading import Reading
 from .replanner import Search, searched
 
-NOT_HEEDED = "where it is placed anew, what the framework of its file refuses is not known: launch the file itself, and not its plan"
+ONLY_A_PLAN = "where it is placed anew, no more is kept than sizes and who shares accelerators, and no framework is asked: launch the plan's file itself"
+NOT_HEEDED = "where it is placed anew, what a framework would refuse is not known: a framework's own file is launched with its `reading`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,9 @@ class Again:
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
         """What nobody looks at where it is placed anew; nothing where it never is."""
-        return (Unchecked("framework", "", NOT_HEEDED),) if (self.restarts or self.elastic) and not self.heeds else ()
+        if self.heeds or not (self.restarts or self.elastic):
+            return ()
+        return (Unchecked("framework", "", NOT_HEEDED) if self.problem else Unchecked("plan", "", ONLY_A_PLAN),)
 
 
 NEVER = Again()

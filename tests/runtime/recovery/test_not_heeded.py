@@ -1,4 +1,4 @@
-"""A launch that may be placed anew, of a plan whose file nobody knows: that the framework is not asked then is said."""
+"""A launch that may be placed anew, of a plan whose file nobody knows: that neither it nor a framework is asked then is said."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from .launching import Trainer, hanging, plan_of, problem
 
 ASKED = problem("2x4xH100", 8)
 SAID = """not checked:
-  framework: where it is placed anew, what the framework of its file refuses is not known: launch the file itself, and not its plan"""
+  plan: where it is placed anew, no more is kept than sizes and who shares accelerators, and no framework is asked: launch the plan's file itself"""
+NO_READING = """not checked:
+  framework: where it is placed anew, what a framework would refuse is not known: a framework's own file is launched with its `reading`"""
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def reading(tmp_path: Path) -> Reading:
 
 def test_it_is_said_of_a_plan_alone_that_may_be_placed_anew(reading: Reading) -> None:
     assert render_unchecked(Again.of(1, False, None, None).unchecked) == SAID
-    assert render_unchecked(Again.of(0, True, ASKED, None).unchecked) == SAID
+    assert render_unchecked(Again.of(0, True, ASKED, None).unchecked) == NO_READING
     assert Again.of(0, False, None, None).unchecked == ()
     assert Again.of(1, True, reading.problem, reading).unchecked == ()
 
