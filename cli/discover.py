@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..models.findings.finding import UnusableInput
+from ..models.findings.wording import with_noun
 from .asking.options import said_as_json
 from .exit_codes import OK
 from .showing.findings import echo_findings
@@ -77,7 +78,7 @@ def _of_ray(address: str, form: str) -> Discovered | int:
 def _shown(found: Discovered, output: str | None, force: bool, form: str) -> int:
     """The table stands beside the cluster file: on standard error where that goes to standard output."""
     from ..report.discovered import nodes_table, to_cluster_file, to_json
-    from ..report.text import plural, render_unchecked
+    from ..report.text import render_unchecked
     from .written import write_new
 
     if output:
@@ -95,6 +96,6 @@ def _shown(found: Discovered, output: str | None, force: bool, form: str) -> int
         echo_findings(found.notes, err=aside)
     if found.unchecked:
         click.echo(render_unchecked(found.unchecked) + "\n", err=aside)
-    count = f"{plural(len(found.cluster.nodes), 'node')}, {plural(found.cluster.total(), 'accelerator')}"
+    count = f"{with_noun(len(found.cluster.nodes), 'node', ',')}, {with_noun(found.cluster.total(), 'accelerator', ',')}"
     click.echo(f"found {count}" + (f"; wrote {output}" if output else ""), err=aside)
     return OK

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Sequence
 
+from ..models.findings.wording import plural
 from ..models.placements.plan import Plan
 from ..models.structure import AMOUNT, SHARED, Key
-from ..solver.wording import level_name, plural
+from ..solver.wording import level_name
 from .table import table
 from .terminal import escape
 

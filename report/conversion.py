@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from ..models.converted import EXACT, LOSSY, Converted
+from ..models.findings.wording import with_noun
 from .json import SCHEMA, finding_to_data
 from .terminal import escape
-from .text import count_findings, plural
+from .text import count_findings
 
 
 def render_json(done: Converted) -> str:
@@ -30,5 +31,5 @@ def summary(done: Converted, output: str = "") -> str:
     way = f"{escape(done.file)}: {done.source} to {done.target}"
     if done.verdict not in (EXACT, LOSSY):
         return f"{way}: {done.verdict}, {count_findings(done.findings)}"
-    lost = f"lossy, {plural(len(done.losses), 'loss')}" if done.verdict == LOSSY else "exact"
+    lost = f"lossy, {with_noun(len(done.losses), 'loss')}" if done.verdict == LOSSY else "exact"
     return f"{way}: {lost}" + (f", written to {escape(output)}" if output else "")

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Iterable, Mapping, Sequence
 
 from ..models.findings.finding import Finding, Severity, Unchecked
+from ..models.findings.wording import with_noun
 from ..models.placements.ranks import merge
 from ..models.report import FAULTY, OK, UNUSABLE, Report
 from .frame import frame
@@ -75,14 +76,14 @@ def count_findings(findings: Iterable[Finding]) -> str:
     for finding in findings:
         by_severity[finding.severity] += 1
     names = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
-    return ", ".join(plural(count, names[severity]) for severity, count in by_severity.items() if count)
+    return ", ".join(with_noun(count, names[severity]) for severity, count in by_severity.items() if count)
 
 
 def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False) -> str:
     """What was found in several files, by code; how many files of folders place nothing; where to read more; the verdicts."""
     lines = [_by_code(reports, severity) for severity in (Severity.ERROR, Severity.WARNING)]
     if skipped:
-        lines.append(f"{plural(skipped, 'file')} {'places' if skipped == 1 else 'place'} nothing")
+        lines.append(f"{with_noun(skipped, 'file')} {'places' if skipped == 1 else 'place'} nothing")
     lines.append(more_about(finding for report in reports for finding in report.findings))
     return "\n".join([*filter(None, lines), _verdicts(reports, colour)])
 
@@ -94,20 +95,14 @@ def _by_code(reports: Sequence[Report], severity: Severity) -> str:
     if not counts:
         return ""
     said = ", ".join(f"{code} x{counts[code]}" for code in sorted(counts))
-    return f"{plural(sum(map(bool, found)), 'file')} with {severity.value}s: {said}"
+    return f"{with_noun(sum(map(bool, found)), 'file')} with {severity.value}s: {said}"
 
 
 def _verdicts(reports: Sequence[Report], colour: bool) -> str:
     verdicts = [report.verdict for report in reports]
     styles = {OK: "green", FAULTY: "red", UNUSABLE: "red"}
     parts = [paint(f"{verdicts.count(word)} {word}", style, colour) for word, style in styles.items() if word in verdicts]
-    return f"{plural(len(reports), 'file')}: {', '.join(parts)}"
-
-
-def plural(count: int, word: str) -> str:
-    """`1 node`, `2 nodes`, `2 processes`."""
-    ending = "" if count == 1 else "es" if word.endswith("s") else "s"
-    return f"{count:,} {word}{ending}"
+    return f"{with_noun(len(reports), 'file')}: {', '.join(parts)}"
 
 
 def _size(report: Report) -> str:
@@ -116,5 +111,5 @@ def _size(report: Report) -> str:
     assignment = report.plan.assignment
     processes = sum(map(assignment.world_size, report.plan.components))
     nodes = sum(map(len, merge([ranks for name in report.plan.components for ranks in assignment.node_ranges(name)])))
-    counts = plural(len(report.plan.components), "component"), plural(processes, "process"), plural(nodes, "node")
+    counts = with_noun(len(report.plan.components), "component"), with_noun(processes, "process", ","), with_noun(nodes, "node", ",")
     return f"{counts[0]}, {counts[1]} on {counts[2]}"

@@ -8,10 +8,10 @@ from typing import Iterable
 
 from ..models.answer import Answer
 from ..models.findings.finding import Unchecked
+from ..models.findings.wording import plural
 from ..models.planning.measured import SECOND
 from ..solver.durations import with_unit
 from ..solver.pricing.priced import SAME, Priced, Pricing, terms_of
-from ..solver.wording import plural
 from .json import SCHEMA, finding_to_data, unchecked_to_data
 from .planning.words import seconds, total
 from .table import table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, Decimal
 
+from ..models.findings.wording import plural
 from ..models.planning.measured import SECOND
-from .wording import plural
 
 MILLISECOND = SECOND // 1000
 DIGITS = 4

@@ -5,23 +5,12 @@ from __future__ import annotations
 from typing import Iterable
 
 from ..models.component import Relation
+from ..models.findings.wording import plural
 from ..models.machines.cluster import Cluster
 from ..models.placements.ranks import merge, write_ranks
 
 MAX_NAMES = 6
 """So many nodes are named in one sentence."""
-
-
-def plural(noun: str, count: int) -> str:
-    """The noun as it stands after a number."""
-    if count == 1:
-        return noun
-    return noun + ("es" if noun.endswith("s") else "s")
-
-
-def are(count: int | str) -> str:
-    """The verb as it stands beside a number."""
-    return "is" if str(count) == "1" else "are"
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:

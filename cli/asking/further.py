@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 import click
 
 from ...models.findings.finding import UnusableInput, error
-from ...solver.wording import plural
+from ...models.findings.wording import plural
 
 if TYPE_CHECKING:
     from ...models.answer import Answer, Solve

@@ -43,12 +43,12 @@ def not_checked(record: Record) -> str:
 
 def sizes(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:
     """("14 workers of 4 components", "2 simulated nodes")."""
-    from ...report.text import plural
+    from ...models.findings.wording import with_noun
 
     components = len({its.component for its in workers})
     nodes = len({its.node_rank for its in workers})
-    return f"{plural(len(workers), 'worker')} of {plural(components, 'component')}", plural(
-        nodes, "simulated node" if simulated else "node"
+    return f"{with_noun(len(workers), 'worker', ',')} of {with_noun(components, 'component')}", with_noun(
+        nodes, "simulated node" if simulated else "node", ","
     )
 
 

@@ -10,6 +10,7 @@ from typing import Sequence as SequenceType
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
+from ..findings.wording import with_noun
 from ..text.nearest import nearest
 from ..text.source import Source
 from ..text.tree import Entry, Mapping, Scalar, Sequence, Value, find, kind_of, plain
@@ -112,7 +113,9 @@ def _set(value: Value | None, path: Path, change: _Change) -> Mapping | Sequence
     name, setting = path[0], change.setting
     if isinstance(value, Sequence):
         if not name.isdecimal() or int(name) >= len(value.items):
-            raise Refused(_wrong(setting, f"the list before `{name}` has {len(value.items)} items", "name one of its items", value.span))
+            raise Refused(
+                _wrong(setting, f"the list before `{name}` has {with_noun(len(value.items), 'item')}", "name one of its items", value.span)
+            )
         items = list(value.items)
         old_item = items[int(name)]
         new_item = _set(old_item, path[1:], change) if len(path) > 1 else _put(old_item, change, path)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Iterator, Mapping, Sequence
 
 from ..component import Component, Parallel
+from ..findings.wording import with_noun
 from ..machines.node_group import NODE
 from ..placements.assignment import Run, seats
 from ..problem import Problem
@@ -111,7 +112,7 @@ def _moved(before: Sequence[Run], after: Sequence[Run]) -> str:
     for (rank, one), (_, other) in zip(mine, theirs):
         if one != other:
             return f"has process {rank} elsewhere"
-    return f"has {len(theirs)} processes, not {len(mine)}" if len(mine) != len(theirs) else ""
+    return f"has {with_noun(len(theirs), 'process')}, not {len(mine)}" if len(mine) != len(theirs) else ""
 
 
 def _labels(runs: Sequence[Run]) -> list[list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..component import UNBOUNDED
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Span
+from ..findings.wording import do, with_noun
 from ..machines.node_group import CLUSTER_LABEL
 from ..quantity import write_range
 from .forms import ComponentForm
@@ -28,7 +29,10 @@ def amount(form: ComponentForm, name: str, on_nodes: bool, span: Span) -> tuple[
         return 1, least, most
     if accelerators and processes and each is None and accelerators[0] == accelerators[1] and processes[0] == processes[1]:
         if accelerators[0] % processes[0]:
-            raise refuse(f"{accelerators[0]} accelerators of `{name}` do not divide among {processes[0]} processes", "make one a multiple")
+            raise refuse(
+                f"{with_noun(accelerators[0], 'accelerator')} of `{name}` {do(accelerators[0])} not divide among {processes[0]} processes",
+                "make one a multiple",
+            )
         each = accelerators[0] // processes[0]
     each = each or 1
     by_process = (processes[0] * each, processes[1] * each) if processes else None

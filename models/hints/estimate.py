@@ -10,6 +10,7 @@ from typing import Annotated, Sequence
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, WithJsonSchema
 
 from ..component import Component, Parallel
+from ..findings.wording import with_noun
 from ..memory.estimate import BITS, FULL, MEGATRON, NONE, OPTIMIZERS, RECOMPUTED, SHARDINGS, TRAINABLE, Estimate
 from ..memory.optimizer import optimizer_of
 from ..memory.shards import fitting, not_whole, whole_groups
@@ -138,7 +139,7 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
         message = f"`{component.name}` trains {estimate.trainable:,} of {estimate.parameters:,} parameters"
         return message, "trainable", "write fewer, or leave it out where all are trained"
     if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
-        message = f"`{component.name}` divides nothing among {estimate.shards} ranks with `sharding: {estimate.sharding}`"
+        message = f"`{component.name}` divides nothing among {with_noun(estimate.shards, 'rank')} with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
     if estimate.divided_among and not any(_some_count(component, parallel) for parallel in choices):
         shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)

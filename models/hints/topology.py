@@ -7,6 +7,7 @@ from typing import Iterator
 from ..component import APART, BETWEEN_DOMAINS, UNBOUNDED, Component, Relation
 from ..findings.finding import Finding, Severity, error, warning
 from ..findings.span import Span
+from ..findings.wording import with_noun
 from ..locality import WHOLE, Pin
 from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS, NUMA
@@ -42,7 +43,7 @@ def _pin(component: Component, position: int, pin: Pin, members: frozenset[int])
     name = component.name
     processes = component.most // component.per_process
     if component.most < UNBOUNDED and component.runs is None and pin.ranks.stop > processes:
-        message = f"rank {pin.ranks.stop - 1} of `{name}` is pinned, but it has at most {processes} processes"
+        message = f"rank {pin.ranks.stop - 1} of `{name}` is pinned, but it has at most {with_noun(processes, 'process')}"
         yield error("PW102", name, message, pin.span, label=f"ranks 0-{processes - 1} exist", help="pin ranks that it has")
     ranks = f"rank{'s' * (len(pin.ranks) > 1)} {write_range(pin.ranks)} of `{name}` {'are' if len(pin.ranks) > 1 else 'is'}"
     if not members.intersection(pin.nodes):

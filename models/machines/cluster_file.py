@@ -7,6 +7,7 @@ from typing import Annotated, Sequence, Union
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
+from ..findings.wording import are, with_noun
 from ..placements.ranks import RankError, parse_ranks
 from ..text.values import LIST, TEXT, Count, Index, Mebibytes, Name, RankText, Word, text_or_list, whole, whole_schema
 from .accelerators import GENERIC, accelerators
@@ -43,13 +44,13 @@ class AcceleratorsForm(_Strict):
     @model_validator(mode="after")
     def _agree(self) -> AcceleratorsForm:
         if self.ids and len(self.ids) != self.count:
-            raise ValueError(f"{len(self.ids)} ids are given for {self.count} accelerators")
+            raise ValueError(f"{with_noun(len(self.ids), 'id')} {are(len(self.ids))} given for {with_noun(self.count, 'accelerator')}")
         if len(set(self.ids)) != len(self.ids):
             raise ValueError("two accelerators of one node have the same id")
         if any(not 0 <= index < self.count for index in self.taken):
             raise ValueError(f"`taken` names an index outside 0-{self.count - 1}")
         if self.numa > max(self.count, 1):
-            raise ValueError(f"{self.count} accelerators cannot be divided among {self.numa} NUMA domains")
+            raise ValueError(f"{with_noun(self.count, 'accelerator')} cannot be divided among {self.numa} NUMA domains")
         return self
 
 

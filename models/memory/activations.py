@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Iterator
 
+from ..findings.wording import plural
 from .estimate import FULL, NONE
 from .term import Term
 from .work import Work
@@ -38,9 +39,10 @@ def activations(work: Work) -> Iterator[Term]:
 def _kept(work: Work, batches: int) -> Iterator[Term]:
     """What the layers of a stage keep of so many micro batches."""
     tokens = work.tokens
-    words, figures = "{} layers x {} tokens x {} bytes", [work.stage_layers, tokens]
+    layers = f"{{}} {plural('layer', work.stage_layers)}"
+    words, figures = layers + " x {} tokens x {} bytes", [work.stage_layers, tokens]
     if batches > 1:
-        words, figures = "{} layers x {} micro batches x {} tokens x {} bytes", [work.stage_layers, batches, tokens]
+        words, figures = layers + " x {} micro batches x {} tokens x {} bytes", [work.stage_layers, batches, tokens]
     if work.estimate.recompute == FULL:
         yield _term(work, "inputs of layers", PAPER, words, *figures, _HALF * work.shape.hidden)
         yield _term(work, "one layer again", PAPER, "{} tokens x {} bytes", tokens, layer_bytes(work))

@@ -5,6 +5,7 @@ Source: PyTorch, init_device_mesh (a mesh has as many ranks as its sides multipl
 
 from __future__ import annotations
 
+from ..findings.wording import do, with_noun
 from ..parallel import Parallel
 from .estimate import Estimate
 
@@ -18,7 +19,9 @@ def whole_groups(estimate: Estimate | None, accelerators: int, parallel: Paralle
 
 def not_whole(name: str, ranks: int, shards: int) -> str:
     """One sentence about ranks that make no whole groups."""
-    return f"the {ranks} ranks of `{name}` do not divide into groups of {shards} shards: {ranks % shards} would be left"
+    return (
+        f"the {with_noun(ranks, 'rank')} of `{name}` {do(ranks)} not divide into groups of {shards} shards: {ranks % shards} would be left"
+    )
 
 
 def fitting(ranks: int, shards: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
 from .placement_text import Numbered
@@ -27,7 +28,7 @@ def numbered(cluster: Cluster, labels: tuple[str, ...], most: int | None = None)
     counts = {stretch.count for stretch in numbering.wide}
     nodes = numbering.nodes
     each = counts.pop() if len(counts) == 1 else 0
-    amount = f"{nodes} node{'s' * (nodes != 1)}"
+    amount = with_noun(nodes, "node")
     if kind != NODE:
-        amount += f" x {each} {what}{'s' * (each != 1)}" if each else f", {size} {what}s"
+        amount += f" x {with_noun(each, what)}" if each else f", {size} {what}s"
     return Numbered(size, what, where, f"{amount}, {exist}")

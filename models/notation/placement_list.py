@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Callable, Iterable, Iterator, Sequence
 
+from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
 from ..placements.assignment import Run, Runs, Seat, compress, seats
@@ -87,10 +88,14 @@ class _Reader:
         where = [rank for each in nodes for rank in each]
         share, left = divmod(len(every), len(where))
         if left or not share:
-            self._fault("PW111", f"{len(every)} ranks cannot be dealt out evenly to {len(where)} nodes", "ranks", "uneven")
+            self._fault("PW111", f"{with_noun(len(every), 'rank')} cannot be dealt out evenly to {len(where)} nodes", "ranks", "uneven")
             return
         if held and share % len(held) and len(held) % share:
-            self._fault("PW111", f"{share} ranks on a node cannot be divided evenly over {len(held)} resources, nor these over them", "")
+            self._fault(
+                "PW111",
+                f"{with_noun(share, 'rank')} on a node cannot be divided evenly over {len(held)} resources, nor these over them",
+                "",
+            )
             return
         yield from self._dealt(nodes, every, share, held)
 

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
+from ..findings.wording import with_noun
 from ..placements.ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments
 
 _PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)
@@ -33,7 +34,7 @@ class Numbered:
 
     def plural(self, count: int) -> str:
         """`1 node`, `8 accelerators`."""
-        return f"{count} {self.what}{'s' * (count != 1)}"
+        return with_noun(count, self.what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,7 @@ class _Reader:
                 self._fault("PW110", message, self._place("processes"), f"{self.following} comes next")
             self.following = ranks.stop
             if count % resources and resources % count:
-                each, processes = self.numbered.plural(resources), f"{count} process{'es' * (count != 1)}"
+                each, processes = self.numbered.plural(resources), with_noun(count, "process")
                 message = f"{processes} cannot be divided evenly over {each}, nor these over them"
                 self._fault("PW111", message, self._place(), f"{count} over {resources}")
         self.first = False

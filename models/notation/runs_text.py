@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Iterator, Sequence
 
 from ..findings.finding import UnusableInput, error
+from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..placements.assignment import Run, repeats_of
@@ -96,7 +97,7 @@ def _blocks(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str,
     for (first, each), sharers in groupby(_processes(name, runs, cluster, labels)):
         count = sum(1 for _ in sharers)
         if count > 1 and each > 1:
-            raise _unsayable(name, f"the processes from {rank} on share {each} resources each")
+            raise _unsayable(name, f"the processes from {rank} on share {with_noun(each, 'resource')} each")
         yield _Block(first, rank, count, each, count)
         rank += count
 

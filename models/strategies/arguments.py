@@ -14,6 +14,7 @@ from operator import attrgetter, index
 from typing import Any, Callable, Sequence, TypeVar
 
 from ..findings.finding import Finding, UnusableInput, error
+from ..findings.wording import are, with_noun
 from ..text.nearest import nearest
 
 Strategy = TypeVar("Strategy", bound=type)
@@ -59,7 +60,12 @@ def _read(
     said: dict[str, str] = {}
     values: dict[str, Any] = {}
     if len(given) > len(arguments):
-        findings.append(_wrong(strategy, f"{len(given)} values are given, but there are {len(arguments)} arguments"))
+        findings.append(
+            _wrong(
+                strategy,
+                f"{with_noun(len(given), 'value')} {are(len(given))} given, but there {are(len(arguments))} {with_noun(len(arguments), 'argument')}",
+            )
+        )
     for name, argument, value in _matched(strategy, arguments, given, named, findings):
         if argument.name in said:
             both = f"`{said[argument.name]}` and `{name}` are" if said[argument.name] != name else f"`{name}` is given twice:"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, SupportsIndex, overload
 
 from ..findings.finding import Finding, UnusableInput, error
+from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..placements.run import Repeat, Run, Runs
 from .arguments import Argument, refuse, takes, whole_number
@@ -102,7 +103,7 @@ class PackedPlacementStrategy(PlacementStrategy):
             fitting = count // block * block
             help_ = f"end at {start + fitting - 1}" if fitting else f"end at {start + block - 1}"
             message = (
-                f"{count} accelerators ({start}-{end}) cannot be divided into blocks of {block} "
+                f"{with_noun(count, 'accelerator')} ({start}-{end}) cannot be divided into blocks of {block} "
                 f"({self.num_accelerators_per_process} per process x stride {self.stride})"
             )
             yield error("PW119", _NAME, message, help=help_, amount=count - fitting)

@@ -9,6 +9,7 @@ import re
 from typing import Callable, Mapping, Union
 
 from ..findings.span import Span
+from ..findings.wording import with_noun
 from .tree import Scalar
 
 Plain = Union[int, float, bool, str, None]
@@ -48,7 +49,7 @@ def as_scalar(value: Plain, span: Span, origin: Span | None = None) -> Scalar:
 
 def _arity(name: str, arguments: tuple[Plain, ...], count: int) -> None:
     if len(arguments) != count:
-        raise CannotCompute(f"`{name}` is known with {count} arguments, not {len(arguments)}")
+        raise CannotCompute(f"`{name}` is known with {with_noun(count, 'argument')}, not {len(arguments)}")
 
 
 def _numbers(name: str, arguments: tuple[Plain, ...]) -> tuple[int | float, int | float]:

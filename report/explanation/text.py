@@ -6,6 +6,7 @@ from typing import Iterable
 
 from ...models.component import APART, COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, NEAR, RANK_ALIGNED, SUBSET, UNBOUNDED, ZERO_COPY
 from ...models.derivation import Derivation
+from ...models.findings.wording import with_noun
 from ...models.level import PLACEMENT
 from ...models.machines.node_group import ACCELERATOR
 from ...models.report import UNUSABLE, Report
@@ -16,7 +17,7 @@ from ...solver.explaining.sharing import PARTLY, Sharing
 from ..grid import grid
 from ..table import resource_ranks, table
 from ..terminal import escape, paint
-from ..text import count_findings, plural, render_findings, render_unchecked
+from ..text import count_findings, render_findings, render_unchecked
 from .figures import Footnotes
 
 WIDTH = 100
@@ -106,7 +107,7 @@ def _shared(sharing: Sharing, needs: Needs) -> list[str]:
     found += [f"{_names(names)} name the same ranks" for names in alike.values() if len(names) > 1]
     for each in sharing.together:
         if len(each.components) > 1:
-            found.append(f"{_names(each.components)} hold the same {plural(each.accelerators, 'accelerator')}")
+            found.append(f"{_names(each.components)} hold the same {with_noun(each.accelerators, 'accelerator', ',')}")
     for overlap in sharing.overlaps:
         one, other, shared = overlap.first, overlap.second, overlap.shared
         many = len(one.components) > 1
@@ -119,7 +120,7 @@ def _shared(sharing: Sharing, needs: Needs) -> list[str]:
             )
     for each in sharing.together if len(sharing.together) > 1 or len(needs.each) > 1 else ():
         if sharing.alone(each) and len(each.components) == 1:
-            found.append(f"{_names(each.components)} shares none: {plural(each.accelerators, 'accelerator')} of its own")
+            found.append(f"{_names(each.components)} shares none: {with_noun(each.accelerators, 'accelerator', ',')} of its own")
     found += [
         f"{escape(each.components[0])} {_ASKED[each.kind].format(level=each.level)} {_names(each.components[1:])}"
         for each in sharing.asked
@@ -179,13 +180,15 @@ def _verdict(explanation: Explanation, colour: bool, level: str) -> str:
 def _told(explanation: Explanation, needs: Needs) -> list[str]:
     """How much is needed, how much of what there is is idle, and what was assumed."""
     if not explanation.known:
-        nodes = plural(needs.nodes_there, "node")
+        nodes = with_noun(needs.nodes_there, "node", ",")
         have = "it has" if needs.nodes_there == 1 else "they have"
         return [f"runs on {nodes}; how many accelerators {have} is not said: name the machines, such as `--cluster x8`"]
-    cpus = f" and {plural(needs.cpus, 'CPU')}" if needs.cpus else ""
-    told = [f"needs {plural(needs.accelerators, 'accelerator')}{cpus} on {plural(needs.nodes, 'node')}"]
+    cpus = f" and {with_noun(needs.cpus, 'CPU', ',')}" if needs.cpus else ""
+    told = [f"needs {with_noun(needs.accelerators, 'accelerator', ',')}{cpus} on {with_noun(needs.nodes, 'node', ',')}"]
     if needs.open:
-        told = [f"needs at least {plural(needs.accelerators + needs.open, 'accelerator')}, {needs.open} of them for what is to be solved"]
+        told = [
+            f"needs at least {with_noun(needs.accelerators + needs.open, 'accelerator', ',')}, {needs.open} of them for what is to be solved"
+        ]
     elif needs.there:
         told[0] += f", {needs.idle or 'none'} of {needs.there} idle"
     if explanation.assumed:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Sequence
 
+from ...models.findings.wording import plural
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account
 from ...solver.planning.after.flips.flip import HUNDRED, QUICKEST, SLOWEST, WORTH, Flip, Held, Wider
-from ...solver.wording import listed, plural
+from ...solver.wording import listed
 from ..terminal import escape
 from .words import design_in_words, seconds, total
 

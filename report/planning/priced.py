@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ...models.findings.wording import plural
 from ...models.planning.planned import Planned, Priced
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
-from ...solver.wording import plural
 from ..terminal import escape
 from .words import design_in_words, over, seconds, total
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ...models.findings.wording import plural
 from ...models.planning.workload import SECONDS
 from ...solver.durations import with_unit
 from ...solver.planning.after.account import Account
-from ...solver.wording import plural
 from ..table import table
 from .alternatives import alternatives
 from .assumptions import assumptions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
 from ...models.planning.design import Block, Design
 from ...models.planning.measured import SECOND
@@ -10,7 +11,7 @@ from ...models.planning.question import Option, Question, Task
 from ...models.planning.workload import SECONDS
 from ...models.quantity import write_memory
 from ...solver.durations import figure
-from ...solver.wording import listed, plural
+from ...solver.wording import listed
 
 
 def seconds(nanoseconds: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any, Callable, Mapping, Sequence
 
+from ...models.findings.wording import with_noun
 from ..refusal import refused
 from .batches import DataProtoFuture, chunked, is_padded, joined, padded
 from .modes import Dispatch
@@ -43,7 +44,7 @@ def dispatch_dp_compute(group: Any, *arguments: Any, **named: Any) -> tuple[Any,
     for name, each in [*enumerate(arguments), *named.items()]:
         if not isinstance(each, (list, tuple)) or len(each) != group.world_size:
             has = f"has {len(each)}" if isinstance(each, (list, tuple)) else f"is a {type(each).__name__}"
-            message = f"argument {name} must have one element for each of {group.world_size} workers, it {has}"
+            message = f"argument {name} must have one element for each of {with_noun(group.world_size, 'worker')}, it {has}"
             raise refused("PW718", "", message, "give a list with one element for each worker")
     return arguments, named
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...models.findings.wording import with_noun
 from ..engines.shape import Shape
 from ..refusal import refused
 
@@ -18,8 +19,8 @@ class Division:
 
     def __str__(self) -> str:
         all_of_them = self.replicas * self.size + self.idle
-        rest = f", {self.idle} stay idle" if self.idle else ""
-        return f"{all_of_them} accelerators // {self.size} for each = {self.replicas} replicas{rest}"
+        rest = f", {self.idle} stay{'s' * (self.idle == 1)} idle" if self.idle else ""
+        return f"{with_noun(all_of_them, 'accelerator')} // {self.size} for each = {with_noun(self.replicas, 'replica')}{rest}"
 
 
 def divide(n_accelerators: int, tp: int = 1, dp: int = 1, pp: int = 1) -> Division:

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import Any, AsyncIterator, Sequence
 
-from ...solver.wording import plural
+from ...models.findings.wording import plural
 from ..failure import LaunchFailed
 from ..refusal import refused
 from ..verl.pools.on import port_of

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from enum import Enum
 from typing import Any, Mapping, Sequence
 
+from ...models.findings.wording import with_noun
 from ..engines.shape import Shape
 from ..failure import LaunchFailed
 from ..port.port import Actor
@@ -152,7 +153,7 @@ class Replica(ABC):
     async def _init_on(self, pool: RayResourcePool) -> None:
         try:
             if pool.world_size != self.world_size:
-                message = f"{self.subject} has {self.world_size} workers, its pool {pool.world_size} places"
+                message = f"{self.subject} has {with_noun(self.world_size, 'worker')}, its pool {with_noun(pool.world_size, 'place')}"
                 raise refused("PW741", self.subject, message, "give it a pool, or a part of one, of its own size")
             self.resource_pool = pool
             await in_thread(self._start_workers, pool)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Callable, Mapping, Sequence
 
+from ...models.findings.wording import with_noun
 from ..failure import failed
 from ..port.on_ray import NAMESPACE, RayPort
 from ..port.port import Actor, Port
@@ -187,7 +188,7 @@ class WorkerGroup:
 
     def __repr__(self) -> str:
         count = self._started.workers.world_size if self._started else 0
-        return f"<{type(self).__name__} {self._name!r} of {self._worker_cls.__name__}, {count} workers>"
+        return f"<{type(self).__name__} {self._name!r} of {self._worker_cls.__name__}, {with_noun(count, 'worker')}>"
 
     def __getattr__(self, name: str) -> Callable[..., WorkerGroupFuncResult]:
         if name.startswith("__") or (not hasattr(vars(self).get("_worker_cls"), name) and name.startswith("_")):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Callable, Collection, Mapping, Sequence
 
+from ...models.findings.wording import with_noun
 from ...models.machines.cluster import Cluster as Machines
 from ...models.machines.node_group import CLUSTER_LABEL, NodeGroup
 from ...models.placements.plan import Plan
@@ -108,7 +109,7 @@ class Held:
             wanted = len(plan.cluster.nodes[rank].accelerators)
             if here is None or wanted > here:
                 has = "is not there" if here is None else f"has {here}"
-                message = f"the plan is for a node {rank} with {wanted} accelerators, and that of this cluster {has}"
+                message = f"the plan is for a node {rank} with {with_noun(wanted, 'accelerator')}, and that of this cluster {has}"
                 raise failed("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
 
     def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> Started:

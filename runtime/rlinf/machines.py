@@ -8,6 +8,7 @@ import yaml
 
 from ...models.dialects.load import read
 from ...models.findings.finding import Severity
+from ...models.findings.wording import are, with_noun
 from ...models.machines.cluster import Cluster
 from ...models.text.source import Source
 from ..failure import LaunchFailed, failed
@@ -51,7 +52,7 @@ def nodes_asked(num_nodes: int | None, section: Mapping[str, Any] | None, there:
         raise failed("PW702", "", f"`num_nodes` is {num_nodes}, but `cluster_cfg` says {said}", "leave one of them out")
     asked = int(said or num_nodes or there)
     if asked > there:
-        message = f"{asked} nodes are asked for, the Ray cluster has {there}"
+        message = f"{with_noun(asked, 'node')} {are(asked)} asked for, the Ray cluster has {there}"
         raise failed("PW702", "", message, f"start the missing ones, or set `num_nodes: {there}`", there)
     return asked
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Mapping, Sequence
 
 from ...models.findings.finding import Finding, error
+from ...models.findings.wording import with_noun
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.assignment import Assignment, Run, compress
 from ...models.placements.plan import Plan
@@ -56,7 +57,7 @@ def given(reservation: Reservation, matches: Mapping[int, Match], parts: Mapping
             accelerator.physical_id: accelerator.index for accelerator in node.accelerators if not node.taken >> accelerator.index & 1
         }
         if len(its) != mask.bit_count():
-            message = f"node {rank} (`{node.name}`) gave {mask.bit_count()} accelerators and tells the ids of {len(its)}"
+            message = f"node {rank} (`{node.name}`) gave {with_noun(mask.bit_count(), 'accelerator')} and tells the ids of {len(its)}"
             faults.append(error("PW702", node.name, message, help="launch without `--share-nodes`", witnesses=(rank,), amount=1))
             continue
         if unfit := [id for id in its if id not in indices]:

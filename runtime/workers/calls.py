@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from functools import partial
 from typing import Any, Callable, Mapping, Protocol, Sequence, Union
 
+from ...models.findings.wording import with_noun
 from ...models.placements.placement import Placement
 from ...models.placements.ranks import merge, write_ranks
 from ...models.text.nearest import nearest
@@ -79,7 +80,9 @@ class Calls(ABC):
         """As `call_each`, without waiting. Raises ValueError if there are not as many values as workers."""
         self.must_have(method)
         if len(each) != len(self.ranks):
-            raise ValueError(f"`{method}` is given {len(each)} values for {len(self.ranks)} workers of `{self.whole.component}`")
+            raise ValueError(
+                f"`{method}` is given {with_noun(len(each), 'value')} for {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`"
+            )
         _, named = shared(self.whole.port, (), named)
         asked = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, each)}
         return self._results(asked, method, timeout)
@@ -144,7 +147,7 @@ class Calls(ABC):
         missing = [rank for rank in chosen if rank not in self.ranks]
         if missing or not chosen:
             what = f"rank {missing[0]} is not among" if missing else "no worker was chosen of"
-            raise IndexError(f"{what} the {len(self.ranks)} workers of `{self.whole.component}`")
+            raise IndexError(f"{what} the {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`")
         return list(dict.fromkeys(chosen))
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 from ...models.findings.finding import Finding, Unchecked, UnusableInput, error, warning
+from ...models.findings.wording import plural, with_noun
 from ...models.machines.cluster import Cluster
 from ...models.text.source import Source
-from ...solver.wording import plural
 from ..port.connection import Connection
 from ..port.on_ray import RayPort
 from ..port.port import Port
@@ -140,7 +140,7 @@ def _of_slurm(job: SlurmJob, which: int, pasted: Sequence[Machine]) -> Machine:
         ids = job.ids or tuple(map(str, range(job.gpus)))
         like = Machine("", tuple(Device(id, job.model) if job.model else Device(id) for id in ids))
     elif job.gpus and len(like.devices) != job.gpus:
-        message = f"Slurm gives {job.gpus} GPUs of a machine, nvidia-smi told of {len(like.devices)}"
+        message = f"Slurm gives {with_noun(job.gpus, 'GPU')} of a machine, nvidia-smi told of {len(like.devices)}"
         raise _unreadable("", message, "run nvidia-smi inside of the job")
     alone = len(job.hosts) == 1
     return replace(like, name=job.hosts[which], cpus=job.cpus[which], topology=job.topology if alone else {})

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Iterable, Sequence
 
 from ...models.findings.finding import Finding, error
+from ...models.findings.wording import with_noun
 from ...models.machines.cluster import Node
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.plan import Plan
@@ -129,7 +130,7 @@ def _first(node: Node, left: Iterable[RayNode]) -> RayNode | None:
 
 def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
     labelled = any(ray.rank is not None for ray in available)
-    why = f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else f"the Ray cluster has {len(available)} nodes"
+    why = f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else f"the Ray cluster has {with_noun(len(available), 'node')}"
     message = f"node {node.rank} (`{node.name}`) is missing: {why}"
     return error(
         "PW702", node.name, message, help="start the missing node, or solve for the cluster that is there", witnesses=(node.rank,), amount=1
@@ -137,6 +138,8 @@ def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
 
 
 def _shortage(node: Node, ray: RayNode) -> Finding:
-    message = f"node {node.rank} (`{node.name}`) needs {count(node)} accelerators, its Ray node `{ray.name}` has {has(node, ray)}"
+    message = (
+        f"node {node.rank} (`{node.name}`) needs {with_noun(count(node), 'accelerator')}, its Ray node `{ray.name}` has {has(node, ray)}"
+    )
     help = "start it with as many as the plan says, or solve for the cluster that is there"
     return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=count(node) - has(node, ray))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Iterator
 
 from ...models.findings.finding import Finding, Severity
+from ...models.findings.wording import plural
 from ...models.machines.node_group import ACCELERATOR
 from ...models.memory.estimated import estimated
 from ...models.memory.term import Estimated
 from ...models.problem import Problem
 from ...models.quantity import write_estimate, write_memory
-from ..wording import plural
 
 
 def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:

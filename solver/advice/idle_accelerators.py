@@ -6,13 +6,13 @@ from itertools import groupby
 from typing import ClassVar, Iterator
 
 from ...models.findings.finding import Finding, Severity
+from ...models.findings.wording import are, plural, with_noun
 from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.assignment import Assignment
 from ...models.placements.ranks import merge, write_ranks
 from ...models.planning.workload import ACCELERATORS, Workload
 from ...models.problem import Problem
 from ..stretches import stretches
-from ..wording import plural
 
 SHOWN = 6
 """How many lines of nodes are shown."""
@@ -47,7 +47,7 @@ class IdleAccelerators:
         if used and count:
             reserved, workload = problem.job.capabilities.reserves_nodes, problem.job.workload
             warns = reserved or (count < used and workload is None)
-            message = f"{count} of {total} accelerators {'is' if count == 1 else 'are'} held by no component"
+            message = f"{count} of {with_noun(total, 'accelerator')} {are(count)} held by no component"
             message += ", on nodes that are reserved whole" if reserved else ""
             asked = _asked(workload, used, total) if workload else ""
             yield Finding(

@@ -6,12 +6,13 @@ from collections import Counter
 from typing import ClassVar, Iterator
 
 from ...models.findings.finding import Finding, warning
+from ...models.findings.wording import plural
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..mended import MOST_TRIED, breaks_nothing
 from ..mends import moved_off, moved_onto
 from ..stretches import Places, held_alike
-from ..wording import listed, lowest, plural
+from ..wording import listed, lowest
 
 
 class PartialOverlap:

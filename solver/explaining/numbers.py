@@ -17,12 +17,12 @@ from ...models.derivation import (
     Derivation,
     Figure,
 )
+from ...models.findings.wording import plural, with_noun
 from ...models.machines.node_group import NODE
 from ...models.problem import Problem
 from ...models.roles import ROLLOUT
 from ...models.share import Share
 from ...models.text.document import Document
-from ..wording import plural
 from .estimates import memory
 from .needs import Need, Needs
 
@@ -90,7 +90,7 @@ def _world_size(component: Component, need: Need) -> str:
     if need.held == processes * each:
         return f"{need.held} {noun} // {each} a process"
     if need.held and processes % need.held == 0:
-        return f"{need.held} {noun} x {processes // need.held} processes on each"
+        return f"{need.held} {noun} x {with_noun(processes // need.held, 'process')} on each"
     return f"{processes} {plural('process', processes)} are written for {need.held} {noun}"
 
 
@@ -98,7 +98,7 @@ def _per_node(problem: Problem, name: str, processes: int) -> tuple[int | str, s
     """(how many, how that comes about)."""
     counts = problem.given().processes_on(name)
     sizes, nodes = list(dict.fromkeys(counts.values())), len(counts)
-    formula = f"{processes} processes on {nodes} {plural('node', nodes)}"
+    formula = f"{with_noun(processes, 'process')} on {with_noun(nodes, 'node')}"
     if len(sizes) == 1:
         return sizes[0], formula
     told = ", ".join(map(str, sizes)) if len(sizes) <= SHOWN else f"{min(sizes)} to {max(sizes)}"

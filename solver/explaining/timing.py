@@ -7,11 +7,12 @@ from typing import Iterator
 
 from ...models.component import Component
 from ...models.derivation import Derivation
+from ...models.findings.wording import plural
 from ...models.planning.measured import SECOND, TABLE, Measured
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
 from ..durations import exactly_in_seconds, figure, with_unit
-from ..wording import listed, plural
+from ..wording import listed
 from .demands import Demanded
 
 MAX_ROWS = 4

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ...models.findings.finding import Finding, error
+from ...models.findings.wording import are, with_noun
 from ...models.machines.accelerators import accelerators
 from ...models.machines.cluster import Cluster
 from ...models.machines.grown import with_nodes
@@ -28,7 +29,7 @@ def with_machines(problem: Problem, text: str) -> Problem | Finding:
     if match := _FEWER.fullmatch(text.strip()):
         count, size = int(match[1]), len(problem.cluster.nodes)
         if not 0 < count < size:
-            return _unread(text, f"there are {size} nodes; at least one of them must be left")
+            return _unread(text, f"there {are(size)} {with_noun(size, 'node')}; at least one of them must be left")
         gone = range(size - count, size)
         return next(given_on(problem, gone), None) or lose(problem, gone)
     match = _MORE.fullmatch(text.strip())

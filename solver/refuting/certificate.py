@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Callable, Iterable, Iterator, Mapping
 
 from ...models.component import Component
+from ...models.findings.wording import plural
 from ...models.machines.node_group import ACCELERATOR, NODE
 from ...models.problem import Problem
 from ..layout.layout import Bundle, Layout
 from ..layout.pools import Pool
 from ..layout.reach import eligible
-from ..wording import listed, plural
+from ..wording import listed
 from .rows.census import Census
 from .rows.hall import shortage
 from .rows.node_rows import cpu_row, host_memory_row, process_rows

@@ -5,11 +5,12 @@ The form is that of the Kubernetes scheduler: "0/5 nodes are available: 3 Insuff
 
 from __future__ import annotations
 
+from ...models.findings.wording import plural
 from ...models.machines.node_group import ACCELERATOR
 from ...models.quantity import write_memory
 from ..layout.bundle import Bundle
 from ..memory import peak
-from ..wording import listed, plural
+from ..wording import listed
 from .clauses import few
 from .rows.census import Kind
 from .rows.question import Question

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 from placewright.models.planning.measured import SECOND
-from placewright.solver.durations import exactly_in_seconds, exactly_in_time, figure, in_seconds, in_time
+from placewright.solver.durations import exactly_in_seconds, exactly_in_time, figure, in_seconds, in_time, with_unit
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,8 @@ def test_what_is_allowed_is_told_to_the_last_digit() -> None:
 
 def test_a_figure_has_no_exponent_and_is_not_nothing() -> None:
     assert [figure(each) for each in (20.1834, 0.0000004, 123456.0, 0.375)] == ["20.18", "0.0000004", "123500", "0.375"]
+
+
+@pytest.mark.parametrize(("nanoseconds", "words"), [(SECOND, "1 second"), (SECOND // 2, "0.5 seconds"), (11 * SECOND, "11 seconds")])
+def test_one_second_is_one(nanoseconds: int, words: str) -> None:
+    assert with_unit(in_seconds(nanoseconds)) == words

@@ -8,6 +8,7 @@ from typing import Iterable, Iterator, Sequence
 from ...component import UNBOUNDED, Component, Parallel
 from ...findings.finding import Finding, error
 from ...findings.span import Edit, Span
+from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
 from ...machines.node_group import NODE
 from ...notation.launchable import why_not
@@ -52,11 +53,17 @@ def placed(
         component = next(suits, component)
     if component.unit > component.group_size:
         if held % component.unit:
-            message = f"the {held} accelerators of `{component.name}` are no whole blocks of {component.unit}, so its stride cannot be kept"
+            message = f"the {with_noun(held, 'accelerator')} of `{component.name}` {are(held)} no whole blocks of {component.unit}, so its stride cannot be kept"
             advice = f"give it a multiple of {component.unit}"
             findings.append(
                 error(
-                    "PW206", component.name, message, written.span, label=f"{held} accelerators", help=advice, amount=held % component.unit
+                    "PW206",
+                    component.name,
+                    message,
+                    written.span,
+                    label=with_noun(held, "accelerator"),
+                    help=advice,
+                    amount=held % component.unit,
                 )
             )
             return None

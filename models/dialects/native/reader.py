@@ -7,6 +7,7 @@ from dataclasses import replace
 from ...component import Component
 from ...findings.finding import Finding, UnusableInput, error, warning
 from ...findings.span import Edit
+from ...findings.wording import with_noun
 from ...hints import add_hints
 from ...hints.plan import read_plan
 from ...hints.preference import read_preference
@@ -117,7 +118,7 @@ def _cluster(written: Value | None, machines: Machines, source: Source, findings
 
 
 def _size(cluster: Cluster) -> str:
-    return f"{len(cluster.nodes)} nodes and {cluster.total()} accelerators"
+    return f"{with_noun(len(cluster.nodes), 'node')} and {with_noun(cluster.total(), 'accelerator')}"
 
 
 def _written(value: Value) -> Cluster:

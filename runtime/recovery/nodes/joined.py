@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....models.findings.wording import with_noun
 from ....models.machines.cluster import Cluster
 from ....models.machines.grown import with_nodes
 from ....models.machines.node import Node
@@ -36,7 +37,7 @@ def unlike(cluster: Cluster, ray: RayNode) -> str:
 def _difference(node: Node, ray: RayNode) -> tuple[str, str]:
     """(what a node of Ray has, what a node of the cluster has) where the first cannot stand for the second; empty where it can."""
     if count(node) != has(node, ray) or _most(ray) != has(node, ray):
-        return f"{_most(ray)} accelerators", str(count(node))
+        return with_noun(_most(ray), "accelerator"), str(count(node))
     model = next((device.model for device in machine_of(ray).devices if not same_model(node.accelerator_model, device.model)), None)
     if model is not None:
         return f"{model} accelerators", node.accelerator_model

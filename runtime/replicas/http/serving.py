@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Sequence
 
+from ....models.findings.wording import with_noun
 from ...engines.engine import Engine, Sampling
 from ..limits import Limits
 from .choices import Wanted
@@ -56,7 +57,9 @@ class Serving:
 
     def _wanted(self, request: Request, prompts: Sequence[Sequence[int]], most: int | None, param: str) -> list[Wanted]:
         if len(prompts) * request.n > self.limits.max_choices:
-            message = f"`n`: {request.n} answers to {len(prompts)} prompts are more than {self.limits.max_choices}"
+            message = (
+                f"`n`: {with_noun(request.n, 'answer')} to {with_noun(len(prompts), 'prompt')} are more than {self.limits.max_choices}"
+            )
             raise Refused(400, message, INVALID, "n", "invalid_value")
         wanted = []
         for prompt in prompts:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import lcm
 from typing import Iterator
 
+from ....models.findings.wording import plural
 from ....models.planning.barring import bars
 from ....models.planning.design import Design
 from ....models.planning.limits import Area
 from ....models.planning.question import Question
 from ....models.planning.way import Way
-from ...wording import plural
 
 
 def limited(question: Question, design: Design) -> Iterator[str]:

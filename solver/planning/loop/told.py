@@ -7,11 +7,11 @@ from typing import Iterable, Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import are
 from ....models.planning.planned import Unplaceable
 from ...durations import exactly_in_time, in_time
 from ...refuting.impossible import NO_CHANGE
 from ...sandbox.stopped import Stopped
-from ...wording import are
 
 
 def nothing(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:

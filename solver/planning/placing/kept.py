@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Iterator, Mapping, Sequence
 
+from ....models.findings.wording import are, with_noun
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Seat
 from ...layout.bundle import Bundle
 from ...layout.masks import bits
 from ...layout.parts import Parts
-from ...wording import are
 
 Hosts = Mapping[Bundle, Sequence[Bundle]]
 """Open bundle -> the given ones that lie within it, the innermost open ones first."""
@@ -47,7 +47,7 @@ def kept_of(parts: Parts, hosts: Hosts) -> Kept:
             found.short = f"no count fits {host.name}, which are on the same accelerators"
             return found
         if len(its) > most(host):
-            found.short = f"{host.name} has at least {len(its)} accelerators there, and may have {most(host)}"
+            found.short = f"{host.name} has at least {with_noun(len(its), 'accelerator')} there, and may have {most(host)}"
             return found
     return found
 

@@ -7,11 +7,11 @@ from typing import Iterator
 
 from ....models.answer import IMPOSSIBLE
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import are, plural
 from ....models.planning.question import Question
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...durations import exactly_in_seconds, in_seconds, with_unit
-from ...wording import are, plural
 from ..asking.asked import asked
 from ..asking.related import overlaps
 from ..costs import cost_model

@@ -7,6 +7,7 @@ from typing import Iterator, Sequence
 
 from ....models.component import UNBOUNDED, Component
 from ....models.findings.finding import Finding, Severity, error
+from ....models.findings.wording import with_noun
 from ....models.planning.measured import POWER, TABLE
 from ....models.planning.question import Option, Question
 from ....models.planning.workload import Timed
@@ -106,7 +107,7 @@ def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | 
     have = max((space.free[node] for node in may if node in space.free), default=0)
     if need <= have:
         return None
-    told = f"{parallel} needs {need} accelerators of one node, and the largest that it may use has {have}"
+    told = f"{parallel} needs {with_noun(need, 'accelerator')} of one node, and the largest that it may use has {have}"
     over = ", or let its tp groups lie over nodes: `keep: {tp: {level: node, required: false}}`"
     may_cross = space.group(problem, cut(replace(component, parallel=parallel))) <= have
     return _impossible(

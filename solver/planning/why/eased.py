@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Callable, Iterator
 
 from ....models.findings.span import Span
+from ....models.findings.wording import plural
 from ....models.machines.accelerators import GENERIC
 from ....models.machines.grown import with_nodes
 from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.workload import ACCELERATORS, SECONDS, Workload
 from ....models.problem import Problem
 from ...durations import in_seconds
-from ...wording import plural
 from ..asking.nested import with_nesting
 
 Tried = Callable[[Problem, Workload], "tuple[int, int] | None"]

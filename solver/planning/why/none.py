@@ -7,13 +7,13 @@ from typing import Callable, Iterator
 
 from ....models.answer import IMPOSSIBLE, Answer
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import are, plural, with_noun
 from ....models.planning.question import Kind, Question
 from ....models.planning.workload import ACCELERATORS, RLINF, RLINF_EMBODIED, SECONDS, STREAM, Workload
 from ....models.problem import Problem
 from ....models.quantity import write_memory
 from ...durations import exactly_in_seconds, in_seconds, with_unit
 from ...refuting.contradicted import contradicted
-from ...wording import are, plural
 from ..asking.asked import asked
 from ..costs import cost_model
 from ..costs.cost_model import CostModel
@@ -142,9 +142,9 @@ def _more(problem: Problem, question: Question, workload: Workload, searched: As
     help_text = more_nodes(problem, workload, tried, short) if laid_out else f"add {short} {plural('accelerator', short)}"
     design, where = found.best.design, largest(problem, found.best.design)
     if least <= have:  # more are not proved to be needed
-        told = f"{need} accelerators at the same time would be enough{its_sets(design)}; there {are(have)} {have}"
+        told = f"{with_noun(need, 'accelerator')} at the same time would be enough{its_sets(design)}; there {are(have)} {have}"
         return Change(told, help_text, (need, have), where)
-    told = f"at least {least} accelerators are needed at the same time, there {are(have)} {have}"
+    told = f"at least {with_noun(least, 'accelerator')} {are(least)} needed at the same time, there {are(have)} {have}"
     return Change(f"{told}{its_sets(design) if least == need else ''}", help_text, (least, have), where)
 
 
@@ -204,7 +204,7 @@ def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
         yield f"no counts fit {pairs}, the first a multiple of the second", "loosen their counts", replace(question, ways=ways)
     if any(way.least for way in question.ways):
         least = {name: count for way in question.ways for name, count in way.least.items()}
-        told = ", ".join(f"`{name}` has at least {count} accelerators" for name, count in sorted(least.items()))
+        told = ", ".join(f"`{name}` has at least {with_noun(count, 'accelerator')}" for name, count in sorted(least.items()))
         ways = tuple(replace(way, least={}) for way in question.ways)
         yield f"no counts fit where {told}, which others need", "lower the degrees of what gets its weights", replace(question, ways=ways)
     if question.alone:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
+from ....models.findings.wording import plural
 from ....models.machines.accelerators import GENERIC
 from ....models.machines.grown import with_nodes
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
 from ....models.problem import Problem
-from ...wording import plural
 from ..certificate import row_of
 from ..conflict import ADDED, Change
 from ..packing import looks, packs

@@ -7,10 +7,11 @@ from typing import Iterator
 
 from ....models.component import COLOCATED, SUBSET, Component, Relation
 from ....models.demand import Clause
+from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.part import explicit
 from ....models.problem import Problem
-from ...wording import listed, plural
+from ...wording import listed
 from ..conflict import SHARED, Change
 from ..rows.row import Row
 from .trial import Apply, Trial

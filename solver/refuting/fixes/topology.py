@@ -7,8 +7,9 @@ from typing import Iterator
 
 from ....models.component import Component
 from ....models.demand import Demand
+from ....models.findings.wording import plural
 from ....models.locality import WHOLE, Keep, Spread
-from ...wording import level_name, plural
+from ...wording import level_name
 from ..conflict import LOOSENED, OTHER, Change
 from .trial import Apply, Trial, best, with_component
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Callable, Iterator
 
 from ....models.component import Component
+from ....models.findings.wording import plural
 from ....models.quantity import write_memory
 from ...layout.bundle import Bundle
-from ...wording import listed, plural
+from ...wording import listed
 from .census import Kind, Members
 from .question import Question
 from .row import Row

@@ -6,6 +6,7 @@ from math import lcm
 from typing import Sequence
 
 from ....models.component import Component
+from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment
 from ....models.quantity import write_memory
@@ -15,7 +16,7 @@ from ...layout.bundle import Bundle
 from ...layout.ranges.places import longest_free
 from ...memory import peak
 from ...rules.amounts.all_placed import amount_of
-from ...wording import listed, plural
+from ...wording import listed
 from .question import Question
 from .row import Row
 

@@ -6,12 +6,13 @@ from functools import partial
 from typing import Iterator, Mapping
 
 from ....models.component import Component
+from ....models.findings.wording import plural, with_noun
 from ....models.locality import WHOLE, Keep
 from ....models.machines.node_group import ACCELERATOR
 from ....models.machines.topology import LEVELS
 from ....models.part import explicit
 from ...layout.bundle import Bundle
-from ...wording import level_name, listed, plural
+from ...wording import level_name, listed
 from .hall import MAX_UNIONS, cut, shortage
 from .question import Question
 from .row import Row
@@ -89,7 +90,7 @@ def whole_row(question: Question, bundle: Bundle) -> Row | None:
                 where = f"the largest {name} that may be used has"
                 if keep.domains > 1:
                     where = f"the {keep.domains} largest {plural(name, 2)} that may be used have"
-                sentence = f"{component.name} needs {need} accelerators in {_count(keep, name)}, {where} {have}"
+                sentence = f"{component.name} needs {with_noun(need, 'accelerator')} in {_count(keep, name)}, {where} {have}"
                 return Row(_first(component, bundle), need, have, sentence, span=keep.span)
     return None
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ....models.findings.wording import plural
 from ....models.locality import Pin
 from ....models.machines.node_group import ACCELERATOR
 from ....models.part import explicit
 from ....models.placements.ranks import write_range
 from ...layout.bundle import Bundle
 from ...memory import peak
-from ...wording import listed, plural
+from ...wording import listed
 from .question import Question
 from .row import Row
 

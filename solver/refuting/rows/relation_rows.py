@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Iterator
 
 from ....models.component import IN_ORDER, NOT_FEWER, SUBSET, UNBOUNDED, Component
+from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR
 from ...layout.layout import Layout
-from ...wording import listed, plural
+from ...wording import listed
 from .question import Question
 from .row import Row
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 from ....models.component import UNBOUNDED, Component
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR, NODE
 from ....models.placements.assignment import Assignment
 from ....models.placements.run import Repeat
 from ....models.problem import AMOUNT, Problem
-from ...wording import plural
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

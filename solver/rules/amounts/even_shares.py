@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error, warning
 from ....models.findings.span import Edit
+from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ....models.share import Share
-from ...wording import plural
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import NOT_FEWER, Relation
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...wording import demanded, plural
+from ...wording import demanded
 from .all_placed import amount_of
 
 if TYPE_CHECKING:

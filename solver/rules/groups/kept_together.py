@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import Component
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.locality import EP, REPLICA, TP, WHOLE, Keep
 from ....models.machines.cluster import Cluster
 from ....models.machines.node_group import ACCELERATOR, NODE
@@ -17,7 +18,7 @@ from ....models.placements.assignment import Assignment, Seat, seats
 from ....models.problem import Problem
 from ...layout.groups_cut import GroupsCut
 from ...layout.ranks.seating import order_in_blocks
-from ...wording import domain_name, level_name, plural
+from ...wording import domain_name, level_name
 from .kept_in_order import keep_in_order
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
 from ....models.component import Component
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.part import explicit
 from ....models.placements.assignment import Assignment, Run
 from ....models.problem import Problem
-from ...wording import lowest, plural
+from ...wording import lowest
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import IN_ORDER, Relation
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, Numbering
 from ....models.placements.assignment import Assignment
 from ....models.placements.ranks import write_ranks
 from ....models.problem import Problem
 from ...mends import Mend, given_ranges, held_range
-from ...wording import demanded, listed, lowest, plural
+from ...wording import demanded, listed, lowest
 
 if TYPE_CHECKING:
     from ...layout.layout import Bundle

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import Component
 from ....models.demand import Clause
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...wording import plural
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

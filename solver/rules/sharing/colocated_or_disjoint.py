@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, Relation
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import Mend, moved_off, moved_onto
-from ...wording import demanded, lowest, plural
+from ...wording import demanded, lowest
 
 if TYPE_CHECKING:
     from ...layout.layout import Bundle

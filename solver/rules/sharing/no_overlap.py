@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import Component
 from ....models.demand import Clause
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.assignment import Assignment, met
 from ....models.placements.ranks import merge, write_ranks
@@ -16,7 +17,7 @@ from ....models.sharing import around, holders
 from ...layout.cells.exactness import is_chain
 from ...layout.masks import bits
 from ...layout.within.shared import ring_of, rooms
-from ...wording import lowest, plural
+from ...wording import lowest
 
 if TYPE_CHECKING:
     from ...layout.bundle import Bundle

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import SUBSET, Relation
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...mends import Mend, given_ranges, held_range
-from ...wording import demanded, lowest, plural
+from ...wording import demanded, lowest
 from ..amounts.all_placed import amount_of
 
 if TYPE_CHECKING:

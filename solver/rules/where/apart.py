@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import APART, Relation
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural
 from ....models.machines.topology import domains
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
 from ...presence import in_common
-from ...wording import demanded, domain_name, level_name, plural
+from ...wording import demanded, domain_name, level_name
 
 if TYPE_CHECKING:
     from ...model.variables import Variables

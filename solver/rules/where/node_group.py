@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 from ....models.component import Component
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import are, plural, with_noun
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem
-from ...wording import plural
 
 if TYPE_CHECKING:
     from ...model.variables import Variables
@@ -38,7 +38,7 @@ class NodeGroup:
         if outside:
             run, count = outside[0], sum(len(run.ranks) for run in outside)
             label = ", ".join(component.node_groups)
-            message = f"rank {run.ranks.start} of {component.name} is on node {run.node}, outside node group `{label}` ({count} ranks are)"
+            message = f"rank {run.ranks.start} of {component.name} is on node {run.node}, outside node group `{label}` ({with_noun(count, 'rank')} {are(count)})"
             yield error(
                 self.code,
                 component.name,

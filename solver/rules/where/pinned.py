@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 from ....models.component import Component
 from ....models.demand import Clause, Demand
 from ....models.findings.finding import Finding, error
+from ....models.findings.wording import plural, with_noun
 from ....models.machines.node_group import NODE
 from ....models.machines.topology import NODE_LEVEL
 from ....models.placements.assignment import Assignment
@@ -16,7 +17,7 @@ from ....models.problem import Problem
 from ...layout.grain import unit
 from ...layout.ranks.pinned_groups import Groups, gaps, in_blocks, line_of, needs_of, pinned_groups
 from ...layout.ranks.seating import of_given
-from ...wording import nodes_called, plural
+from ...wording import nodes_called
 
 if TYPE_CHECKING:
     from ...layout.layout import Bundle, Cell
@@ -84,7 +85,9 @@ class Pinned:
             span = pin.span or component.span("pins")
             where = f"{plural('node', len(pin.nodes))} {_listed(pin.nodes)}"
             if pin.ranks.stop > size:
-                message = f"rank {max(size, pin.ranks.start)} of {component.name} is pinned to {where}, but it has {size} processes"
+                message = (
+                    f"rank {max(size, pin.ranks.start)} of {component.name} is pinned to {where}, but it has {with_noun(size, 'process')}"
+                )
                 yield error(self.code, component.name, message, span, help="pin only ranks that exist", witnesses=(size,), amount=1)
                 continue
             astray = list(_astray(assignment.repeats(component.name), pin.ranks, frozenset(pin.nodes)))

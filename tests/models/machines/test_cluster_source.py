@@ -36,7 +36,7 @@ def test_everything_that_can_be_said() -> None:
         ("nodes:\n  - accelerators:\n      count: many\n", 3, 14, "whole number"),
         ("nodes:\n  - accelerators: {count: 9999}\n", 2, 27, "1,024"),
         ("nodes:\n  - memory: lots\n", 2, 13, "70GiB"),
-        ("nodes:\n  - accelerators: {count: 2, ids: [a]}\n", 2, 19, "1 ids are given for 2"),
+        ("nodes:\n  - accelerators: {count: 2, ids: [a]}\n", 2, 19, "1 id is given for 2"),
         ("nodes:\n  - accelerators: {count: 2, numa: 3}\n", 2, 19, "cannot be divided among 3 NUMA domains"),
         ("nodes:\n  - topology: {row: a}\n", 2, 16, "row"),
         ("node_groups: []\n", 1, 1, "nodes"),

@@ -42,7 +42,7 @@ def test_the_endpoint_keeps_them(replica: Maker) -> None:
     with pytest.raises(openai.APIStatusError, match="the body is larger than 200 bytes") as caught:
         client.completions.create(model=MODEL, prompt="x" * 200)
     assert caught.value.status_code == 413
-    with pytest.raises(openai.BadRequestError, match="3 answers to 1 prompts are more than 2"):
+    with pytest.raises(openai.BadRequestError, match="3 answers to 1 prompt are more than 2"):
         client.completions.create(model=MODEL, prompt="x", n=3)
     answer = client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": "hello"}])
     assert (answer.choices[0].message.content, answer.choices[0].finish_reason) == ("hel", "length")

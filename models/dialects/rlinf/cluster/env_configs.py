@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....configuration.notes import Notes, is_unknown
+from ....findings.wording import with_noun
 from ....machines.node_group import EnvConfig
 from ....placements.claims import Claims
 from ....placements.ranks import Ranks, without, write_ranks
@@ -111,7 +112,7 @@ def _variables(notes: Notes, value: Value | None, group: str) -> tuple[_Variable
         if is_unknown(item):
             continue
         if not isinstance(item, Mapping) or len(item.entries) != 1:
-            has = f"a map of {len(item.entries)} keys" if isinstance(item, Mapping) else kind_of(item)
+            has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, Mapping) else kind_of(item)
             message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
             edit = split_item(text, value, item) if isinstance(item, Mapping) else None
             notes.error("PW115", group, message, item, has, "write one `- NAME: value` per variable", edit)

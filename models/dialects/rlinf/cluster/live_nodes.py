@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Sequence
 
 from ....findings.finding import Finding, error, warning
+from ....findings.wording import with_noun
 from ....machines.accelerators import NO_ACCELERATOR
 
 VARIABLE = "RLINF_NODE_RANK"
@@ -116,7 +117,7 @@ def _one_after_the_other(used: list[int], faults: list[Finding]) -> None:
     if missing:
         why = [f"{', '.join(map(str, twice[:8]))} {_are(len(twice))} given twice"] if twice else []
         why.append(f"{', '.join(map(str, missing[:8]))} {_are(len(missing))} missing")
-        message = f"the ranks of the {len(used)} nodes must be 0-{len(used) - 1}, but {' and '.join(why)}"
+        message = f"the ranks of the {with_noun(len(used), 'node')} must be 0-{len(used) - 1}, but {' and '.join(why)}"
         faults.append(error(CODE, "cluster", message, help=f"give every node a `{VARIABLE}` of its own"))
 
 
@@ -127,7 +128,7 @@ def _by_vendor_and_address(nodes: Sequence[LiveNode]) -> list[int]:
 
 
 def _count(nodes: int) -> str:
-    return f"{nodes} node{'s' * (nodes != 1)}"
+    return with_noun(nodes, "node")
 
 
 def _are(count: int) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Callable, Sequence
 
 from ....configuration.notes import Notes
+from ....findings.wording import with_noun
 from ....machines.accelerators import accelerators
 from ....machines.cluster import Cluster, Hardware, Node, Nodes
 from ....machines.node_group import NODE, NodeGroup
@@ -36,8 +37,8 @@ def machines_of(
         return judged
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
-            message = f"the cluster has {len(machines.nodes)} nodes, of which the first {count} are used: `num_nodes` is {count}"
-            notes.info("PW114", "", message, at, "the first ones are used")
+            message = f"the cluster has {len(machines.nodes)} nodes, of which {f'the first {count} are' if count > 1 else 'only the first is'} used: `num_nodes` is {count}"
+            notes.info("PW114", "", message, at, f"the first {'ones are' if count > 1 else 'one is'} used")
         nodes, counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, AsDeclared):
         nodes, counted = _declared(machines, count, groups), True
@@ -48,12 +49,12 @@ def machines_of(
 
 def _too_few(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster, fits: Callable[[Cluster], bool]) -> None:
     has = len(machines.nodes)
-    message = f"`num_nodes` is {count}, but the cluster has {has} node{'s' * (has != 1)}; RLinf would wait for more forever"
-    help, edit = f"give a cluster of {count} nodes", None
+    message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}; RLinf would wait for more forever"
+    help, edit = f"give a cluster of {with_noun(count, 'node')}", None
     if all(not group.ranks or group.ranks.last < has for group in groups) and fits(_with_groups(machines.nodes, machines.counted, groups)):
         help = f"set `num_nodes: {has}`, or {help}"
         edit = notes.instead(at, str(has)) if isinstance(at, Scalar) else None
-    notes.error("PW114", "", message, at, f"{has} exist", help, edit)
+    notes.error("PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", help, edit)
 
 
 def _declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:

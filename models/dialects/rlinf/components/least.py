@@ -6,6 +6,7 @@ from typing import Mapping
 
 from ....component import Component
 from ....derivation import ACCELERATORS_PER_NODE, Derivation, Figure
+from ....findings.wording import with_noun
 from ....machines.cluster import Cluster
 
 
@@ -23,6 +24,6 @@ def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Compon
         count, has = asked.get(component.name, 0), ones.numbering(component.node_groups).size
         least = -(-count // has) if has else 0
         if least > (most[0] if most else 0):
-            formula = f"ranks 0-{count - 1} of {component.name} // {has} node{'s' * (has != 1)}, rounded up"
+            formula = f"ranks 0-{count - 1} of {component.name} // {with_noun(has, 'node')}, rounded up"
             most = least, formula, Figure(f"placement of {component.name}", f"0-{count - 1}", component.span("placement"))
     return Derivation("", ACCELERATORS_PER_NODE, most[0], most[1], (nodes, most[2])) if most else None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import gcd
 
 from ....configuration.settings import Amount
+from ....findings.wording import with_noun
 from .degrees import INFERENCE, inferred, trained
 from .parts import Parts
 from .presence import LATE
@@ -45,7 +46,7 @@ def handing_on(parts: Parts) -> None:
             message = (
                 f"the first {needs} ranks of `{name}` (its tp x pp) get their weights from as many of `{role}`, which has {count}; {LATE}"
             )
-            help = f"give `{role}` at least {needs} accelerators, or lower the degrees of `{name}`"
+            help = f"give `{role}` at least {with_noun(needs, 'accelerator')}, or lower the degrees of `{name}`"
             parts.notes.error(CODE, name, message, parts.place(name), f"{needs} needed", help)
 
 

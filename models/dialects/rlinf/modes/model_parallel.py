@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....component import IN_ORDER, Parallel
+from ....findings.wording import are, with_noun
 from . import presence
 from .arrangement import Arrangement, arrangement, relate
 from .degrees import INFERENCE, Degrees, generating, inferred, inferring, sections_of_inference, trained
@@ -66,7 +67,7 @@ def _actor(parts: Parts, its: Degrees, backend: str | None) -> None:
         return
     parallel = its.parallel or Parallel()
     if count % parallel.replica:
-        message = f"the {count} accelerators of `actor` are no multiple of tp x pp x cp = {parallel.replica}"
+        message = f"the {with_noun(count, 'accelerator')} of `actor` {are(count)} no multiple of tp x pp x cp = {parallel.replica}"
         parts.notes.warn(CODE, "actor", message, parts.place("actor"), "", "give it a multiple, if it trains with megatron")
 
 
@@ -138,5 +139,7 @@ def _auto(parts: Parts) -> None:
     parts.relate(IN_ORDER, *filter(None, ("actor", "rollout", inference)))
     actor = extent(parts, "actor")
     if actor and actor.count < parts.cluster.total():
-        message = f"in auto mode RLinf starts `actor` on all {parts.cluster.total()} accelerators; {actor} is its share at the start"
+        message = (
+            f"in auto mode RLinf starts `actor` on all {with_noun(parts.cluster.total(), 'accelerator')}; {actor} is its share at the start"
+        )
         parts.notes.info(IGNORED, "actor", message, parts.place("actor"), "at the start")

@@ -8,6 +8,7 @@ from ....component import UNBOUNDED, Component, Parallel
 from ....findings.finding import UnusableInput
 from ....findings.fix import Fix
 from ....findings.span import Edit
+from ....findings.wording import are, with_noun
 from ....machines.node_group import CLUSTER_LABEL
 from ....placements.assignment import Assignment, Runs
 from ....strategies.packed import PackedPlacementStrategy
@@ -42,7 +43,7 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
             parts.components[name] = _hinted(parts, component, shape, parallel) if shape else solid
         return
     if fills and not found.solid:
-        message = f"RLinf places `{name}` on all of {found}, not on the {found.count} ranks that are written"
+        message = f"RLinf places `{name}` on all of {found}, not on the {with_noun(found.count, 'rank')} that {are(found.count)} written"
         parts.notes.warn(IGNORED, name, message, parts.place(name), f"becomes {found}", f"write `{found}`, if that is meant")
     if not found.solid and not fills:
         fixes = _without_holes(parts, component, found)
@@ -62,8 +63,8 @@ def _fixed(parts: Parts, component: Component, found: Extent, shape: Shape, para
     was = Assignment({name: component.runs or ()}).world_size(name)
     count = amount // shape.each
     if count != was != found.count:
-        message = f"the process ranks of `{name}` say {was} processes; {parts.reason} drops them and starts {count}"
-        notes.warn(IGNORED, name, message, parts.place(name), f"{count} processes", f"write `{found}` alone")
+        message = f"the process ranks of `{name}` say {with_noun(was, 'process')}; {parts.reason} drops them and starts {count}"
+        notes.warn(IGNORED, name, message, parts.place(name), with_noun(count, "process"), f"write `{found}` alone")
     parts.components[name] = replace(
         component,
         least=amount,
@@ -122,7 +123,7 @@ def _hinted(parts: Parts, component: Component, shape: Shape, parallel: Parallel
     if component.least == component.most and component.least % step:
         lower = component.least // step * step
         fit = f"{lower} or {lower + step}" if lower else str(step)
-        message = f"`{name}` asks for {component.least} accelerators, but the settings of the job need a multiple of {step}"
+        message = f"`{name}` asks for {with_noun(component.least, 'accelerator')}, but the settings of the job need a multiple of {step}"
         notes.error("PW208", name, message, component.span("amount") or parts.place(name), f"no multiple of {step}", f"ask for {fit}")
     return found
 
@@ -145,7 +146,9 @@ def _in_processes_of(parts: Parts, component: Component, each: int) -> Component
     if "processes" not in spans or its == each:
         return component
     if "accelerators" in spans:
-        message = f"`{component.name}` asks for {its} accelerator{'s' * (its > 1)} a process (`accelerators` and `processes`), but the settings of "
+        message = (
+            f"`{component.name}` asks for {with_noun(its, 'accelerator')} a process (`accelerators` and `processes`), but the settings of "
+        )
         message += f"the job make it {each} ({parts.reason})"
         parts.notes.error("PW121", component.name, message, spans["processes"], "", "drop `processes`, or change the settings of the job")
         return component

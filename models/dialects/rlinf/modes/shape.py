@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ....component import Parallel
 from ....configuration.settings import Amount
+from ....findings.wording import with_noun
 from .arrangement import Arrangement
 from .degrees import Degrees
 from .fitting_tp import fitting_tp
@@ -63,7 +64,9 @@ def apart(parts: Parts, its: Degrees, count: int | None) -> Shape | None:
         return Shape(replica)
     place = parts.place("rollout")
     if count < replica:
-        message = f"`rollout` has {count} accelerators, but one engine of tp {its.tp.value} x pp {its.pp.value} needs {replica}"
+        message = (
+            f"`rollout` has {with_noun(count, 'accelerator')}, but one engine of tp {its.tp.value} x pp {its.pp.value} needs {replica}"
+        )
         parts.notes.error(CODE, "rollout", message, place, f"{replica} needed", f"give it {replica} accelerators, or lower its tp and pp")
         return None
     each = count // (count // replica)
@@ -79,7 +82,7 @@ def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, better: int 
     """Is a tensor parallel group no larger than the component? RLinf refuses it otherwise. `better`: a tp that fits."""
     if tp is None or tp.value <= count:
         return True
-    message = f"`{name}` has {count} accelerator{'s' * (count != 1)}, fewer than its tp {tp.value}"
+    message = f"`{name}` has {with_noun(count, 'accelerator')}, fewer than its tp {tp.value}"
     help = f"give it {tp.value} accelerators" + (f", or set `{tp.name}: {better}`" if better else "")
     edit = tp.becomes(better) if better else None
     parts.notes.error(CODE, name, message, parts.place(name), f"{tp.value} needed", help, edit)
@@ -94,7 +97,7 @@ def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
     if tp.value <= component.most:
         parts.components[name] = replace(component, least=tp.value)
         return
-    message = f"`{name}` asks for {component.most} accelerator{'s' * (component.most != 1)}, fewer than its tp {tp.value}"
+    message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than its tp {tp.value}"
     help = f"ask for {tp.value} accelerators, or set `{tp.name}: {component.most}`"
     parts.notes.error(CODE, name, message, component.span("amount") or parts.place(name), f"{tp.value} needed", help)
 
@@ -105,7 +108,7 @@ def whole(parts: Parts, name: str, count: int, shape: Shape, tp: Amount | None =
     if not left:
         return True
     packed = f"processes of {shape.each}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-    message = f"the {count} accelerators of `{name}` cannot be packed in {packed}: {left} would be left"
+    message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {left} would be left"
     lower = count - left
     fit = f"{lower} or {lower + shape.block}" if lower else str(shape.block)
     said = f" ({tp.said})" if tp and tp.scalar else ""

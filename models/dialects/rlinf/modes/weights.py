@@ -9,6 +9,7 @@ rlinf/hybrid_engines/vllm (who looks for it).
 
 from __future__ import annotations
 
+from ....findings.wording import are, with_noun
 from ....planning.way import Multiple
 from .degrees import Degrees
 from .parts import Parts
@@ -53,14 +54,18 @@ def weights(parts: Parts, actor: Degrees, rollout: Degrees, counts: tuple[int, i
     elif mine % step:
         least = mine // step * step
         help = f"give it {f'{least} or ' if least else ''}{least + step} accelerators"
-        _tell(parts, f"the {mine} accelerators of `rollout` are no multiple of the tp of actor, {step}, from which it is apart", help)
+        _tell(
+            parts,
+            f"the {with_noun(mine, 'accelerator')} of `rollout` {are(mine)} no multiple of the tp of actor, {step}, from which it is apart",
+            help,
+        )
     elif mine > theirs and mine % theirs:
         reached = mine // theirs * theirs
         told = f"the weights of `actor` come to {reached} of the {mine} accelerators of `rollout`: whole times its {theirs}"
         _tell(
             parts,
             told,
-            f"give `rollout` no more than {theirs} accelerators, or {f'{reached} or ' if reached > theirs else ''}{reached + theirs}",
+            f"give `rollout` no more than {with_noun(theirs, 'accelerator')}, or {f'{reached} or ' if reached > theirs else ''}{reached + theirs}",
         )
 
 

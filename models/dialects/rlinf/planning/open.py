@@ -11,6 +11,7 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Unchecked
 from ....findings.span import Span
+from ....findings.wording import with_noun
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
@@ -67,7 +68,7 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
     for name, each in planned.items():
         processes, held = _world_size(each), Assignment({name: each.runs or ()}).held(name)
         if processes > held:
-            message = f"`{name}` has {processes} processes on {held} accelerators; it is planned with one on each"
+            message = f"`{name}` has {processes} processes on {with_noun(held, 'accelerator')}; it is planned with one on each"
             notes.info(CODE, name, message, each.span("placement") or settings.top, "", "give it more environments or samples a process")
     inferring = _inferring(notes, settings, placed, times, hints) if task != "embodied" else []
     own = {name: its.runs for name, its in planned.items() if its.runs}

@@ -9,6 +9,7 @@ from typing import Collection, Mapping
 
 from ....component import Component, Parallel
 from ....configuration.settings import Settings
+from ....findings.wording import with_noun
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.measured import TABLE, Measured
@@ -70,8 +71,7 @@ def measured_on(cluster: Cluster, placed: Mapping[str, Component]) -> tuple[int,
             f"the costs are taken as those of a run in which actor and rollout share all {size} accelerators{where}; here they are apart",
         )
     measured = held.held("actor")
-    amount = "1 accelerator" if measured == 1 else f"{measured} accelerators"
-    said = f"the costs are taken as measured on {amount}, which actor and rollout share in this file, not on all {total}"
+    said = f"the costs are taken as measured on {with_noun(measured, 'accelerator')}, which actor and rollout share in this file, not on all {total}"
     return measured, said if measured < total else ""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ....component import Parallel
 from ....configuration.settings import Amount
+from ....findings.wording import are, do, with_noun
 from ..modes import Placer
 from ..modes.degrees import trained
 from .chains import acted, on_processes, on_replicas, prompted
@@ -58,7 +59,7 @@ def _reasoning(work: Work, backend: str | None) -> None:
     samples = prompts.value * group.value
     name = f"{prompts.name} x {group.name}"
     if samples % parts.value:
-        message = f"{samples} samples ({name}) do not divide into {parts.said}: {samples % parts.value} are left over"
+        message = f"{with_noun(samples, 'sample')} ({name}) {do(samples)} not divide into {parts.said}: {samples % parts.value} {are(samples % parts.value)} left over"
         work.notes.warn(DEMANDS, "actor", message, parts.span or prompts.span or work.top, "", _nearest(prompts, group.value, parts.value))
     batch = prompted(work, prompts, group, parts)
     if work.mode.task == "reasoning":
@@ -108,7 +109,9 @@ def _replicated(work: Work, name: str, parallel: Parallel | None, prompts: Amoun
         return
     replicas, samples = processes // parallel.replica, prompts.value * group.value
     if samples % replicas:
-        message = f"{samples} samples ({prompts.name} x {group.name}) do not divide among {replicas} replicas of `{name}`"
+        message = (
+            f"{with_noun(samples, 'sample')} ({prompts.name} x {group.name}) {do(samples)} not divide among {replicas} replicas of `{name}`"
+        )
         message += f"; RLinf notices this only when {'the actor' if name == 'actor' else f'`{name}`'} has started"
         work.notes.error(DEMANDS, name, message, prompts.span or work.top, "", _nearest(prompts, group.value, replicas))
 
@@ -130,7 +133,7 @@ def _chunks(work: Work) -> None:
     for phase, holds in (("train", found.train), ("eval", found.evaluate)):
         steps = work.settings.whole(f"env.{phase}.max_steps_per_rollout_epoch", DEMANDS) if holds else None
         if steps and chunk and steps.value % chunk.value:
-            message = f"{steps.said} is no multiple of {chunk.said}: {steps.value % chunk.value} steps would be left"
+            message = f"{steps.said} is no multiple of {chunk.said}: {with_noun(steps.value % chunk.value, 'step')} would be left"
             lower = steps.value // chunk.value * chunk.value
             better = lower or chunk.value
             help = _nearest(steps, 1, chunk.value)
@@ -154,8 +157,8 @@ def _updates(work: Work, all_: Amount) -> None:
         return
     samples = acted(work, total, epochs, steps, chunk, all_)
     if samples % all_.value:
-        message = f"an epoch of rollouts gives {samples} samples ({total.value} environments x {epochs.value} epochs x "
-        message += f"{steps.value // chunk.value} chunks), no multiple of {all_.said}; RLinf's actor fails at its first update"
+        message = f"an epoch of rollouts gives {with_noun(samples, 'sample')} ({with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x "
+        message += f"{with_noun(steps.value // chunk.value, 'chunk')}), no multiple of {all_.said}; RLinf's actor fails at its first update"
         nearest = next(size for size in range(min(all_.value, samples), 0, -1) if samples % size == 0)
         help = f"set `{all_.name}` to {nearest}, or another divisor of {samples}"
         work.notes.warn(DEMANDS, "actor", message, all_.span or work.top, f"no divisor of {samples}", help)

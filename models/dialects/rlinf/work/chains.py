@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ....configuration.settings import Amount
 from ....derivation import DATA_PARALLEL_SIZE
+from ....findings.wording import with_noun
 from ....text.tree import Scalar
 from .shares import Work
 
@@ -21,13 +22,13 @@ def prompted(work: Work, prompts: Amount, group: Amount, parts: Amount) -> int:
         "actor",
         "samples per step",
         samples,
-        f"{prompts.value} prompt{'s' * (prompts.value != 1)} x {group.value} of a group",
+        f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group",
         prompts,
         group,
     )
     batch = samples // parts.value
     return work.derive(
-        "actor", "samples per update", batch, f"{samples} samples // {parts.value} minibatch{'es' * (parts.value != 1)}", parts
+        "actor", "samples per update", batch, f"{with_noun(samples, 'sample')} // {with_noun(parts.value, 'minibatch')}", parts
     )
 
 
@@ -36,14 +37,16 @@ def on_processes(work: Work, batch: int, micro: Amount, *amounts: Amount) -> Non
     processes = work.processes("actor")
     if not processes:
         return
-    work.derive("actor", DATA_PARALLEL_SIZE, processes, f"{processes} processes, each a data parallel rank of fsdp")
-    each = work.derive("actor", "samples per process", batch // processes, f"{batch} samples // {processes}", *amounts)
+    work.derive("actor", DATA_PARALLEL_SIZE, processes, f"{with_noun(processes, 'process')}, each a data parallel rank of fsdp")
+    each = work.derive("actor", "samples per process", batch // processes, f"{with_noun(batch, 'sample')} // {processes}", *amounts)
     _micro_batches(work, each, micro)
 
 
 def on_replicas(work: Work, batch: int, micro: Amount, replicas: int) -> None:
     """With megatron the processes of a replica train on the same samples."""
-    each = work.derive("actor", "samples per replica", batch // replicas, f"{batch} samples // {replicas} replica{'s' * (replicas != 1)}")
+    each = work.derive(
+        "actor", "samples per replica", batch // replicas, f"{with_noun(batch, 'sample')} // {with_noun(replicas, 'replica')}"
+    )
     _micro_batches(work, each, micro)
 
 
@@ -52,13 +55,13 @@ def _micro_batches(work: Work, each: int, micro: Amount) -> None:
     dynamic = work.settings.at("runner.enable_dynamic_batch_size")
     if (dynamic is None and work.notes.partial) or (dynamic is not None and not (isinstance(dynamic, Scalar) and dynamic.value is False)):
         return
-    work.derive("actor", MICRO_BATCHES, each // micro.value, f"{each} samples // {micro.value} a micro batch", micro)
+    work.derive("actor", MICRO_BATCHES, each // micro.value, f"{with_noun(each, 'sample')} // {micro.value} a micro batch", micro)
 
 
 def acted(work: Work, total: Amount, epochs: Amount, steps: Amount, chunk: Amount, all_: Amount) -> int:
     """Samples of all rollouts of a step, and the updates made of them; the samples."""
     chunks = steps.value // chunk.value
-    formula = f"{total.value} environments x {epochs.value} epoch{'s' * (epochs.value != 1)} x {steps.value} steps // {chunk.value} a chunk"
+    formula = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x {with_noun(steps.value, 'step')} // {chunk.value} a chunk"
     samples = work.derive("actor", "samples per step", total.value * epochs.value * chunks, formula, total, epochs, steps, chunk)
-    work.derive("actor", "updates per step", samples // all_.value, f"{samples} samples // {all_.value}", all_)
+    work.derive("actor", "updates per step", samples // all_.value, f"{with_noun(samples, 'sample')} // {all_.value}", all_)
     return samples

@@ -11,6 +11,7 @@ from math import lcm
 
 from ....component import NOT_FEWER, Relation
 from ....configuration.settings import Amount
+from ....findings.wording import do, with_noun
 from .shares import SHARES, Work
 
 TASKS = ("embodied", "embodied_eval", "offline")
@@ -94,7 +95,7 @@ def _staged(work: Work, phase: str, total: Amount, stages: Amount) -> None:
     """How many environments of a process are stepped together, where they take turns."""
     processes = work.processes("env")
     if processes and stages.value > 1:
-        formula = f"{total.value} environments // {processes} processes // {stages.value} stages"
+        formula = f"{with_noun(total.value, 'environment')} // {with_noun(processes, 'process')} // {with_noun(stages.value, 'stage')}"
         work.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
 
 
@@ -113,7 +114,7 @@ def _verdict(work: Work, total: int, stages: int, groups: int, pipelined: bool) 
     lets = f"RLinf's own check of the stages ({total} % {processes} % {stages}) lets it pass"
     for name, others in (("env", processes), ("rollout", work.processes("rollout") or 1)):
         if total // stages % others:
-            fails = f"the first rollout fails, as the {total // stages} of one stage do not divide among {others} processes of {name}"
+            fails = f"the first rollout fails, as the {total // stages} of one stage {do(total // stages)} not divide among {others} processes of {name}"
             return f"{lets}; {fails}", _routed(work)
     return f"{lets} and leaves {total - each * processes * stages} of the {total} environments unbuilt", False
 

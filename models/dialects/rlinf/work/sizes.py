@@ -7,6 +7,7 @@ rlinf/workers/megatron_worker.py (data parallel size).
 from __future__ import annotations
 
 from ....derivation import DATA_PARALLEL_SIZE, NOT_KNOWN, REPLICA_SIZE, REPLICAS, WORLD_SIZE, Derivation, Figure
+from ....findings.wording import with_noun
 from ..modes import Placer
 from ..modes.degrees import RULE, Degrees, generating, trained
 from .inference import inferring
@@ -40,7 +41,7 @@ def _replicas(work: Work, role: str, processes: int, its: Degrees) -> None:
     formula, amounts = " x ".join(f"{name} {amount.value}" for name, amount in known), [amount for _, amount in known]
     work.derive(role, REPLICA_SIZE, size, formula, *amounts)
     if processes % size == 0:
-        work.derive(role, DATA_PARALLEL_SIZE, processes // size, f"{processes} processes // {size} a replica", *amounts)
+        work.derive(role, DATA_PARALLEL_SIZE, processes // size, f"{with_noun(processes, 'process')} // {size} a replica", *amounts)
 
 
 def _engines(work: Work) -> None:
@@ -57,8 +58,8 @@ def _engines(work: Work) -> None:
         return
     engine = f"tp {its.tp.value}" + (f" x pp {its.pp.value}" if each > its.tp.value else "")
     degrees = (its.tp, its.pp) if each > its.tp.value else (its.tp,)
-    formula, span = f"{processes * each} accelerators // {each} a process ({engine})", rollout.span("placement")
+    formula, span = f"{with_noun(processes * each, 'accelerator')} // {each} a process ({engine})", rollout.span("placement")
     placed = [Figure("placement", work.notes.document.excerpt(span), span)] if span else []
     work.derivations.append(Derivation("rollout", WORLD_SIZE, processes, formula, (*placed, *map(figure_of, degrees))))
     work.derive("rollout", REPLICA_SIZE, each, engine, *degrees)
-    work.derive("rollout", REPLICAS, processes, f"{processes} process{'es' * (processes != 1)}, an engine in each")
+    work.derive("rollout", REPLICAS, processes, f"{with_noun(processes, 'process')}, an engine in each")

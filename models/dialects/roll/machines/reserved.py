@@ -10,6 +10,7 @@ from typing import Sequence
 
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
+from ....findings.wording import with_noun
 from ....machines.accelerators import GENERIC, accelerators
 from ....machines.cluster import Cluster, Node, Nodes
 from ....machines.node_group import ACCELERATOR
@@ -76,13 +77,16 @@ class Reserving:
     def _too_few(self, machines: Cluster, has: int) -> None:
         each = self.per_node.count
         total = len(machines.nodes)
-        exist = f"{has} node{'s' * (has != 1)} of {each} devices" + f" ({total - has} others have fewer)" * (total > has)
+        exist = (
+            f"{with_noun(has, 'node')} of {with_noun(each, 'device')}"
+            + f" ({with_noun(total - has, 'other')} {'has' if total - has == 1 else 'have'} fewer)" * (total > has)
+        )
         ids = f"ids 0-{has * each - 1}" if has * each > 1 else "id 0 alone" if has else "no id"
         beyond = [role for role in self.roles if role.counts and role.ids is not None and role.ids.highest >= has * each]
         for role in beyond:
             highest = role.ids.highest if role.ids else 0
             message = f"`{role.key}` names device {highest}, which is on node {highest // each}; the cluster has {exist}: {ids}"
-            help, edit = f"give a cluster of {self.num_nodes} nodes of {each}: `--cluster {self.num_nodes}x{each}`", None
+            help, edit = f"give a cluster of {with_noun(self.num_nodes, 'node')} of {each}: `--cluster {self.num_nodes}x{each}`", None
             if role.ids is not None and not role.ids.solid and role.ids.count <= has * each:
                 better, edit = other_ids(self.notes, role.key, role.mapping, Ids.of([range(role.ids.count)]))
                 help = f"write `{better}`, or {help}"
@@ -91,14 +95,20 @@ class Reserving:
             label = f"{ids} exist{'s' * (has * each == 1)}" if has else "none exists"
             self.notes.error("PW102", role.key, message, role.place, label, help, edit, AT_CREATION)
         if not beyond:
-            message = f"ROLL needs {self.num_nodes} nodes; the cluster has {exist}"
+            message = f"ROLL needs {with_noun(self.num_nodes, 'node')}; the cluster has {exist}"
             at = self.settings.at(NODES)
             self.notes.error(
-                "PW114", "", message, at or self.settings.top, f"{has} exist", f"give a cluster of {self.num_nodes} nodes", None
+                "PW114",
+                "",
+                message,
+                at or self.settings.top,
+                f"{has} exist{'s' * (has == 1)}",
+                f"give a cluster of {with_noun(self.num_nodes, 'node')}",
+                None,
             )
 
     def _not_free(self, has: int, free: int) -> None:
-        message = f"ROLL reserves {self.num_nodes} whole nodes; of {has} only {free} have {self.per_node.count} devices free"
+        message = f"ROLL reserves {with_noun(self.num_nodes, 'whole node')}; of {has} only {free} {'has' if free == 1 else 'have'} {with_noun(self.per_node.count, 'device')} free"
         self.notes.error("PW114", "", message, self.settings.top, "", "wait for the other jobs, or use fewer nodes", None, _WAITS)
 
     def _two_on_one(self) -> None:

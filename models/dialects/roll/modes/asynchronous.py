@@ -5,6 +5,7 @@ Source: ROLL, roll/configs/base_config.py (PPOConfig.__post_init__), roll/pipeli
 
 from __future__ import annotations
 
+from ....findings.wording import with_noun
 from ....text.tree import Scalar
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, CRITICS, REFERENCES, REWARDS
 from ..roles.setup import Setup
@@ -50,7 +51,7 @@ def _shared(setup: Setup, its: float, said: bool) -> None:
             both = common(infer.ids, role.ids) if role.ids is not None else ()
             if both:
                 count = sum(map(len, both))
-                message = f"{infer.key} and {role.key} share {count} GPU{'s' * (count > 1)}, but with `{RATIO}: {shown(its)}`"
+                message = f"{infer.key} and {role.key} share {with_noun(count, 'GPU')}, but with `{RATIO}: {shown(its)}`"
                 message += f" {infer.key} generates while {role.key} works"
                 help = f"give {role.key} other GPUs, or write `{RATIO}: 0`"
                 why = "ROLL warns of it as it reads the configuration, without naming the roles"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....findings.wording import do, with_noun
 from ..roles.role import Role
 from ..roles.setup import Setup
 from .degrees import FSDP2, MEGATRON, SGLANG, VLLM, Degrees, degrees
@@ -56,9 +57,7 @@ def _experts(setup: Setup, role: Role, its: Degrees) -> None:
         return
     size = its.experts[0]
     etp = f" x etp {its.etp.value}" if its.etp and its.etp.value > 1 else ""
-    message = (
-        f"the {count} ranks of {role.key} do not divide into expert parallel groups: ep {its.ep.value}{etp} x pp {its.pp.value} is {size}"
-    )
+    message = f"the {with_noun(count, 'rank')} of {role.key} {do(count)} not divide into expert parallel groups: ep {its.ep.value}{etp} x pp {its.pp.value} is {size}"
     lower = count // size * size
     fit = f"{lower} or {lower + size}" if lower else str(size)
     at = its.ep.span or role.place
@@ -69,7 +68,7 @@ def _vllm(setup: Setup, role: Role) -> None:
     """Several data parallel ranks of vLLM are the workers, each of which is one."""
     dp = setup.settings.whole(role.config("data_parallel_size"), MATCHES, 1, exact=True)
     if dp and dp.value > 1 and role.world_size is not None and dp.value != role.world_size:
-        message = f"{dp.said}, but {role.key} has {role.world_size} workers, and each is one data parallel rank"
+        message = f"{dp.said}, but {role.key} has {with_noun(role.world_size, 'worker')}, and each is one data parallel rank"
         better = dp.becomes(role.world_size)
         help = f"write `{role.world_size}`" if better else f"set `{dp.name}: {role.world_size}`"
-        setup.notes.error(MATCHES, role.key, message, dp.span or role.place, f"{role.world_size} workers", help, better, IN_WORKERS)
+        setup.notes.error(MATCHES, role.key, message, dp.span or role.place, with_noun(role.world_size, "worker"), help, better, IN_WORKERS)

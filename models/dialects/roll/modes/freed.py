@@ -6,6 +6,7 @@ Source: ROLL, roll/pipeline/agentic/agentic_pipeline.py (_validate_minimum_activ
 
 from __future__ import annotations
 
+from ....findings.wording import with_noun
 from ....placements.ranks import without
 from ..mapping.ids import Ids
 from ..roles.role import Role
@@ -27,9 +28,9 @@ def freed(setup: Setup, train: Role, critic: Role | None, infer: Role) -> None:
     if each is None:
         return
     if each * infer.world_size != infer.ids.distinct:
-        message = f"`partial_gpu_mode` counts tp x pp x workers = {each} x {infer.world_size} = {each * infer.world_size} GPUs of {infer.key}, which has {infer.ids.distinct}"
+        message = f"`partial_gpu_mode` counts tp x pp x workers = {each} x {infer.world_size} = {with_noun(each * infer.world_size, 'GPU')} of {infer.key}, which has {infer.ids.distinct}"
         help = f"set `{infer.config('tensor_parallel_size')}`: where it is not written the mode takes 1, whatever a worker has"
-        setup.notes.error(DEGREES, infer.key, message, infer.place, f"{infer.ids.distinct} GPUs", help, None, AFTER_MODELS)
+        setup.notes.error(DEGREES, infer.key, message, infer.place, with_noun(infer.ids.distinct, "GPU"), help, None, AFTER_MODELS)
         return
     for role in (train, critic):
         if role is not None and role.ids is not None and role.ids.count > role.ids.distinct:

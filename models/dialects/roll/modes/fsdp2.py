@@ -9,6 +9,7 @@ from math import lcm
 
 from ....component import Component, Parallel
 from ....configuration.settings import Amount
+from ....findings.wording import do, with_noun
 from ..roles.role import Role
 from ..roles.setup import Setup
 from .degrees import Degrees
@@ -63,7 +64,7 @@ def _holds_ulysses(setup: Setup, role: Role, its: Degrees, fsdp: Amount, ranks: 
 
 
 def _divides(setup: Setup, role: Role, ranks: int, size: int, at: Amount, what: str) -> None:
-    message = f"the {ranks} ranks of {role.key} do not divide into {what}: {ranks % size} would be left"
+    message = f"the {with_noun(ranks, 'rank')} of {role.key} {do(ranks)} not divide into {what}: {ranks % size} would be left"
     help, edit = f"give {role.key} a multiple of {size} GPUs", None
     if at.value == size:
         better = next(each for each in range(min(size, ranks), 0, -1) if ranks % each == 0)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import lcm
 
 from ....component import Component
+from ....findings.wording import with_noun
 from ..roles.role import Role
 from ..roles.setup import Setup
 from .degrees import FSDP2, SGLANG, VLLM, Degrees, searched
@@ -45,11 +46,11 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
 def _parts(setup: Setup, role: Role, its: Degrees, each: int) -> None:
     """An engine of sglang on one node is as many parts as its worker has devices, and what is searched is on one node."""
     size, key = its.parallel.replica, role.path("num_gpus_per_worker")
-    message = (
-        f"the engine of {role.key} has tp {its.tp.value} x pp {its.pp.value} = {size} parts, but a worker gets {each} GPU{'s' * (each > 1)}"
-    )
+    message = f"the engine of {role.key} has tp {its.tp.value} x pp {its.pp.value} = {with_noun(size, 'part')}, but a worker gets {with_noun(each, 'GPU')}"
     edit = setup.settings.becomes(key, str(size))
-    setup.notes.error(MATCHES, role.key, message, its.tp.span or role.span, f"{size} parts", f"set `{key}: {size}`", edit, IN_WORKERS)
+    setup.notes.error(
+        MATCHES, role.key, message, its.tp.span or role.span, with_noun(size, "part"), f"set `{key}: {size}`", edit, IN_WORKERS
+    )
 
 
 def _engines(setup: Setup, role: Role, component: Component) -> Component:
@@ -60,8 +61,8 @@ def _engines(setup: Setup, role: Role, component: Component) -> Component:
     amount = dp.value * component.per_process
     if component.least <= amount <= component.most:
         return replace(component, least=amount, most=amount)
-    message = f"{dp.said} makes `{role.key}` {amount} accelerators, which its hints do not allow"
-    setup.notes.error(MATCHES, role.key, message, component.span("amount") or role.span, "", f"ask for {amount} accelerators")
+    message = f"{dp.said} makes `{role.key}` {with_noun(amount, 'accelerator')}, which its hints do not allow"
+    setup.notes.error(MATCHES, role.key, message, component.span("amount") or role.span, "", f"ask for {with_noun(amount, 'accelerator')}")
     return component
 
 
@@ -83,7 +84,7 @@ def whole(setup: Setup, role: Role, component: Component, why: str) -> None:
     if least == component.most and least % step:
         lower = least // step * step
         fit = f"{lower} or {lower + step}" if lower else str(step)
-        message = f"`{role.key}` asks for {least} accelerator{'s' * (least > 1)}, but {why} a multiple of {step}"
+        message = f"`{role.key}` asks for {with_noun(least, 'accelerator')}, but {why} a multiple of {step}"
         at = component.span("amount") or role.span
         setup.notes.error(DIVIDES, role.key, message, at, f"no multiple of {step}", f"ask for {fit}")
 
@@ -92,5 +93,5 @@ def _workers(setup: Setup, role: Role, component: Component, each: int) -> None:
     spans = component.spans
     key = next((key for key in ("accelerators_per_process", "processes") if key in spans), "")
     if key and component.per_process != each and (key != "processes" or "accelerators" in spans):
-        message = f"the hints give a worker of `{role.key}` {component.per_process} accelerators, but {_BY} {each}"
+        message = f"the hints give a worker of `{role.key}` {with_noun(component.per_process, 'accelerator')}, but {_BY} {each}"
         setup.notes.error(HINTS, role.key, message, spans[key], "", f"drop `{key}`, or change the strategy")

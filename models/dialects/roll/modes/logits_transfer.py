@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterator
 
+from ....findings.wording import with_noun
 from ....text.tree import Scalar
 from ..mapping.ids import Ids
 from ..roles.parts import STUDENTS, TEACHERS
@@ -89,14 +90,16 @@ def _transfers(sends: int, receives: int) -> list[tuple[int, int]]:
 def _divided(setup: Setup, teacher: Role, student: Role, sends: int, receives: int, shifted: bool) -> None:
     """Each student has a teacher, and each teacher a student. `shifted`: the ranks are counted round, so that all have one, but not theirs."""
     if receives > sends and receives % sends:
-        message = f"{student.key} has {receives} data parallel ranks and {teacher.key} {sends}: "
+        message = f"{student.key} has {with_noun(receives, 'data parallel rank')} and {teacher.key} {sends}: "
         message += "some get logits of other samples" if shifted else "some get no logits"
         help = f"give {student.key} a multiple of {sends} data parallel ranks"
         tell = setup.notes.warn if shifted else setup.notes.error
         tell(NUMBERS, student.key, message, student.place, f"dp {receives}", help, None, NEVER if shifted else AFTER_MODELS)
     if sends > receives and sends % receives:
         unused = sends - sends // receives * receives
-        message = f"{teacher.key} has {sends} data parallel ranks and {student.key} {receives}: the logits of {unused} go nowhere"
+        message = (
+            f"{teacher.key} has {with_noun(sends, 'data parallel rank')} and {student.key} {receives}: the logits of {unused} go nowhere"
+        )
         help = f"give {teacher.key} a multiple of {receives} data parallel ranks"
         setup.notes.warn(NUMBERS, teacher.key, message, teacher.place, f"dp {sends}", help, None, NEVER)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ....component import SUBSET
 from ....findings.span import Edit
+from ....findings.wording import are, with_noun
 from ....placements.ranks import merge, without, write_ranks
 from ..mapping.ids import Ids
 from ..mapping.written import range_text
@@ -66,7 +67,7 @@ def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
         message = f"{share} {train.key} {' and '.join(edges)}: not with whole workers of {each} GPUs"
         label = f"inside a worker of {infer.key}"
     elif trains.count % each:
-        message = f"{share} the {trains.count} ranks of {train.key} are no whole groups for workers of {each} GPUs: {trains.count % each} would be left"
+        message = f"{share} the {with_noun(trains.count, 'rank')} of {train.key} {are(trains.count)} no whole groups for workers of {each} GPUs: {trains.count % each} would be left"
         label = f"no multiple of {each}"
     else:
         return True
@@ -76,7 +77,7 @@ def _in_step(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
 
 
 def _apart(ids: int) -> str:
-    return f"{abs(ids)} id{'s' * (abs(ids) > 1)} {'after' if ids > 0 else 'before'}"
+    return f"{with_noun(abs(ids), 'id')} {'after' if ids > 0 else 'before'}"
 
 
 def _met(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
+from ....findings.wording import with_noun
 from ..roles.parts import AGENTIC_REWARD, CRITICS
 from ..roles.role import Role
 from ..roles.setup import Setup
@@ -57,7 +58,7 @@ def _room(setup: Setup, train: Role, infer: Role) -> None:
     room = outer.most - each - taken
     if room < inner.least:
         others = f" and {taken} of {CRITICS}" if taken else ""
-        message = f"{train.key} takes {inner.least}{others} of at most {outer.most} GPUs of {infer.key}: {REASON} wants a worker of {each} to be left"
+        message = f"{train.key} takes {inner.least}{others} of at most {with_noun(outer.most, 'GPU')} of {infer.key}: {REASON} wants a worker of {each} to be left"
         at = outer.spans.get("amount") or inner.spans.get("amount") or train.span
         help = f"ask for {inner.least + taken + each} GPUs of {infer.key}, or fewer of {train.key}"
         setup.notes.error(CODE, infer.key, message, at, "too few", help)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ....component import COLOCATED, Relation
 from ....findings.span import Edit
+from ....findings.wording import with_noun
 from ....placements.ranks import write_ranks
 from ..mapping.ids import Ids
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES
@@ -85,7 +86,9 @@ def _partial(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids) -
     within = f"{train.key} ({write_ranks(trains.ranges)}) lies within {infer.key} ({write_ranks(infers.ranges)})"
     workers = infer.world_size
     if workers is not None and workers < 2:
-        message = f"{within}, so part of {infer.key} goes on generating: that needs at least 2 workers, but {infers.count} GPUs at"
+        message = (
+            f"{within}, so part of {infer.key} goes on generating: that needs at least 2 workers, but {with_noun(infers.count, 'GPU')} at"
+        )
         message += f" {infer.num_gpus_per_worker} each are {workers}"
         help, edit = _smaller_workers(setup, infer, trains, infers)
         setup.notes.error(
@@ -122,17 +125,17 @@ def _colocated(setup: Setup, train: Role, infer: Role, trains: Ids, infers: Ids)
     rewards = reward.ids.distinct if reward is not None and reward.ids is not None else 0
     shared = sum(map(len, common(trains, infers)))
     if trains.distinct != infers.distinct + rewards:
-        message = f"{train.key} and {infer.key} share {shared} GPU{'s' * (shared > 1)} and {train.key} does not lie within more of them, so it must"
+        message = (
+            f"{train.key} and {infer.key} share {with_noun(shared, 'GPU')} and {train.key} does not lie within more of them, so it must"
+        )
         message += (
             f" have as many GPUs as {infer.key} and the reward together: it has {trains.distinct}, they {infers.distinct} + {rewards}"
         )
         help = f"give {train.key} and {infer.key} the same GPUs, or none in common, or write `{MODE}: false`"
-        _error(setup, train, message, f"{trains.distinct} GPUs", help, 'ROLL says no more than "colocating mode"')
+        _error(setup, train, message, with_noun(trains.distinct, "GPU"), help, 'ROLL says no more than "colocating mode"')
     its = ratio(setup)
     if its is not None and its != 0:
-        message = (
-            f"{train.key} and {infer.key} share {shared} GPU{'s' * (shared > 1)} and none of {infer.key} is left to generate meanwhile,"
-        )
+        message = f"{train.key} and {infer.key} share {with_noun(shared, 'GPU')} and none of {infer.key} is left to generate meanwhile,"
         message += f" so `{RATIO}` must be 0, but it is {shown(its)}"
         at = setup.settings.at(RATIO) or train.place
         help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"

@@ -7,6 +7,7 @@ Source: ROLL, roll/distributed/strategy/sglang_strategy.py (SgLangStrategy.initi
 
 from __future__ import annotations
 
+from ....findings.wording import with_noun
 from ..roles.role import Role
 from ..roles.setup import Setup
 from .degrees import Degrees
@@ -49,10 +50,10 @@ def _fault(held: list[int], rank: int, size: int, per_node: int) -> str:
     node = held[0] // per_node
     sees = len({each for each in held if each // per_node == node})
     if size % sees:
-        return f"sees {sees} GPU{'s' * (sees > 1)} on node {node}, which do not divide them"
+        return f"sees {with_noun(sees, 'GPU')} on node {node}, which do not divide them"
     nodes = size // sees
     first = {each // per_node for each in held if each % per_node == 0}
     if nodes > 1 and len(first & set(range(rank * nodes, (rank + 1) * nodes))) < nodes:
         wanted = f"nodes {rank * nodes}-{(rank + 1) * nodes - 1}"
-        return f"sees {sees} GPU{'s' * (sees > 1)} on node {node} and has not GPU 0 of {wanted} for the rest"
+        return f"sees {with_noun(sees, 'GPU')} on node {node} and has not GPU 0 of {wanted} for the rest"
     return ""

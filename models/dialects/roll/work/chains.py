@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ....configuration.settings import Amount
 from ....derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE
+from ....findings.wording import with_noun
 from ..modes.degrees import Degrees, data_parallel, degrees
 from ..roles.parts import ACTOR_TRAIN, CRITICS, REFERENCES, SFT_TRAIN, STUDENTS, TEACHERS
 from ..roles.role import Role
@@ -38,9 +39,16 @@ def _ranks(setup: Setup, role: Role) -> None:
     if parts:
         formula = " x ".join(f"{name} {amount.value}" for name, amount in parts)
         size = derive(setup, role.key, REPLICA_SIZE, its.parallel.replica, formula, *(amount for _, amount in parts))
-        derive(setup, role.key, DATA_PARALLEL_SIZE, ranks, f"{role.ids.count} ranks // {size} a replica", *(amount for _, amount in parts))
+        derive(
+            setup,
+            role.key,
+            DATA_PARALLEL_SIZE,
+            ranks,
+            f"{with_noun(role.ids.count, 'rank')} // {size} a replica",
+            *(amount for _, amount in parts),
+        )
     else:
-        derive(setup, role.key, DATA_PARALLEL_SIZE, ranks, f"{role.ids.count} ranks, each with samples of its own")
+        derive(setup, role.key, DATA_PARALLEL_SIZE, ranks, f"{with_noun(role.ids.count, 'rank')}, each with samples of its own")
 
 
 def _parts(its: Degrees) -> list[tuple[str, Amount]]:
@@ -54,15 +62,29 @@ def _of_prompts(setup: Setup, role: Role, its: Batches) -> None:
         return
     samples = batch.value
     if not setup.pipeline.agentic:
-        formula = f"{batch.value} prompts x {answers.value} answers"
+        formula = f"{with_noun(batch.value, 'prompt')} x {with_noun(answers.value, 'answer')}"
         samples = derive(setup, role.key, "samples per step", batch.value * answers.value, formula, batch, answers)
     amounts = (batch,) if setup.pipeline.agentic else ()
-    each = derive(setup, role.key, "samples per rank", samples // its.ranks, f"{samples} samples // {its.ranks} ranks", *amounts)
+    each = derive(
+        setup,
+        role.key,
+        "samples per rank",
+        samples // its.ranks,
+        f"{with_noun(samples, 'sample')} // {with_noun(its.ranks, 'rank')}",
+        *amounts,
+    )
     _updates(setup, role, its, each)
     inferred = of_role(setup, role, INFERRED)
     if inferred is not None and each:
         count = max(each // inferred.value, 1)
-        derive(setup, role.key, "micro batches of log probabilities", count, f"{each} samples // {inferred.value} a micro batch", inferred)
+        derive(
+            setup,
+            role.key,
+            "micro batches of log probabilities",
+            count,
+            f"{with_noun(each, 'sample')} // {inferred.value} a micro batch",
+            inferred,
+        )
 
 
 def _updates(setup: Setup, role: Role, its: Batches, each: int) -> None:
@@ -72,7 +94,7 @@ def _updates(setup: Setup, role: Role, its: Batches, each: int) -> None:
     formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated"
     size = derive(setup, role.key, "samples per rank and update", its.of_rank, formula, its.each, its.accumulated)
     if each % size == 0:
-        derive(setup, role.key, "updates per step", each // size, f"{each} samples // {size}")
+        derive(setup, role.key, "updates per step", each // size, f"{with_noun(each, 'sample')} // {size}")
 
 
 def _of_data(setup: Setup) -> None:
@@ -82,8 +104,8 @@ def _of_data(setup: Setup) -> None:
     if train is None or its is None:
         return
     what = "pairs per step" if train.part == ACTOR_TRAIN else "samples per step"
-    formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated x {its.ranks} ranks"
+    formula = f"{its.each.value} a micro batch x {its.accumulated.value} accumulated x {with_noun(its.ranks, 'rank')}"
     derive(setup, train.key, what, its.of_all, formula, its.each, its.accumulated)
     if train.part == ACTOR_TRAIN:
-        formula = f"{its.each.value} {'pair' if its.each.value == 1 else 'pairs'} x 2 answers: ROLL doubles {its.each.name}"
+        formula = f"{with_noun(its.each.value, 'pair')} x 2 answers: ROLL doubles {its.each.name}"
         derive(setup, train.key, "sequences per micro batch", its.each.value * 2, formula, its.each)

@@ -6,6 +6,7 @@ roll/pipeline/distill/distill_pipeline.py.
 
 from __future__ import annotations
 
+from ....findings.wording import with_noun
 from ..modes.degrees import data_parallel
 from ..modes.notices import AFTER_MODELS, AT_TRAINING
 from ..roles.parts import ACTOR_TRAIN, REFERENCES, STUDENTS, TEACHERS
@@ -25,10 +26,12 @@ def preferences(setup: Setup) -> None:
         return
     takes = inferred.value * ranks
     if takes > its.of_all:
-        message = f"{reference.key} takes {INFERRED} {inferred.value} x {ranks} data parallel ranks = {takes} pairs at once, more than the"
-        message += f" {its.of_all} of a step of {train.key} ({its.said} on {its.ranks} {'rank' if its.ranks == 1 else 'ranks'})"
+        message = f"{reference.key} takes {INFERRED} {inferred.value} x {with_noun(ranks, 'data parallel rank')} = {with_noun(takes, 'pair')} at once, more than the"
+        message += f" {its.of_all} of a step of {train.key} ({its.said} on {with_noun(its.ranks, 'rank')})"
         better = its.of_all // ranks
-        help = f"set `{inferred.name}: {better}`" if better else f"give {reference.key} {its.of_all} data parallel ranks or fewer"
+        help = (
+            f"set `{inferred.name}: {better}`" if better else f"give {reference.key} {with_noun(its.of_all, 'data parallel rank')} or fewer"
+        )
         setup.notes.error(
             DEMANDS, reference.key, message, inferred.span or reference.place, f"more than {its.of_all}", help,
             inferred.becomes(better) if better else None, AFTER_MODELS,
@@ -42,7 +45,7 @@ def taught(setup: Setup) -> None:
     ranks = data_parallel(setup, teacher) if teacher is not None else None
     if student is None or teacher is None or its is None or not ranks or its.of_all >= ranks:
         return
-    message = f"a step of {student.key} has {its.of_all} samples ({its.said} on {its.ranks} {'rank' if its.ranks == 1 else 'ranks'}), fewer than the {ranks} data parallel ranks"
+    message = f"a step of {student.key} has {with_noun(its.of_all, 'sample')} ({its.said} on {with_noun(its.ranks, 'rank')}), fewer than the {with_noun(ranks, 'data parallel rank')}"
     message += f" of {teacher.key}"
     help = f"set `{its.accumulated.name}: {-(-ranks // (its.each.value * its.ranks))}`"
     setup.notes.error(DEMANDS, student.key, message, its.each.span or student.place, "", help, None, AT_TRAINING)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import gcd, lcm
 
 from ....configuration.settings import Amount
+from ....findings.wording import with_noun
 from ....share import Share
 from ..modes.degrees import MEGATRON, degrees
 from ..modes.notices import AFTER_ROLLOUT, AT_LOAD
@@ -85,7 +86,11 @@ def _dealt_out(setup: Setup, role: Role, batch: Amount, step: int) -> None:
     ranks = role.ids.count // replica
     if role.ids.count % replica or ranks < 2 or batch.value % ranks == 0:
         return
-    over = f"{ranks} data parallel ranks ({role.ids.count} GPUs // tp x pp x cp {replica})" if replica > 1 else f"{ranks} ranks"
+    over = (
+        f"{with_noun(ranks, 'data parallel rank')} ({with_noun(role.ids.count, 'GPU')} // tp x pp x cp {replica})"
+        if replica > 1
+        else with_noun(ranks, "rank")
+    )
     left = f"leave {batch.value % ranks} over" if batch.value > 0 else f"are no multiple of {ranks}"
     message = f"{batch.said} {_default(batch)}over the {over} of {role.key} {left}"
     values = nearest(batch.value, step)
@@ -117,10 +122,10 @@ def _updates(setup: Setup, batch: Amount, step: int) -> None:
     for its in _trained(setup):
         if samples % its.of_all == 0:
             continue
-        chain = f"{batch.value} prompts{_default(batch, ' by default')} x {answers.value} answers = {samples} samples"
+        chain = f"{with_noun(batch.value, 'prompt')}{_default(batch, ' by default')} x {with_noun(answers.value, 'answer')} = {with_noun(samples, 'sample')}"
         each, left = divmod(samples, its.ranks)
         per_rank = f"{each} per rank, no multiple of" if not left else f"{samples / its.ranks:.1f} per rank, no multiple of"
-        message = f"{chain} over the {its.ranks} data parallel ranks of {its.role.key} are {per_rank} {its.said}"
+        message = f"{chain} over the {with_noun(its.ranks, 'data parallel rank')} of {its.role.key} are {per_rank} {its.said}"
         values = nearest(batch.value, step)
         setup.notes.error(
             DEMANDS, its.role.key, message, batch.span or its.each.span or its.role.place, f"{samples} % {its.of_all} = {samples % its.of_all}",

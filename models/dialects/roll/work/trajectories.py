@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import lcm
 
 from ....configuration.settings import Amount
+from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar, Sequence
 from ..modes.degrees import data_parallel
 from ..modes.notices import AT_LOAD, NEVER
@@ -56,7 +57,7 @@ def _groups(setup: Setup, env: str, total: Amount, settled: bool) -> None:
         return
     environments = group.value * groups.value
     if env == VAL_ENV:
-        step, what = environments, f"{groups.value} groups x {group.value} = {environments} environments of {env}"
+        step, what = environments, f"{with_noun(groups.value, 'group')} x {group.value} = {with_noun(environments, 'environment')} of {env}"
     else:
         step, what = group.value, f"the environments of a group ({group.name})"
     checked = total.value > 0 if env == TRAIN_ENV else total.value >= 0
@@ -79,7 +80,7 @@ def _rounds(setup: Setup, env: str, total: Amount, environments: int) -> None:
         return
     if env == VAL_ENV and total.value < 0:
         return
-    message = f"{most.said} lets {environments} environments run {most.value * environments} trajectories, fewer than `{total.name}: {total.value}`"
+    message = f"{most.said} lets {with_noun(environments, 'environment')} run {with_noun(most.value * environments, 'trajectory')}, fewer than `{total.name}: {total.value}`"
     help = f"write `{needed}`, or leave it out"
     setup.notes.error(DEMANDS, env, message, most.span or setup.top, f"{needed} needed", help, most.becomes(needed), AT_LOAD)
 
@@ -103,15 +104,19 @@ def _partition(setup: Setup, env: str, total: Amount | None) -> bool:
     used = numbers[:names]
     if sum(used) == groups.value:
         return True
-    unused = f" (of {len(numbers)} numbers the first {names} count, one for each tag)" if len(numbers) > names else ""
+    unused = (
+        f" (of {len(numbers)} numbers the first {f'{names} count' if names != 1 else 'counts'}, one for each tag)"
+        if len(numbers) > names
+        else ""
+    )
     default = ", by default," if parts is None else ""
-    message = f"`{env}.num_groups_partition`{default} gives {sum(used)} groups{unused}, but {groups.said}"
+    message = f"`{env}.num_groups_partition`{default} gives {with_noun(sum(used), 'group')}{unused}, but {groups.said}"
     at = parts or groups.scalar or settings.top
     meant = [groups.value // names + (place < groups.value % names) for place in range(names)] if names else []
     help, edit = f"write `{env}.num_groups_partition: {meant}`", None
     if parts and sum(used) > 0 and (env != VAL_ENV or _whole_rounds(setup, total, sum(used))):
         help, edit = f"set `{groups.name}: {sum(used)}`", groups.becomes(sum(used))
-    setup.notes.error(DEMANDS, env, message, at, f"{sum(used)} groups", help, edit, AT_LOAD)
+    setup.notes.error(DEMANDS, env, message, at, with_noun(sum(used), "group"), help, edit, AT_LOAD)
     return False
 
 
@@ -152,8 +157,8 @@ def _taken(setup: Setup) -> list[tuple[str, int]] | None:
                 its = batches_of(setup, role)
                 if its is None:
                     return None
-                found.append((f"{role.key} trains on {its.said} for each of {its.ranks} ranks", its.of_all))
-            found.append((f"{role.key} infers {INFERRED} {inferred.value} for each of {ranks} ranks", inferred.value * ranks))
+                found.append((f"{role.key} trains on {its.said} for each of {with_noun(its.ranks, 'rank')}", its.of_all))
+            found.append((f"{role.key} infers {INFERRED} {inferred.value} for each of {with_noun(ranks, 'rank')}", inferred.value * ranks))
     return found or None
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from ....configuration.notes import Notes, is_unknown
 from ....configuration.settings import Default, Settings
 from ....derivation import WORLD_SIZE, Derivation
+from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar
 from ..capabilities import MAX_WORKERS
 from ..mapping.device_mapping import KEY
@@ -36,9 +37,9 @@ def read_environments(notes: Notes, settings: Settings, role: Role, derivations:
     environments = groups.value * (size.value + redundancy.value)
     figures = (groups.figure, size.figure, redundancy.figure, most.figure)
     if most.value <= 0:
-        workers, formula = 1 if environments else 0, f"all {environments} environments in one worker"
+        workers, formula = 1 if environments else 0, f"all {with_noun(environments, 'environment')} in one worker"
     else:
-        workers, formula = -(-environments // most.value), f"{environments} environments, {most.value} a worker, rounded up"
+        workers, formula = -(-environments // most.value), f"{with_noun(environments, 'environment')}, {most.value} a worker, rounded up"
     if not environments and most.value <= 0:
         message = f"`{role.key}` has no environments, and ROLL divides by their number: a ZeroDivisionError"
         notes.error(RULE, role.key, message, groups.scalar or role.span, "none", f"write a `{GROUPS}` of at least 1", None, AT_LOAD)

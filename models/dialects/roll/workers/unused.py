@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....configuration.notes import Notes
+from ....findings.wording import with_noun
 from ..roles.parts import CRITICS, VALIDATION
 from ..roles.role import Role
 from .blocks import NOT_STARTED
@@ -18,7 +19,7 @@ def unused(notes: Notes, roles: tuple[Role, ...], per_node: int) -> None:
         if role.created is not False or role.mapping is None or not role.on_devices or role.ids is None:
             continue
         count = role.ids.distinct
-        message = f"`{role.key}` has {count} device{'s' * (count != 1)}, but ROLL never starts it: {role.reason}"
+        message = f"`{role.key}` has {with_noun(count, 'device')}, but ROLL never starts it: {role.reason}"
         if role.counts and role.ids.highest // per_node > max(used, 0) // per_node:
             message += f"; nodes up to {role.ids.highest // per_node} are reserved for it all the same"
         notes.warn(CODE, role.key, message, role.place, "not used", f"remove its `device_mapping`{_starting(role)}")

@@ -11,6 +11,7 @@ from ....configuration.notes import Notes, is_unknown
 from ....configuration.settings import Amount, Settings
 from ....derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ....derivation import Derivation, Figure
+from ....findings.wording import with_noun
 from ....text.tree import Mapping, Scalar
 from ..capabilities import MAX_WORKERS
 from ..mapping.device_mapping import other_ids, read_devices
@@ -133,7 +134,7 @@ class Workers:
         message = f"the {ids.count} device ids of `{role.key}` cannot be divided among workers of {each}: {rest} would be left"
         better, edit = other_ids(self.notes, role.key, role.mapping, ids.sliced(slice(lower))) if lower else ("", None)
         help = f"name {fit} devices" + f": `{better}`" * bool(better)
-        self.notes.error("PW111", role.key, message, role.place, f"{ids.count} ids", help, edit, AT_LOAD)
+        self.notes.error("PW111", role.key, message, role.place, with_noun(ids.count, "id"), help, edit, AT_LOAD)
 
     def _empty(self, role: Role) -> None:
         """A role on devices without any: no worker is started."""

@@ -8,6 +8,7 @@ from typing import Sequence
 from ....component import Component
 from ....conversion.losses import refusal
 from ....findings.finding import Finding
+from ....findings.wording import with_noun
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Run, seats
 from ....problem import Problem
@@ -33,7 +34,7 @@ def numbering(problem: Problem, reasons: list[Finding]) -> Numbering:
     per_node = max(counts, default=0)
     for rank, count in enumerate(counts):
         if count != per_node:
-            message = f"ROLL numbers nodes of {per_node} accelerators each, but node {rank} has {count}"
+            message = f"ROLL numbers nodes of {with_noun(per_node, 'accelerator')} each, but node {rank} has {count}"
             reasons.append(refusal("", message, "use nodes that are alike, before all others"))
             break
     return Numbering(per_node, max(len(counts), 1))

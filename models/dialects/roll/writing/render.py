@@ -10,6 +10,7 @@ from ....conversion.losses import dropped, moved, refusal, unsaid_demands
 from ....conversion.names import said_of_names
 from ....conversion.where import hint_block
 from ....findings.finding import Finding, UnusableInput
+from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL
 from ....placements.assignment import Run, seats
 from ....placements.in_turn import in_turn
@@ -88,7 +89,7 @@ class _Writer:
         ids, each = device_ids(component, component.runs, self.numbered, self.reasons)
         its = strategy_of(component, part, each, self.losses)
         if ids.count % its.each:
-            message = f"the {ids.count} accelerators of `{component.name}` are no whole workers of {its.each}"
+            message = f"the {with_noun(ids.count, 'accelerator')} of `{component.name}` {are(ids.count)} no whole workers of {its.each}"
             self.reasons.append(refusal(component.name, message, "give it a multiple"))
         self.ids[part] = ids
         if part == ACTOR_TRAIN and its.name.startswith("megatron"):
@@ -105,14 +106,16 @@ class _Writer:
             self.reasons.append(refusal(name, message, "place it on accelerators"))
             return {}
         if component.runs is None:
-            self.losses.append(moved(name, f"ROLL gives `{name}` {count} workers, one node after the other: nothing is left to solve"))
+            self.losses.append(
+                moved(name, f"ROLL gives `{name}` {with_noun(count, 'worker')}, one node after the other: nothing is left to solve")
+            )
         else:
             mine = _nodes(component.runs)
             count = len(mine)
             theirs = _nodes(in_turn(count, self.numbered.nodes))
             if mine != theirs:
                 shown = f"its {self.numbered.nodes} nodes" if self.numbered.nodes > 1 else "its node"
-                self.losses.append(moved(name, f"ROLL deals the {count} workers of `{name}` out to {shown} in turn"))
+                self.losses.append(moved(name, f"ROLL deals the {with_noun(count, 'worker')} of `{name}` out to {shown} in turn"))
         if part == REWARDS:
             return {"world_size": count}
         return {"num_env_groups": count, "group_size": 1, "max_env_num_per_worker": 1, "tags": ["env"], "num_groups_partition": [count]}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ....component import Component, Parallel
 from ....conversion.losses import dropped, moved
 from ....findings.finding import Finding
+from ....findings.wording import with_noun
 from ..roles.parts import ACTOR_INFER, ACTOR_TRAIN, CRITICS, SFT_TRAIN, STUDENTS
 
 Data = dict[str, object]
@@ -42,7 +43,7 @@ def strategy_of(component: Component, part: str, each: int, losses: list[Finding
         message = f"`{component.name}` has {component.parallel}; with strategy `{found.name}` ROLL gives it {found.parallel}"
         losses.append(moved(component.name, message) if component.runs is None else dropped(component.name, message))
     if found.each != each:
-        message = f"the processes of `{component.name}` hold {each} accelerator{'s' * (each > 1)} each, the workers that ROLL makes of them {found.each}"
+        message = f"the processes of `{component.name}` hold {with_noun(each, 'accelerator')} each, the workers that ROLL makes of them {found.each}"
         losses.append(moved(component.name, message))
     return found
 

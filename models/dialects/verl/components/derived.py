@@ -6,6 +6,7 @@ from typing import Iterator
 
 from ....component import Component
 from ....derivation import Derivation, Figure
+from ....findings.wording import with_noun
 from ....pools.pool import Pool
 from ..configuration import Configuration
 from ..entries import Kind
@@ -20,7 +21,7 @@ def derived(setup: Setup) -> Iterator[Derivation]:
         yield Derivation("", pool.name, pool.size, f"{pool.sizes} accelerators", figures)
         for component in setup.components:
             if component.name in pool.components:
-                formula = f"{component.least} of the {pool.size} accelerators of {pool.name}"
+                formula = f"{component.least} of the {with_noun(pool.size, 'accelerator')} of {pool.name}"
                 yield Derivation(component.name, "world size", component.least, formula, figures)
                 yield from _degrees(setup, component)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ....findings.span import Edit
+from ....findings.wording import with_noun
 from ....machines.cluster import Cluster
 from ....pools.fit import can_fit
 from ....pools.layout import UNLIMITED, Layout, Room, Short, lay_out, machines_for, rooms_of
@@ -85,7 +86,11 @@ def _fault(declared: Declared, entry: Entry, cluster: Cluster, rooms: Sequence[R
     pool, size = short.pool, short.size
     need, have = sum(each.size for each in declared.pools), sum(len(room.nodes) * room.free.bit_count() for room in rooms)
     if need > have:
-        parts = f"{pool.size} accelerators ({pool.sizes})" if len(declared.pools) == 1 else f"{need} accelerators in all"
+        parts = (
+            f"{with_noun(pool.size, 'accelerator')} ({pool.sizes})"
+            if len(declared.pools) == 1
+            else f"{with_noun(need, 'accelerator')} in all"
+        )
         names = f"`{pool.name}` needs" if len(declared.pools) == 1 else f"{_listed(declared.pools)} need"
         return FIT, f"{names} {parts}, the cluster has {have}{_missing(declared.pools, cluster)}", LATER.get(entry.name, AT_ONCE)
     asked = _part(short)
@@ -94,10 +99,10 @@ def _fault(declared: Declared, entry: Entry, cluster: Cluster, rooms: Sequence[R
         room = max(with_accelerators, key=lambda each: each.cpus)
         has = f"{cluster.name(room.nodes.start)} has {room.cpus}"
         others = "".join(f" + {each.cpus} of {each.name}" for each in entry.reserves if size * pool.cpus <= room.cpus)
-        wanted = f"{size * pool.cpus} CPUs of one node (verl reserves {pool.cpus} with each of {size} accelerators){others}"
+        wanted = f"{with_noun(size * pool.cpus, 'CPU')} of one node (verl reserves {pool.cpus} with each of {with_noun(size, 'accelerator')}){others}"
         return CPUS, f"{asked} needs {wanted}, but {has}", NEVER
     left = "no node has any left" if short.best is None or not short.best.free else _best(cluster, short.best)
-    return FIT, f"{asked} needs {size} accelerators of one node, but {left}", NEVER
+    return FIT, f"{asked} needs {with_noun(size, 'accelerator')} of one node, but {left}", NEVER
 
 
 def _part(short: Short) -> str:

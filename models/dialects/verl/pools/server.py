@@ -5,6 +5,7 @@ Source: verl, verl/trainer/main_generation_server.py (start_server); verl/worker
 
 from __future__ import annotations
 
+from ....findings.wording import are, with_noun
 from ....pools.pool import Parts, Pool
 from ..components.parallel import engine, place_of
 from ..configuration import Configuration
@@ -25,21 +26,21 @@ def servers(settings: Configuration, entry: Entry) -> Declared:
     started, on_node = total // parallel.tp, min(size.value, whole)
     at = place_of(amounts) or size.span or count.span or settings.top
     if not started:
-        message = f"{total} accelerators hold no server of tp {parallel.tp}: nothing would be generated"
+        message = f"{with_noun(total, 'accelerator')} hold{'s' * (total == 1)} no server of tp {parallel.tp}: nothing would be generated"
         settings.notes.error(
             "PW208", "rollout", message, at, "", f"set `{amounts['tp'].name}` to {total} or less", amounts["tp"].becomes(total)
         )
         return Declared((), machines)
     if started * whole > total:
-        message = f"verl starts {started} servers ({total} accelerators // tp {parallel.tp}), each on {whole} accelerators ({parallel}):"
+        message = f"verl starts {with_noun(started, 'server')} ({with_noun(total, 'accelerator')} // tp {parallel.tp}), each on {with_noun(whole, 'accelerator')} ({parallel}):"
         message += f" {started * whole} of {total}"
         help_ = f"set `{amounts['dp'].name}` and `{amounts['pp'].name}` to 1"
         settings.notes.warn(LEFT, "rollout", message, at, "only tp is counted", help_)
     elif total % parallel.tp:
-        message = f"{total} accelerators // tp {parallel.tp} are {started} servers; {total - started * whole} accelerators are left over"
+        message = f"{with_noun(total, 'accelerator')} // tp {parallel.tp} {are(started)} {with_noun(started, 'server')}; {with_noun(total - started * whole, 'accelerator')} {are(total - started * whole)} left over"
         settings.notes.warn(LEFT, "rollout", message, at, "rounded down", f"set `{amounts['tp'].name}` to a divisor of {total}")
     if whole % on_node:
-        message = f"a server of {whole} accelerators ({parallel}) is no multiple of {settings.says(size)}, and verl asserts that it is"
+        message = f"a server of {with_noun(whole, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}, and verl asserts that it is"
         fitting = max(tp for tp in range(1, size.value + 1) if size.value % tp == 0 and tp <= parallel.tp)
         help_ = f"set `{amounts['tp'].name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
         alone = parallel.replica == parallel.tp

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ....configuration.notes import is_unknown
 from ....findings.span import Span
+from ....findings.wording import with_noun
 from ....pools.layout import as_parts
 from ....pools.pool import Pool
 from ....text.nearest import nearest
@@ -74,7 +75,9 @@ def _judge(settings: Configuration, pool: Pool, at: Value) -> None:
             message += ", and fails with an AssertionError at the part that is smaller"
         else:
             started = first * pool.count
-            message += f": {started} workers would be started, which wait for ever for a world of {pool.size}"
+            message += (
+                f": {with_noun(started, 'worker')} would be started, which wait{'s' * (started == 1)} for ever for a world of {pool.size}"
+            )
         smallest = min(parts.size for parts in pool.parts)
         better = f"[{', '.join([str(smallest)] * min(pool.count, 64))}]"
         edit = settings.notes.instead(at, better) if pool.count <= 64 else None

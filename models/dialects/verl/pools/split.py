@@ -6,6 +6,7 @@ Source: verl, examples/split_placement/main_ppo_split.py (main_task).
 from __future__ import annotations
 
 from ....findings.span import Span
+from ....findings.wording import with_noun
 from ....pools.pool import Parts, Pool
 from ..components.roles import ROLES, has_critic, has_reference, has_reward_model
 from ..configuration import Configuration
@@ -33,7 +34,11 @@ def halves(settings: Configuration, entry: Entry) -> Declared:
         settings.notes.error(MODE, entry.trained, message, at, "", f"set `{ACCELERATORS}=2`", size.becomes(2))
         return Declared((), machines)
     if halved.value % 2:
-        lost = f"{size.value} accelerators of a node" if halved is count else f"an accelerator of each of {count.value} nodes"
+        lost = (
+            f"{with_noun(size.value, 'accelerator')} of a node"
+            if halved is count
+            else f"an accelerator of each of {with_noun(count.value, 'node')}"
+        )
         message = f"{settings.says(halved)} is halved and rounded down: {lost} belong to no pool"
         settings.notes.warn("PW804", entry.trained, message, at, "odd", f"set `{halved.name}` to an even number")
     spans: dict[str, Span] = {key: amount.span for key, amount in (("count", count), ("size", size)) if amount.span}

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ....component import Parallel
 from ....configuration.settings import Amount
 from ....findings.fix import Fix
+from ....findings.wording import with_noun
 from ....pools.pool import Pool
 from ..components.parallel import engine
 from ..entries import Kind
@@ -115,11 +116,11 @@ def _servers(work: Work, name: str, parallel: Parallel, amounts: dict[str, Amoun
     said = f"{work.said(per_node)}, which verl takes for the size of a node"
     fixes = dict(component.fixes)
     if size % each:
-        message = f"a replica of {name} ({size} accelerators) is no multiple of {said} of `{pool.name}` ({pool.sizes})"
-        work.tell("PW214", name, message, at, help_, edit, f"{size} accelerators", when_served(work, name))
+        message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is no multiple of {said} of `{pool.name}` ({pool.sizes})"
+        work.tell("PW214", name, message, at, help_, edit, with_noun(size, "accelerator"), when_served(work, name))
         each = 1  # no server is started
     elif part % each:
-        fixes["PW214"] = Fix(help_, edit, () if per_node.value == part else (f"a server takes {each} accelerators by {said}",))
+        fixes["PW214"] = Fix(help_, edit, () if per_node.value == part else (f"a server takes {with_noun(each, 'accelerator')} by {said}",))
     server = replace(component, server=each, fixes=fixes)
     work.setup.components = tuple(server if other is component else other for other in work.setup.components)
 
@@ -136,7 +137,9 @@ def _experts(work: Work, parallel: Parallel, amounts: dict[str, Amount]) -> None
         return
     each = min(per_node.value, parallel.replica)
     if each % parallel.tp:
-        message = f"with expert parallel ranks the {each} accelerators of a server must be a multiple of {work.said(amounts['tp'])}"
+        message = (
+            f"with expert parallel ranks the {with_noun(each, 'accelerator')} of a server must be a multiple of {work.said(amounts['tp'])}"
+        )
         fitting = next_to(parallel.tp, divisors(each))
         work.tell(DEGREES, "rollout", message, amounts["tp"].span, work.set(amounts["tp"], *fitting), None, "", IN_SERVER)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Iterable
 
 from ....configuration.settings import Amount
+from ....findings.wording import with_noun
 from ..components.parallel import OWNERS
 from ..entries import Kind
 from .degrees import is_engine
@@ -56,11 +57,11 @@ def _mesh(work: Work, name: str, owner: str, ranks: int, shards: str) -> None:
 
 def _refused(work: Work, name: str, ranks: int, amount: Amount, what: str, values: Iterable[int]) -> None:
     left = f": {ranks % amount.value} would be left" if amount.value else ""
-    message = f"the {ranks} ranks of {name} cannot be divided into {what}{left}"
+    message = f"the {with_noun(ranks, 'rank')} of {name} cannot be divided into {what}{left}"
     better = next_to(amount.value, values)
     close = min(better, key=lambda value: abs(value - amount.value))
     work.tell(
-        DEGREES, name, message, amount.span, work.set(amount, *better), amount.becomes(close), f"{ranks} ranks", IN_WORKERS
+        DEGREES, name, message, amount.span, work.set(amount, *better), amount.becomes(close), with_noun(ranks, "rank"), IN_WORKERS
     )  # fmt: skip
 
 
@@ -109,7 +110,7 @@ def _experts(work: Work, name: str, owner: str, ranks: int) -> None:
     product = inner.value * experts.value * stages.value
     if (experts.value == 1 and own is None) or ranks % product == 0:
         return  # without experts this is what tp x pp demand
-    message = f"the {ranks} ranks of {name} cannot be divided by expert tp x ep x pp = "
+    message = f"the {with_noun(ranks, 'rank')} of {name} cannot be divided by expert tp x ep x pp = "
     message += f"{inner.value} x {experts.value} x {stages.value} = {product}"
     note = "" if own else f"`{degrees}.expert_tensor_parallel_size` is null, and so takes the tensor parallel size {tensor.value}"
     fitting = [size for size in divisors(ranks) if size <= inner.value and ranks % (size * experts.value * stages.value) == 0]
@@ -123,4 +124,4 @@ def _experts(work: Work, name: str, owner: str, ranks: int) -> None:
         help_ = work.set(experts, *better) if better else f"make expert tp x ep x pp a divisor of {ranks}"
         edit = experts.becomes(min(better, key=lambda value: abs(value - experts.value))) if better else None
     at = experts.span or stages.span
-    work.tell(DEGREES, name, message, at, help_, edit, f"{product} ranks together", note, IN_WORKERS)
+    work.tell(DEGREES, name, message, at, help_, edit, f"{with_noun(product, 'rank')} together", note, IN_WORKERS)

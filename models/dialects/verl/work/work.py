@@ -84,11 +84,6 @@ class Work:
         return "fsdp" if word in ("fsdp", "fsdp2") else word
 
 
-def plural(noun: str, count: int) -> str:
-    """The noun as it stands after a number."""
-    return noun if count == 1 else f"{noun}s"
-
-
 def nearest(value: int, step: int) -> list[int]:
     """The multiples of a step next to a value, the lower one first; 0 is none."""
     lower = value // step * step

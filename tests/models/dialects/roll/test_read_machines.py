@@ -25,7 +25,7 @@ def test_machines_that_are_not_described_are_said_to_be_assumed() -> None:
 def test_smaller_nodes_do_not_count_and_surplus_devices_are_not_used() -> None:
     config = changed(RLVR, actor_train={"device_mapping": "list(range(0,16))"}, actor_infer={"device_mapping": "list(range(0,16))"})
     short = of(config, "1x8+1x4")
-    assert "(1 others have fewer)" in next(finding.message for finding in short.findings)
+    assert "(1 other has fewer)" in next(finding.message for finding in short.findings)
     reading = of(config, "1x8+1x4+1x12")
     assert said(reading) == []
     assert reading.problem is not None

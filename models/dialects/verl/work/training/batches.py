@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd, lcm
 
+from .....findings.wording import are, do, plural, with_noun
 from ...entries import Kind
 from ...entries.programs import FULLY_ASYNC
 from ..degrees import is_engine
 from ..notices import AT_START, FIRST_STEP
 from ..ranks import data_parallel
-from ..work import LOOPS, SHARES, Work, nearest, plural
+from ..work import LOOPS, SHARES, Work, nearest
 
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
 PROMPTS, DRAWN = "data.train_batch_size", "data.gen_batch_size"
@@ -50,14 +51,14 @@ def judge_batches(work: Work) -> None:
             step = lcm(*(other.parts for its, other in dealings if its.name == amount.name))
             better = nearest(amount.value, step // gcd(step, each.value))
             edit = amount.becomes(min(better, key=lambda value: abs(value - amount.value)))
-            message = f"{samples} {plural('sample', samples)} ({work.said(amount)} x {work.said(each)}) do not divide among {dealing.to}: "
-            message += f"{samples % dealing.parts} are left over"
+            message = (
+                f"{with_noun(samples, 'sample')} ({work.said(amount)} x {work.said(each)}) {do(samples)} not divide among {dealing.to}: "
+            )
+            message += f"{samples % dealing.parts} {are(samples % dealing.parts)} left over"
             work.tell(SHARES, dealing.component, message, amount.span or each.span, work.set(amount, *better), edit, "", dealing.when)
     groups = _groups(work)
     if groups and trained.value % groups:
-        message = (
-            f"{work.said(trained)} groups of samples with a common prefix do not divide among the {groups} data parallel ranks of actor"
-        )
+        message = f"{work.said(trained)} {plural('group', trained.value)} of samples with a common prefix {do(trained.value)} not divide among the {groups} data parallel ranks of actor"
         help_ = work.set(trained, *nearest(trained.value, groups))
         work.tell(SHARES, "actor", message, trained.span, help_, None, f"{trained.value % groups} left over", FIRST_STEP)
 
@@ -68,7 +69,7 @@ def _at_start(work: Work, dynamic: bool | None) -> list[Dealing]:
     if dynamic is not False or not count or not work.is_checked_at_start:
         return []
     if strategy == "megatron" and parallel and (micro := work.amount(f"{ACTOR}.ppo_micro_batch_size_per_gpu", SHARES)):
-        to = f"{parallel} data parallel ranks in micro batches of {micro.value}"
+        to = f"{with_noun(parallel, 'data parallel rank')} in micro batches of {micro.value}"
         return [Dealing("actor", parallel * micro.value, to, AT_START)]
     return [Dealing("actor", count, f"the {count} accelerators of the trainer", AT_START)] if strategy == "fsdp" else []
 

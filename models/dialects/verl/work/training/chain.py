@@ -6,7 +6,8 @@ Source: verl, verl/trainer/ppo/ray_trainer.py (fit), verl/workers/fsdp_workers.p
 from __future__ import annotations
 
 from .....derivation import Derivation, Figure
-from ..work import NUMBERS, SHARES, Work, plural
+from .....findings.wording import with_noun
+from ..work import NUMBERS, SHARES, Work
 from .batches import EACH, PROMPTS
 from .updates import Update, updates_of
 
@@ -22,7 +23,7 @@ def derive_batches(work: Work) -> None:
 
 
 def _of_prompts(prompts: int, each: int) -> str:
-    return f"{prompts} {plural('prompt', prompts)} x {each} {plural('sample', each)} of each"
+    return f"{with_noun(prompts, 'prompt')} x {with_noun(each, 'sample')} of each"
 
 
 def _of_update(work: Work, update: Update) -> None:
@@ -33,14 +34,14 @@ def _of_update(work: Work, update: Update) -> None:
         update,
         "samples per rank and update",
         update.mine,
-        f"{update.samples} // {update.ranks} data parallel ranks",
+        f"{update.samples} // {with_noun(update.ranks, 'data parallel rank')}",
         mini.figure,
         each.figure,
     )
     dynamic = work.settings.flag(f"{update.owner}.use_dynamic_bsz", NUMBERS)
     micro = work.amount(f"{update.owner}.ppo_micro_batch_size_per_gpu", NUMBERS) if dynamic is False else None
     if micro:
-        formula = f"{update.mine} samples // {micro.value} a micro batch"
+        formula = f"{with_noun(update.mine, 'sample')} // {micro.value} a micro batch"
         _add(work, update, "micro batches per update", update.mine // micro.value, formula, micro.figure)
 
 

@@ -6,9 +6,10 @@ Source: verl, verl/utils/config.py (validate_config), verl/workers/config/actor.
 from __future__ import annotations
 
 from .....configuration.settings import Amount
+from .....findings.wording import plural
 from ...entries import Kind
 from ..notices import AT_START, IN_WORKERS, WITH_CRITIC
-from ..work import MODE, NEW_WORKERS, NUMBERS, Work, nearest, plural
+from ..work import MODE, NEW_WORKERS, NUMBERS, Work, nearest
 
 ACTOR, ROLLOUT, REFERENCE = (f"actor_rollout_ref.{name}" for name in ("actor", "rollout", "ref"))
 PROMPTS, DYNAMIC = "data.train_batch_size", "use_dynamic_bsz"

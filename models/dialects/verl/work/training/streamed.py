@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import gcd
 
+from .....findings.wording import are, do, with_noun
 from .....text.tree import Scalar
 from ...entries.programs import FULLY_ASYNC
 from ..notices import FIRST_STEP, IN_ROLLOUTER
@@ -62,10 +63,8 @@ def _shares(work: Work) -> None:
     for name in ("actor", "critic"):
         ranks = data_parallel(work, name) if work.setup.component(name) else None
         if drawn and mini and each and ranks and drawn % ranks:
-            message = (
-                f"the {drawn} samples of a step ({work.said(mini)} x `async_training.require_batches` x {work.said(each)}) do not divide "
-            )
-            message += f"among the {ranks} data parallel ranks of {name}: {drawn % ranks} are left over"
+            message = f"the {with_noun(drawn, 'sample')} of a step ({work.said(mini)} x `async_training.require_batches` x {work.said(each)}) {do(drawn)} not divide "
+            message += f"among the {ranks} data parallel ranks of {name}: {drawn % ranks} {are(drawn % ranks)} left over"
             better = nearest(mini.value, ranks // gcd(ranks, drawn // mini.value))
             edit = mini.becomes(min(better, key=lambda value: abs(value - mini.value)))
             work.tell(SHARES, name, message, mini.span or each.span, work.set(mini, *better), edit, "", FIRST_STEP)

@@ -5,6 +5,7 @@ Source: verl, verl/trainer/fsdp_sft_trainer.py, FSDPSFTTrainer._normalize_config
 
 from __future__ import annotations
 
+from .....findings.wording import are, with_noun
 from ...entries.programs import PROCESSES
 from ..notices import IN_WORKERS
 from ..work import DEGREES, NUMBERS, SHARES, Work, divisors, nearest, next_to
@@ -16,11 +17,9 @@ def judge_ranks_of_tuning(work: Work) -> None:
     """Sequence parallel ranks divide the world."""
     ranks, sequence = _ranks(work), work.amount(SEQUENCE, DEGREES) if _is_tuning(work) else None
     if ranks and sequence and ranks % sequence.value:
-        message = (
-            f"the {ranks} processes cannot be divided into {sequence.value} sequence parallel ranks: {ranks % sequence.value} would be left"
-        )
+        message = f"the {with_noun(ranks, 'process')} cannot be divided into {sequence.value} sequence parallel ranks: {ranks % sequence.value} would be left"
         better = next_to(sequence.value, divisors(ranks))
-        work.tell(DEGREES, "actor", message, sequence.span, work.set(sequence, *better), None, f"{ranks} processes", IN_WORKERS)
+        work.tell(DEGREES, "actor", message, sequence.span, work.set(sequence, *better), None, with_noun(ranks, "process"), IN_WORKERS)
 
 
 def judge_tuning(work: Work) -> None:
@@ -40,7 +39,7 @@ def judge_tuning(work: Work) -> None:
         work.tell(SHARES, "actor", message, batch.span, work.set(batch, *better), batch.becomes(close), "", IN_WORKERS)
     elif micro and batch.value // ranks % micro.value:
         mine = batch.value // ranks
-        message = f"the {mine} samples of a rank ({batch.value} // {ranks}) are no multiple of {work.said(micro)}"
+        message = f"the {with_noun(mine, 'sample')} of a rank ({batch.value} // {ranks}) {are(mine)} no multiple of {work.said(micro)}"
         better = next_to(micro.value, divisors(mine))
         close = min(better, key=lambda value: abs(value - micro.value))
         work.tell(NUMBERS, "actor", message, micro.span, work.set(micro, *better), micro.becomes(close), "", IN_WORKERS)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Iterator
 
 from .....configuration.settings import Amount
+from .....findings.wording import are, do, with_noun
 from ...entries import Kind
 from ..notices import FIRST_UPDATE, IN_WORKERS
 from ..ranks import data_parallel
-from ..work import MODE, NEW_WORKERS, NUMBERS, SHARES, Work, divisors, nearest, next_to, plural
+from ..work import MODE, NEW_WORKERS, NUMBERS, SHARES, Work, divisors, nearest, next_to
 from .batches import ACTOR, EACH, samples_of_step
 
 MICRO = "ppo_micro_batch_size"
@@ -73,7 +74,7 @@ def _exact(work: Work, update: Update) -> None:
     """The new workers refuse what does not come out even."""
     if left := update.samples % update.ranks:
         work.tell(
-            SHARES, update.name, f"{_said(work, update)} do not divide among the {update.ranks} data parallel ranks: {left} are left over",
+            SHARES, update.name, f"{_said(work, update)} {do(update.samples)} not divide among the {update.ranks} data parallel ranks: {left} {are(left)} left over",
             update.mini.span or update.each.span, work.set(update.mini, *_even(update)), None, "", FIRST_UPDATE,
         )  # fmt: skip
 
@@ -84,15 +85,13 @@ def _rounded(work: Work, update: Update, again: bool) -> None:
     if not update.mine and again:
         return
     if not update.mine:
-        message = f"{_said(work, update)} are fewer than the {update.ranks} data parallel ranks of {update.name}"
+        message = f"{_said(work, update)} {are(update.samples)} fewer than the {update.ranks} data parallel ranks of {update.name}"
         counted = update.name == "actor" or work.settings.said(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
         when, edit = IN_WORKERS if update.strategy == "fsdp" and counted else FIRST_UPDATE, update.mini.becomes(fitting[0])
         work.tell(SHARES, update.name, message, update.mini.span, work.set(update.mini, *fitting), edit, "too few", when)
         return
     if (left := update.samples % update.ranks) and not again:
-        message = (
-            f"{_said(work, update)} do not divide among the {update.ranks} data parallel ranks of {update.name}: each takes {update.mine},"
-        )
+        message = f"{_said(work, update)} {do(update.samples)} not divide among the {update.ranks} data parallel ranks of {update.name}: each takes {update.mine},"
         message += f" {left} fewer in all than the mini batch says"
         note = "verl rounds down without a word; the samples that are left make a further, smaller update"
         note = note if update.strategy == "fsdp" else "verl rounds down without a word"
@@ -114,7 +113,7 @@ def _micro(work: Work, update: Update) -> None:
     dynamic = work.settings.flag(f"{update.owner}.use_dynamic_bsz", NUMBERS)
     if (size and update.mine % size == 0) or (not size and work.is_checked_at_start and not dynamic):
         return  # that it is too small for all ranks is said by the first check
-    message = f"the {update.mine} samples that a rank of {update.name} takes ({update.samples} // {update.ranks}) are no multiple of "
+    message = f"the {with_noun(update.mine, 'sample')} that a rank of {update.name} takes ({update.samples} // {update.ranks}) {are(update.mine)} no multiple of "
     message += f"{work.said(micro)}" if not every else f"{size}, its part of {work.said(micro)}"
     message += f": {update.mine % size} would be left" if size else ""
     factor = update.ranks if every else 1
@@ -144,9 +143,7 @@ def _whole(work: Work, update: Update) -> None:
     if drawn is None or drawn % update.ranks or (drawn // update.ranks) % update.mine == 0:
         return
     mine = drawn // update.ranks
-    message = (
-        f"the {mine} samples that a rank of {update.name} gets in a step ({drawn} // {update.ranks}) are no multiple of the {update.mine} "
-    )
+    message = f"the {with_noun(mine, 'sample')} that a rank of {update.name} gets in a step ({drawn} // {update.ranks}) {are(mine)} no multiple of the {update.mine} "
     message += f"of its mini batch ({_said(work, update)}): {mine % update.mine} would be left"
     better = next_to(
         update.mini.value, [each for each in divisors(drawn // update.each.value) if each * update.each.value % update.ranks == 0]
@@ -157,7 +154,7 @@ def _whole(work: Work, update: Update) -> None:
 
 
 def _said(work: Work, update: Update) -> str:
-    return f"{update.samples} {plural('sample', update.samples)} of a mini batch ({work.said(update.mini)} x {work.said(update.each)})"
+    return f"{with_noun(update.samples, 'sample')} of a mini batch ({work.said(update.mini)} x {work.said(update.each)})"
 
 
 def _even(update: Update) -> list[int]:
