@@ -19,11 +19,21 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Multiple:
-    """Where two components have different numbers of accelerators, `one` has a multiple of `step`, and no more than `other` or whole times as many."""
+    """Where two components have different numbers of accelerators, `one` has a multiple of `step`, and no more than `other` or whole times as many.
+
+    `with_one`, `with_other`: this is so where they have these degrees; whatever they have where that is None.
+    """
 
     one: str
     other: str
     step: int = 1
+    with_one: Parallel | None = None
+    with_other: Parallel | None = None
+
+    @property
+    def meant(self) -> tuple[tuple[str, Parallel | None], ...]:
+        """Both components with the degrees that are meant."""
+        return (self.one, self.with_one), (self.other, self.with_other)
 
     def holds(self, one: int, other: int) -> bool:
         """Does it, of so many accelerators?"""

@@ -32,7 +32,7 @@ from .components.flow_commas import split_by_commas
 from .components.least import accelerators_per_node
 from .modes import read_mode
 from .planning.opened import Opened
-from .planning.profiled import KEY, is_profiled, judged_plan, placed_in, started, without
+from .planning.profiled import KEY, hinted_seconds, is_profiled, judged_plan, placed_in, started, without
 from .recognise import HINTS, NAME
 from .work.batches import batches
 from .work.environments import environments
@@ -126,7 +126,12 @@ def _problem(
         components = planned.components
     if block is not None and is_profiled(root, block):
         known = planned.names | placed_in(root)
-        block = without(block, [name for name in INFERENCE if name not in known]) if planned.own else started(block, known, components)
+        if planned.own:
+            block = without(block, [name for name in INFERENCE if name not in known])
+        else:
+            from .planning.reasoning import unstarted
+
+            block = started(without(block, unstarted(settings, known, hinted_seconds(block))), known, components)
         block = judged_plan(block, components, notes.findings) if not planned.own else block
     said = Said(components, planned.relations)
     if placed is not None and (block is not None or isinstance(root.get(KEY), Mapping)):

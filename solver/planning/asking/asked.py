@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ....models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
+from ....models.parallel import Parallel
 from ....models.planning.limits import Barred
 from ....models.planning.question import Question, Task
 from ....models.planning.way import Way
@@ -38,7 +39,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     met = {other for _, other in said.in_step}
     arranged = _arranged(problem, frozenset(each.name for each in parts if hold(problem, each.name)))
     told = (*barred, *Question(space.kinds, tasks, every, ways=arranged).misshapen)
-    ways = {name: undominated(name, its, space, ample, told, name in met) for name, its in every.items()}
+    ways = {name: undominated(name, its, space, ample, told, name in met, _bound(arranged, name)) for name, its in every.items()}
     return Question(
         space.kinds,
         tasks,
@@ -71,6 +72,12 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
         held=held,
         crossing=crossing(problem, workload, parts, said.apart, space),
     )
+
+
+def _bound(ways: Sequence[Way], name: str) -> list[Parallel]:
+    """The degrees of a component with which its counts go together with other counts of others than with other degrees."""
+    found = [degrees for way in ways for each in way.multiples for one, degrees in each.meant if one == name and degrees is not None]
+    return list(dict.fromkeys(found))
 
 
 def _arranged(problem: Problem, names: frozenset[str]) -> tuple[Way, ...]:

@@ -59,22 +59,31 @@ def options(problem: Problem, component: Component, timed: Timed | None, room: R
 
 
 def undominated(
-    name: str, found: Sequence[Option], room: Room, ample: Ample, barred: Sequence[Barred] = (), met: bool = False
+    name: str,
+    found: Sequence[Option],
+    room: Room,
+    ample: Ample,
+    barred: Sequence[Barred] = (),
+    met: bool = False,
+    bound: Sequence[Parallel] = (),
 ) -> tuple[Option, ...]:
     """The options of a component that no other beats at the same count; where others are as good, the first, and the file's own before it.
 
     Memory that is there for it whatever the others do is as good as less. One that is barred is no better than one that is not. `met`:
-    others keep in step with its processes, so that it matters how large these are.
+    others keep in step with its processes, so that it matters how large these are. `bound`: degrees with which some counts of others do
+    not go together.
     """
     uses = [each.uses[name] for each in barred if name in each.uses]
     sizes = sorted({option.group for option in found if option.kind != NO_KIND and room.splits(option.group)})
     processes = sorted({option.each for option in found}) if met else []
 
     def figures(option: Option) -> Figures:
-        """The times, the memory, in which of the sizes its groups come that leave something over on a node, its processes, what it is barred as."""
+        """The times, the memory, in which of the sizes its groups come that leave something over on a node, its processes, its degrees that bind others, what it is barred as."""
         groups = (int(option.group % size == 0) for size in sizes)
         of_size = (int(option.each == size) for size in processes)
-        return (*option.nanoseconds, *ample.needs(name, option), *groups, *of_size, *(int(meets(use, option)) for use in uses))
+        of_degrees = (int(option.parallel == degrees) for degrees in bound)
+        needs = ample.needs(name, option)
+        return (*option.nanoseconds, *needs, *groups, *of_size, *of_degrees, *(int(meets(use, option)) for use in uses))
 
     return tuple(_undominated(found, figures))
 

@@ -32,6 +32,8 @@ def limited(question: Question, design: Design) -> Iterator[str]:
             yield f"`{one}` shares accelerators with `{other}`, but {has} are no whole groups for processes of {size}"
     for multiple in dict.fromkeys(each for way in question.ways for each in way.multiples):
         mine, its = design.options[multiple.one].amount, design.options[multiple.other].amount
+        if any(degrees not in (None, design.options[name].parallel) for name, degrees in multiple.meant):
+            continue
         if not multiple.holds(mine, its):
             step = f"a multiple of {multiple.step}, and " if multiple.step > 1 else ""
             yield f"`{multiple.one}` has {mine} accelerators beside {its} of `{multiple.other}`: it may have {step}no more than these or a multiple of them"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import lcm
 from random import Random
+from typing import Mapping, Sequence
 
 import pytest
 from placewright.models.planning.barring import inside_of
@@ -57,9 +58,7 @@ def limited(seed: int, stages: bool) -> Question:
         inside_pairs = [pair for pair in pairs if set(pair) <= set(its) and random.random() < 0.3]
         barred.append(Barred(uses, frozenset(inside_pairs)))
     filling = frozenset(random.sample(names, min(2, len(names)))) if random.random() < 0.15 else frozenset()
-    together = (
-        [Multiple(*pair, random.choice((1, 1, 2))) for pair in random.sample(pairs, min(2, len(pairs)))] if random.random() < 0.4 else []
-    )
+    together = [of_counts(random, pair, options) for pair in random.sample(pairs, min(2, len(pairs)))] if random.random() < 0.4 else []
     ways = tuple(replace(way, multiples=tuple(together)) for way in asked.ways or (Way("any"),))
     return replace(
         asked, ways=ways, apart=asked.apart | frozenset(pair for pair in pairs if filling.issuperset(pair)), options=options, areas=tuple(areas), barred=tuple(barred),
@@ -68,6 +67,12 @@ def limited(seed: int, stages: bool) -> Question:
         filling=(filling,) if filling else (),
         in_step=frozenset(random.sample(pairs, 1)) if pairs and random.random() < 0.5 else frozenset(),
     )  # fmt: skip
+
+
+def of_counts(random: Random, pair: tuple[str, str], options: Mapping[str, Sequence[Option]]) -> Multiple:
+    """Counts of a pair that go together, whatever their degrees are or with some."""
+    degrees = (random.choice([None, random.choice(options[name]).parallel]) for name in pair)
+    return Multiple(*pair, random.choice((1, 1, 2)), *degrees)
 
 
 def keeps(asked: Question, design: Design) -> bool:
@@ -94,6 +99,9 @@ def keeps(asked: Question, design: Design) -> bool:
             return False
     for pair in asked.ways[0].multiples:
         mine, its = design.options[pair.one].amount, design.options[pair.other].amount
+        degrees = design.options[pair.one].parallel, design.options[pair.other].parallel
+        if pair.with_one not in (None, degrees[0]) or pair.with_other not in (None, degrees[1]):
+            continue
         if mine != its and (mine % pair.step or (mine > its and mine % its)):
             return False
     for names in asked.filling:

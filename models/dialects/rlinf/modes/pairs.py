@@ -5,9 +5,7 @@ Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement._genera
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
-from math import gcd
 
 from ....component import Parallel
 from ....planning.way import Multiple, Paired, Shape
@@ -48,11 +46,21 @@ def paired_degrees(parts: Parts, actor: Degrees, rollout: Degrees, together: boo
 
 
 def multiples(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[Multiple, ...]:
-    """What must hold of the numbers of accelerators apart, whatever degrees are chosen; what more some of them need, the check of a plan finds."""
-    found = matched(parts, actor, rollout)
-    if found is None or any(each.pp > 1 for each in parts.choices.get("rollout", ())):
+    """What must hold of the numbers of accelerators apart, with each choice of degrees. Of pipeline stages of rollout nothing is known."""
+    mine, its = parts.choices.get("rollout", ()), parts.choices.get("actor", ())
+    if not mine and not its:
+        found = matched(parts, actor, rollout)
+        return () if found is None else (found,)
+    engines = [each for each in mine or (rollout.parallel,) if each is not None and each.pp == 1]
+    whatever = not mine or len(engines) == len(mine)
+    if not looks(parts) or not engines:
         return ()
-    return (replace(found, step=gcd(*(each.tp for each in parts.choices.get("actor", ()))) or found.step),)
+    steps: list[tuple[Parallel | None, int]] = [(each, each.tp) for each in its]
+    if not its and actor.parallel:
+        steps.append((None, actor.parallel.tp))
+    return tuple(
+        Multiple("rollout", "actor", step, engine, trains) for engine in ([None] if whatever else engines) for trains, step in steps
+    )
 
 
 def of_choices(parts: Parts) -> dict[str, dict[Parallel, Shape]]:

@@ -24,7 +24,7 @@ from .embodied import embodied
 from .opened import Opened
 from .profile import Profile, read_profile
 from .profiled import KEY, hinted_seconds
-from .reasoning import BATCH, CRITICS, INFERENCE, batch_of, besides, infers, measured_on, reasoning
+from .reasoning import BATCH, CRITICS, INFERENCE, batch_of, besides, infers, measured_on, reasoning, unstarted
 from .remarks import of_environments, of_rows, of_updates
 
 CODE = "PW604"
@@ -94,10 +94,11 @@ def _inferring(
     It is said of those of the hints that are started nowhere.
     """
     found = [name for name in times if name not in placed]
+    nowhere = unstarted(settings, {*placed, *found}, hinted_seconds(hints))
     for name in sorted(hinted_seconds(hints).intersection(ROLES).difference(placed, found)):
         if besides(settings, name, placed, found):
             found.append(name)
-        elif name == CRITICS or not infers(settings):
+        elif name in nowhere:
             at = find(hints, f"components.{name}.seconds") or settings.top
             why = "there is no critic whose values it computes" if name == CRITICS else "`algorithm.recompute_logprobs` is not true"
             notes.info(CODE, name, f"`{name}` is not started: {why}; its seconds count nowhere", at)

@@ -89,6 +89,12 @@ def besides(settings: Settings, name: str, placed: Collection[str], found: Colle
     return name in INFERENCE and infers(settings) and not set(INFERENCE) & {*placed, *found}
 
 
+def unstarted(settings: Settings, placed: Collection[str], hinted: Collection[str]) -> list[str]:
+    """Of components whose hints say seconds, those that infer and are started nowhere: nobody asks for what they compute."""
+    asked = (name for name in ROLES if name in hinted and name not in placed)
+    return [name for name in asked if (name == CRITICS or not infers(settings)) and not besides(settings, name, placed, ())]
+
+
 def infers(settings: Settings) -> bool:
     """Are probabilities computed once more before training, by a component of their own where actor and rollout are apart?"""
     return bool(settings.flag("algorithm.recompute_logprobs", CODE) or settings.flag("algorithm.importance_sampling_fix", CODE))

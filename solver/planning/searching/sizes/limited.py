@@ -79,8 +79,10 @@ def _amounts(question: Question, name: str) -> list[int]:
 
 
 def _against(multiple: Multiple, amount: int, name: str, option: Option) -> int:
-    """1 for the other component with this amount, and for the one with an amount that does not go with it."""
-    return int(option.amount == amount if name == multiple.other else name == multiple.one and not multiple.holds(option.amount, amount))
+    """1 for the other component with this amount, and for the one with an amount that does not go with it; with the degrees that are meant."""
+    if name == multiple.other:
+        return int(option.amount == amount and multiple.with_other in (None, option.parallel))
+    return int(name == multiple.one and multiple.with_one in (None, option.parallel) and not multiple.holds(option.amount, amount))
 
 
 def _beside(structure: Structure, multiple: Multiple, amount: int) -> Weigh:

@@ -6,6 +6,7 @@ import pytest
 from placewright.models.parallel import Parallel
 from placewright.solver.planning.asking.options import options
 from placewright.solver.planning.asking.room import room
+from placewright.solver.verify import verify
 
 from .opened import FILE, TOGETHER, Read, problem, said, text
 
@@ -56,3 +57,14 @@ def test_inference_has_other_degrees_where_what_trains_does_its_work(read: Read)
     assert {(each.amount, each.parallel) for each in found} == {
         (4, Parallel(4)), (8, Parallel(4)), (16, Parallel(4)), (8, Parallel(1, 8)), (16, Parallel(1, 8)),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["inference", "actor_inference", "critic_inference"])
+def test_where_actor_and_rollout_are_apart_nothing_is_left_to_solve_of_inference_that_never_runs(read: Read, name: str) -> None:
+    without = HINTED.replace("NAME", name).replace("recompute_logprobs: true", "recompute_logprobs: false")
+    apart = without.replace("rollout: {tensor", "rollout: {return_logprobs: true, tensor").replace(
+        TOGETHER, "{rollout: 0-7, reward: 0-7, actor: 12-15}"
+    )
+    reading = read(apart)
+    assert all(each.runs is not None for each in problem(reading).components)
+    assert verify(reading).errors == ()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.findings.finding import Severity
+from placewright.models.parallel import Parallel
 from placewright.models.planning.way import Multiple
+from placewright.solving import solve
 
 from .opened import APART, EMBODIED, Read, problem, said, text
 
@@ -57,14 +59,34 @@ def test_counts_apart_leave_no_engine_without_weights(read: Read) -> None:
     assert apart.multiples == (Multiple("rollout", "actor", 4),)
 
 
+def test_rollout_apart_from_an_actor_whose_degrees_are_open_is_proved(read: Read) -> None:
+    """The shortest would be tp 4 of the actor beside 2 accelerators of rollout, which would get no weights; with tp 2 they do."""
+    whole = (
+        text()
+        .replace("num_nodes: 2", "num_nodes: 1")
+        .replace("recompute_logprobs: true", "recompute_logprobs: false")
+        .replace("rollout: {", "rollout: {group_name: R, rollout_backend: vllm, return_logprobs: true, ")
+    )
+    whole = whole[: whole.index("profile_data")]
+    trains = "[{accelerators: 4, tp: 2, seconds: 40}, {accelerators: 4, tp: 4, seconds: 20}]"
+    hints = f"actor: {{parallel: {{tp: [2, 4]}}, seconds: {trains}, scaling: table}}, rollout: {{parallel: {{tp: [1, 2]}}, seconds: {{2: 20, 3: 20, 6: 19}}, scaling: table}}"
+    answer = solve(read(whole + f"placewright: {{components: {{{hints}}}}}\n"), sandbox=False)
+    assert answer.planned is not None
+    assert answer.planned.proved
+    assert answer.planned.unplaceable == ()
+    assert answer.planned.best.nanoseconds == 40_312_500_000
+
+
 def test_counts_apart_hold_for_whatever_degrees_are_chosen(read: Read) -> None:
-    """With tp 2 of the actor rollout may have 2 accelerators, though the file's own tp 4 would leave them without weights."""
+    """With tp 2 of the actor rollout may have 2 accelerators, though the file's own tp 4 would leave them without weights, and with it."""
     whole = (
         text()
         .replace("recompute_logprobs: true", "recompute_logprobs: false")
         .replace("rollout: {", "rollout: {group_name: R, rollout_backend: vllm, ")
     )
-    for choices, step in (("[2, 4]", 2), ("[4, 8]", 4), ("4", 4)):
+    for choices, steps in (("[2, 4]", [2, 4]), ("[4, 8]", [4, 8]), ("4", [4])):
         hints = f"placewright: {{components: {{actor: {{parallel: {{tp: {choices}}}, seconds: {{16: 40}}}}, rollout: {{seconds: {{16: 60}}}}}}}}\n"
         _, apart = problem(read(whole + hints).to_solve).job.ways
-        assert apart.multiples == (Multiple("rollout", "actor", step),), choices
+        assert apart.multiples == tuple(
+            Multiple("rollout", "actor", step, None, Parallel(step) if len(steps) > 1 else None) for step in steps
+        ), choices
