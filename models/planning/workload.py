@@ -49,7 +49,7 @@ class Timed:
     measured : at least one measurement for each of its phases.
     scaling : one of `SCALINGS`, for counts between and beyond them.
     samples : what its data parallel ranks must divide evenly among themselves; 0 if nothing.
-    shortest_of : what was measured on each of several models of accelerators, where it may be on any: the shortest time counts.
+    shortest_of : what counts for each of several models of accelerators, where it may be on any: the shortest time counts.
     """
 
     measured: tuple[Measured, ...]

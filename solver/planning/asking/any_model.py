@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Collection
 
-from ....models.planning.measured import Measured
 from ....models.planning.workload import Timed
 
 
@@ -18,12 +17,5 @@ def on_any_model(timed: Timed, models: Collection[str]) -> Timed:
     if not any(row.model for row in timed.measured):
         return timed
     every = tuple(replace(row, model="") for row in timed.measured)
-    each = dict.fromkeys(_measured(timed, model) for model in ("", *sorted(models)))
+    each = dict.fromkeys(tuple(row for row in timed.measured if row.model in ("", model)) for model in ("", *sorted(models)))
     return replace(timed, measured=every, shortest_of=tuple(each))
-
-
-def _measured(timed: Timed, model: str) -> tuple[Measured, ...]:
-    """The measurements that count for a model: for the same degrees its own, where there are such, else those that hold for any."""
-    own = {(row.phase, row.parallel) for row in timed.measured if row.model == model}
-    its = (row for row in timed.measured if row.model == (model if (row.phase, row.parallel) in own else ""))
-    return tuple(replace(row, model="") for row in its)

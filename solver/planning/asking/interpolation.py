@@ -27,11 +27,11 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
     """The time of a phase on so many accelerators of a model, with these degrees; None if nothing measured says it.
 
     Measurements with exactly these degrees and this model count; where there are none, those that name some of the degrees, as many
-    as any does, and else those that hold for any.
+    as any does, and else those that hold for any. Those of ``tp: 2`` and those of ``pp: 2`` are not mixed: see `points`.
     """
     if timed.shortest_of:
-        each = (Timed(measured, timed.scaling) for measured in timed.shortest_of)
-        times = (time_of(its, phase, accelerators, parallel, model) for its in each)
+        each = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.shortest_of)
+        times = (time_of(its, phase, accelerators, parallel, its_model) for its, its_model in each)
         return min((time for time in times if time is not None), key=lambda time: time.nanoseconds, default=None)
     known = {point.accelerators: point.nanoseconds for point in points(timed.measured, phase, parallel, model)}
     if not known:
@@ -54,13 +54,17 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
 
 
 def points(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> list[Measured]:
-    """The measurements that say most exactly what is asked."""
+    """The measurements that say most exactly what is asked, those that name more of the degrees last.
+
+    Of those that name equally many degrees, but not the same, they are the ones that name the first in the order of `DEGREES`.
+    """
     its = [each for each in measured if each.phase == phase and each.model in ("", model) and each.holds_with(parallel)]
-    closest = max(its, key=lambda each: (_closeness(each, parallel), each.model == model), default=None)
+    closest = max(its, key=lambda each: (_closeness(each, parallel), each.model == model, _named(each, parallel)), default=None)
     if closest is None:
         return []
-    degrees = _closeness(closest, parallel)
-    return [each for each in its if _closeness(each, parallel) == degrees and each.model == closest.model]
+    same = _closeness(closest, parallel), closest.model, _named(closest, parallel)
+    found = (each for each in its if (_closeness(each, parallel), each.model, _named(each, parallel)) == same)
+    return sorted(found, key=lambda each: len(each.named))
 
 
 def _closeness(measured: Measured, parallel: Parallel) -> int:
@@ -68,6 +72,11 @@ def _closeness(measured: Measured, parallel: Parallel) -> int:
     if measured.parallel is None:
         return 0
     return len(DEGREES) + 1 if measured.parallel == parallel else len(measured.named)
+
+
+def _named(measured: Measured, parallel: Parallel) -> tuple[bool, ...]:
+    """Which degrees it names, where these are not all that are asked: ``tp`` alone is more than ``pp`` alone."""
+    return () if measured.parallel in (None, parallel) else tuple(name in measured.named for name in DEGREES)
 
 
 def _grain(nanoseconds: float) -> int:

@@ -1,0 +1,70 @@
+"""Which measurements count where several say how long a component takes with the same degrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import placewright as pw
+import pytest
+from placewright.models.parallel import Parallel
+from placewright.models.planning.measured import SECOND, Measured
+from placewright.models.planning.workload import Timed
+from placewright.solver.planning.asking.any_model import on_any_model
+from placewright.solver.planning.asking.interpolation import time_of
+
+CHOICES = [Parallel(tp, pp) for tp in (1, 2) for pp in (1, 2)]
+
+
+def measured(count: int, seconds: int, model: str = "", **degrees: int) -> Measured:
+    its = {"named": tuple(degrees)} if degrees else {}
+    return Measured(count, seconds * SECOND, "", Parallel(**degrees) if degrees else None, model, **its)  # type: ignore[arg-type]
+
+
+def seconds_of(timed: Timed, count: int, parallel: Parallel, model: str = "") -> float | None:
+    time = time_of(timed, "", count, parallel, model)
+    return None if time is None else time.nanoseconds / SECOND
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_times_that_name_different_degrees_are_not_mixed(turned: bool) -> None:
+    rows = [measured(8, 100, tp=2), measured(16, 20, pp=2)]
+    timed = Timed(tuple(reversed(rows) if turned else rows))
+    assert seconds_of(timed, 16, Parallel(2, 2)) == 50  # as with tp 2 on 8, and not as with pp 2, which does not name tp
+    assert seconds_of(timed, 16, Parallel(1, 2)) == 20
+    assert seconds_of(timed, 8, Parallel(2, 1)) == 100
+
+
+def test_of_two_measurements_with_the_same_degrees_the_one_that_names_more_of_them_counts() -> None:
+    rows = (measured(8, 90, tp=2, pp=1), measured(8, 100, tp=2))
+    assert [seconds_of(Timed(rows), 8, its) for its in (Parallel(2, 1), Parallel(2, 2))] == [90, 100]
+
+
+def test_a_plan_takes_the_time_of_one_of_them(tmp_path: Path) -> None:
+    file = tmp_path / "job.yaml"
+    file.write_text(
+        "cluster: 1x16xH100\ncomponents:\n  actor:\n    accelerators: 16\n    parallel: {tp: 2, pp: 2}\n"
+        "    seconds: [{accelerators: 8, tp: 2, seconds: 100}, {accelerators: 16, pp: 2, seconds: 20}]\n"
+    )
+    planned = pw.solve(file).planned
+    assert planned is not None
+    assert planned.best.nanoseconds == 50 * SECOND
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_on_any_model_it_takes_what_it_takes_on_the_best_of_them(seed: int) -> None:
+    random, models = Random(seed), ("A100", "H100")
+    degrees = [{}, {"tp": 1}, {"tp": 2}, {"pp": 2}, {"tp": 2, "pp": 1}, {"tp": 2, "pp": 2}]
+    rows = {
+        (row.accelerators, row.model, row.parallel, row.named): row
+        for row in (
+            measured(random.choice((4, 8, 16)), random.randint(1, 99), random.choice(("", *models)), **random.choice(degrees))
+            for _ in range(random.randint(1, 7))
+        )
+    }
+    timed = Timed(tuple(rows.values()), random.choice(("power", "linear", "table")))
+    for parallel in CHOICES:
+        for count in (4, 8, 12, 32):
+            each = [seconds_of(timed, count, parallel, model) for model in ("", *models)]
+            least = min((time for time in each if time is not None), default=None)
+            assert seconds_of(on_any_model(timed, models), count, parallel) == least
