@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from ..models.findings.wording import plural
 from ..models.planning.measured import SECOND
@@ -19,6 +19,11 @@ def figure(value: float, digits: int = DIGITS) -> str:
 def in_seconds(nanoseconds: int) -> str:
     """Seconds that are no less than they are: whole milliseconds from a second on, below it four digits that count."""
     return exactly_in_seconds(_rounded(nanoseconds))
+
+
+def least_in_seconds(nanoseconds: int) -> str:
+    """Seconds that are no more than they are, as where it is said what is needed at least: with the digits of `in_seconds`."""
+    return exactly_in_seconds(_rounded(nanoseconds, ROUND_FLOOR))
 
 
 def exactly_in_seconds(nanoseconds: int) -> str:
@@ -41,6 +46,6 @@ def exactly_in_time(nanoseconds: int) -> str:
     return f"{exactly_in_seconds(nanoseconds)} s" if nanoseconds >= SECOND else f"{exactly_in_seconds(1000 * nanoseconds)} ms"
 
 
-def _rounded(nanoseconds: int) -> int:
+def _rounded(nanoseconds: int, way: str = ROUND_CEILING) -> int:
     grain = MILLISECOND if nanoseconds >= SECOND else 10 ** max(len(str(nanoseconds)) - DIGITS, 0)
-    return int((Decimal(nanoseconds) / grain).to_integral_value(ROUND_CEILING)) * grain
+    return int((Decimal(nanoseconds) / grain).to_integral_value(way)) * grain

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ...models.findings.wording import plural
+from ...models.findings.wording import plural, with_noun
+from ...models.planning.planned import Planned
 from ...models.planning.workload import SECONDS
-from ...solver.durations import with_unit
+from ...solver.durations import least_in_seconds, with_unit
 from ...solver.planning.after.account import Account
 from ..table import table
 from .alternatives import alternatives
@@ -15,6 +16,9 @@ from .own import own_placement
 from .variants import at_once, nested, over_kinds, over_nodes
 from .words import amount, in_nodes, proved, resources, seconds, task_name, total
 from .works import works
+
+FAR = 100.0
+"""Percent: more is no distance from the best possible, but a bound that is none."""
 
 
 def render(account: Account) -> list[str]:
@@ -43,7 +47,8 @@ def _headline(account: Account) -> str:
     distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
     shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
-    proof = f"{bounded}{in_nodes(planned)}" if planned.bound > 0 else "not bounded"
+    proof = f"{bounded}{in_nodes(planned)}" if distance <= FAR else _far(planned)
+    proof = proof if planned.bound > 0 else "not bounded"
     if best.design.overlapping:
         proof = f"{_as_good(account)}; plans that overlap otherwise are not searched"
     elif account.given:
@@ -56,6 +61,13 @@ def _headline(account: Account) -> str:
     tried = f"{every} {plural('arrangement', every)}, {how}"
     said = figures if question.aim == SECONDS else figures[::-1]
     return f"{'these ranks' if account.given else 'plan'}: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
+
+
+def _far(planned: Planned) -> str:
+    """What is proved where so little is that nobody can use a share of it: `any plan takes at least 0.287 seconds, more is not proved`."""
+    by_time, bound = planned.question.aim == SECONDS, planned.bound
+    least = f"takes at least {with_unit(least_in_seconds(bound))}" if by_time else f"has at least {with_noun(bound, 'accelerator')}"
+    return f"any plan{in_nodes(planned)} {least}, more is not proved"
 
 
 def _as_good(account: Account) -> str:

@@ -52,14 +52,19 @@ def related(problem: Problem, parts: Sequence[Component]) -> Related:
     in_order = frozenset(pair for its in orders for pair in combinations(sorted(its), 2))
     together, within = _followed(pairs(COLOCATED, RANK_ALIGNED, ZERO_COPY) | same, pairs(SUBSET) | inside)
     return Related(
-        together=together,
-        apart=pairs(DISJOINT, APART) | strange | in_order,
+        together=_once(together),
+        apart=_once(pairs(DISJOINT, APART) | strange | in_order),
         within=within,
-        whole=pairs(COLOCATED_OR_DISJOINT),
+        whole=_once(pairs(COLOCATED_OR_DISJOINT)),
         not_fewer=pairs(NOT_FEWER, on_accelerators=False),
         in_step=frozenset(pair for pair in problem.job.in_step if names.issuperset(pair)),
         filling=tuple(orders),
     )
+
+
+def _once(both_ways: Pairs) -> Pairs:
+    """Of pairs that say the same in either order one each: what both components say is one demand, and goes with one change."""
+    return frozenset({frozenset(pair): pair for pair in sorted(both_ways, reverse=True)}.values())
 
 
 def _followed(together: Pairs, within: Pairs) -> tuple[Pairs, Pairs]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import placewright as pw
@@ -106,3 +107,23 @@ def test_a_distance_is_never_rounded_to_none(tmp_path: Path, more: int, said: st
     headline = render(replace(found, planned=planned))[0].splitlines()[0]
     assert said in headline
     assert "2 arrangements, none searched" in headline
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"),
+    [
+        (Fraction(1, 2), "within 100.0 % of the best possible"),
+        (Fraction(1, 300), "any plan takes at least 0.3942 seconds, more is not proved"),
+    ],
+)
+def test_of_a_bound_that_is_hardly_one_it_is_said_what_it_is(tmp_path: Path, bound: Fraction, said: str) -> None:
+    found = account(tmp_path, BY_HAND, 0)
+    assert found.planned.best.nanoseconds == 118_272_235_000
+    planned = replace(found.planned, proved=False, bound=int(found.planned.best.nanoseconds * bound), structures=(2, 0))
+    assert said in render(replace(found, planned=planned))[0].splitlines()[0]
+
+
+def test_accelerators_far_from_the_bound_are_told_likewise(tmp_path: Path) -> None:
+    found = account(tmp_path, BY_HAND.replace("plan: {", "plan: {minimise: accelerators, "), 0)
+    planned = replace(found.planned, proved=False, bound=1, structures=(2, 0))
+    assert "any plan has at least 1 accelerator, more is not proved" in render(replace(found, planned=planned))[0].splitlines()[0]

@@ -34,6 +34,19 @@ def test_demands_that_rule_everything_out_together_are_named_with_their_lines(tm
     assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
 
 
+def test_what_both_components_say_is_one_demand(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(TWO.replace("8: 100}}\n  b", "8: 100}, disjoint_from: b}\n  b"))
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert found.message == (
+        "impossible: no single demand is the reason, 2 are together: `c` has 4 accelerators, and `a` and `b` share none"
+    )
+    (tmp_path / "plan.yaml").write_text(
+        TWO.replace("c: {accelerators: 4,", "c: {").replace("8: 100}}\n  b", "8: 100}, disjoint_from: b}\n  b")
+    )
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert found.help == "add 8 accelerators, or let `a` and `b` share"
+
+
 def test_one_accelerator_is_one(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(TWO.replace("accelerators: 4", "accelerators: 1"))
     (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
