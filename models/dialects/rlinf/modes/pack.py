@@ -157,9 +157,11 @@ def _in_processes_of(parts: Parts, component: Component, each: int) -> Component
 
 
 def _without_group(parts: Parts, component: Component) -> None:
-    groups = component.numbered_in
-    if groups == (CLUSTER_LABEL,) or "node_group" not in component.spans:
+    groups, named = component.numbered_in, component.spans.get("node_group")
+    if groups == (CLUSTER_LABEL,) or named is None:
         return
+    if component.runs is None and not (parts.owner.file == named.file and parts.owner.start <= named.start < parts.owner.end):
+        return  # its hints name the nodes that it may be on: what is written is the ranks of the whole cluster
     labels = ",".join(groups)
     message = f"{parts.reason} drops the node group `{labels}` of `{component.name}`: it takes its ranks as ranks of the whole cluster"
     help = "write the ranks that these accelerators have in the whole cluster, and drop `node_group`"

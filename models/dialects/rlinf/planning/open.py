@@ -16,7 +16,7 @@ from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
 from ....planning.workload import Timed
-from ....text.tree import Value, find
+from ....text.tree import Scalar, Value, find
 from ..capabilities import INFERENCE as ROLES
 from ..modes.task import Placer, placer_of
 from .along import Lost, along
@@ -39,7 +39,9 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
     profile, hinted = read_profile(notes, settings), hinted_seconds(hints)
     if len(notes.findings) > faults:
         return Opened(components)
-    placed = {each.name: each for each in components if each.runs and cluster.kind(each.node_groups) == ACCELERATOR}
+    placed = {
+        each.name: _in_group(each, cluster, hints) for each in components if each.runs and cluster.kind(each.node_groups) == ACCELERATOR
+    }
     if why := _not_planned(settings, task, profile, hinted, placed):
         span = next(iter(profile.costs.values())).span if profile.costs else settings.top
         notes.warn(CODE, KEY, f"the times of the file choose no ranks: {why[0]}", span, "", why[1])
@@ -84,6 +86,14 @@ def opened(notes: Notes, settings: Settings, cluster: Cluster, components: tuple
         Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`") for name, leader in followers.items()
     )
     return Opened(tuple(_with_span(each, profile) for each in found), own, relations)
+
+
+def _in_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:
+    """The component on the node group of its hints, where they name one: RLinf's own entries cannot always (see writing/groups.py)."""
+    named = find(hints, f"components.{component.name}.node_group") if hints is not None else None
+    label = named.text if isinstance(named, Scalar) else ""
+    known = label in cluster.groups and cluster.kind((label,)) == ACCELERATOR
+    return replace(component, node_groups=(label,)) if known else component
 
 
 def _inferring(

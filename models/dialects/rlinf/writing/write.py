@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Collection, Sequence
+from typing import Collection, Mapping, Sequence
 
 from ....component import Component
 from ....findings.finding import UnusableInput, error
@@ -19,6 +19,7 @@ from ...dialect import UNCHANGED, Degrees
 from ..modes.solid import extent_of
 from ..reader import read_with
 from .degrees import degrees_of, restored
+from .groups import groups_of, without_groups
 from .insert import Line, insert_lines
 from .rewrite import rewrite_lines
 
@@ -40,6 +41,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     added = [name for name in assignment.runs if name not in given]
     idle = _not_started(problem, assignment)
     lines = {name: _line(name, known.get(name), problem, assignment.of(name)) for name in added if name not in idle}
+    stays: list[str] = []
     if problem.job.own:
         stays = [name for name in lines if _is_where_it_was(problem, assignment, name)]
         edits = rewrite_lines(reading.source, {**lines, **dict.fromkeys(idle)}, stays)
@@ -47,6 +49,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
         edits = insert_lines(reading.source, list(lines.values())) if lines else []
     for name, parallel in degrees.items():
         edits += degrees_of(reading.source, name, parallel)
+    edits += groups_of(reading.source, _dropped(problem, {name: its for name, its in lines.items() if name not in stays}))
     _check(reading, problem, assignment, degrees, edits, added, idle)
     return edits
 
@@ -58,6 +61,16 @@ def _not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
         if way.together and all(held.get(one) == held.get(other) for one, other in way.together):
             return way.without
     return frozenset()
+
+
+def _dropped(problem: Problem, lines: Mapping[str, Line]) -> dict[str, str]:
+    """Of what is planned, the components whose lines leave out the node group that they were planned on."""
+    found = {}
+    for name in lines if problem.job.own and problem.job.capabilities.packs else ():
+        named = problem[name].node_groups
+        if len(named) == 1 and named != (CLUSTER_LABEL,) and not lines[name].groups and problem.kind(problem[name]) == ACCELERATOR:
+            found[name] = named[0]
+    return found
 
 
 def _is_where_it_was(problem: Problem, assignment: Assignment, name: str) -> bool:
@@ -115,6 +128,7 @@ def _check(
     before, plainly = set(problem.job.own), plain(reading.source.root)
     for name in degrees:
         restored(after, plainly, name)
+    without_groups(after, plainly, added)
     if _without(after, before | set(added)) != _without(plainly, before):
         raise _refused("", "another value of it would change")
     found = {component.name: component for component in again.components} if again else {}
