@@ -12,6 +12,7 @@ from math import gcd
 
 from ....configuration.settings import Amount
 from ....findings.wording import with_noun
+from ....planning.way import Paired, Shape
 from .degrees import INFERENCE, inferred, trained
 from .parts import Parts
 from .presence import LATE
@@ -26,6 +27,19 @@ def unlike(parts: Parts) -> tuple[str, str, Amount] | None:
         if mine and its and mine.value % its.value:
             return name, f"the tp of {role}, {mine.value}, is no multiple of the tp of {name}, {its.value}", its
     return None
+
+
+def paired(parts: Parts) -> tuple[Paired, ...]:
+    """What trains with each choice of its degrees beside inference, which keeps its own: only those of which its tp is a divisor.
+
+    Nothing where it has no choice, and where inference has the tp that the file gives to what trains: that may follow from it.
+    """
+    found = []
+    for name, role in _apart(parts):
+        mine, its, choices = trained(parts.settings, role).tp, inferred(parts.settings, role).tp, parts.choices.get(role, ())
+        if choices and mine and its and mine.value != its.value:
+            found.append(Paired(role, name, {(each, None): Shape(parallel=each) for each in choices if each.tp % its.value == 0}))
+    return tuple(found)
 
 
 def handing_on(parts: Parts) -> None:

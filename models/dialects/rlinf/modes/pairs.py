@@ -11,7 +11,7 @@ from ....component import Parallel
 from ....planning.way import Multiple, Paired, Shape
 from .degrees import Degrees
 from .parts import Parts
-from .weights import looks, matched
+from .weights import CODE, looks, matched
 
 
 def collocated(actor: int, rollout: int) -> Shape | None:
@@ -27,15 +27,24 @@ def apart(parallel: Parallel) -> Shape:
 
 
 def paired_degrees(parts: Parts, actor: Degrees, rollout: Degrees, together: bool) -> tuple[Paired, ...]:
-    """What becomes of rollout with every choice of degrees; nothing where neither it nor the actor has one, or the other's are not known."""
+    """What becomes of rollout with every choice of degrees; nothing where neither it nor the actor has one, or the other's are not known.
+
+    A megatron actor takes rollout of at most its own tp (see presence.py). Stages of rollout do nothing where it shares the actor's
+    accelerators: there it is as with one alone, where that is a choice too.
+    """
     found: dict[tuple[Parallel | None, Parallel | None], Shape] = {}
     mine, its = parts.choices.get("rollout", ()), parts.choices.get("actor", ())
     if not mine and not its:
         return ()
+    megatron = parts.settings.word("actor.training_backend", CODE) == "megatron"
     for one, other in product(mine or (None,), its or (None,)):
         engine, trained = one or rollout.parallel, other or actor.parallel
         if engine is None or trained is None:
             return ()
+        if megatron and engine.tp > trained.tp:
+            continue
+        if together and engine.pp > 1 and any((each.tp, each.pp) == (engine.tp, 1) for each in mine):
+            continue
         if together:
             shape = collocated(trained.tp, engine.tp)
         else:

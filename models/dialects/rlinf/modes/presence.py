@@ -117,7 +117,12 @@ def pipeline(parts: Parts, found: Arrangement) -> None:
 
 
 def engine_within_actor(parts: Parts, found: Arrangement, actor: Amount | None, rollout: Amount | None, count: int | None) -> None:
-    """Megatron's actor hands its weights to rollout engines whose tp is at most its own. `count`: accelerators of rollout, if known."""
+    """Megatron's actor hands its weights to rollout engines whose tp is at most its own. `count`: accelerators of rollout, if known.
+
+    Where both are planned and a choice of degrees is left, the ways say which go together (see pairs.py).
+    """
+    if {"actor", "rollout"} <= parts.planned and {"actor", "rollout"} & parts.choices.keys():
+        return
     if not actor or not rollout or rollout.value <= actor.value or not parts.has("actor") or not parts.has("rollout"):
         return
     if parts.settings.word("actor.training_backend", CODE) == "megatron":

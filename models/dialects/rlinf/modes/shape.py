@@ -90,12 +90,15 @@ def fits_in(parts: Parts, name: str, tp: Amount | None, count: int, better: int 
 
 
 def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
-    """A component that is left to solve gets no fewer accelerators than its tensor parallel group has."""
+    """A component that is left to solve gets no fewer accelerators than its tensor parallel group has, with whatever degrees it may have."""
     component = parts.components.get(name)
-    if tp is None or component is None or not parts.is_open(name) or tp.value <= component.least:
+    if tp is None or component is None or not parts.is_open(name):
         return
-    if tp.value <= component.most:
-        parts.components[name] = replace(component, least=tp.value)
+    least = min((each.tp for each in parts.choices.get(name, ())), default=tp.value)
+    if least <= component.least:
+        return
+    if least <= component.most:
+        parts.components[name] = replace(component, least=least)
         return
     message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than its tp {tp.value}"
     help = f"ask for {tp.value} accelerators, or set `{tp.name}: {component.most}`"

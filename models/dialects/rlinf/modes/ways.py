@@ -26,16 +26,17 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
     """Those that RLinf would start, of components whose ranks are all to be found."""
     inference, critics = parts.first_of("inference", "actor_inference"), parts.first_of("critic_inference")
     critic = parts.first_of("critic")
-    shape = _collocated(actor, rollout) if parts.task != "coding_online_rl" else None
-    if shape is not None:
+    shape = _collocated(actor, rollout)
+    paired = paired_degrees(parts, actor, rollout, together=True)
+    shares = parts.task != "coding_online_rl" and (any(each.shapes for each in paired) if paired else shape is not None)
+    if shares:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         together = frozenset((one, other) for one, other in pairs if other)
         idle = [name for name in (inference, critics) if name]
-        shapes = {"rollout": shape, **_shapes(parts, idle, together=True)}
-        paired = paired_degrees(parts, actor, rollout, together=True)
+        shapes = {**({"rollout": shape} if shape else {}), **_shapes(parts, idle, together=True)}
         yield Way(COLLOCATED, together, shapes=shapes, without=frozenset(idle), paired=paired)
     why, help = _not_apart(parts, actor, rollout)
-    if why and shape is None:
+    if why and not shares:
         message = f"impossible: actor and rollout can neither share their accelerators nor be apart: {why}"
         parts.notes.error("PW601", "rollout", message, parts.owner, "", help)
     elif why:
@@ -56,7 +57,7 @@ def ways(parts: Parts, actor: Degrees, rollout: Degrees) -> Iterator[Way]:
             shapes=shapes,
             multiples=multiples(parts, actor, rollout),
             least=handing_on.least(parts),
-            paired=paired_degrees(parts, actor, rollout, together=False),
+            paired=(*paired_degrees(parts, actor, rollout, together=False), *handing_on.paired(parts)),
         )
 
 
@@ -72,9 +73,10 @@ def _not_apart(parts: Parts, actor: Degrees, rollout: Degrees) -> tuple[str, str
     if wrong := refused(parts):
         listed = " and ".join(f"`{path}: true`" for path in wrong)
         return f"what trains refuses {listed} where rollout is apart", f"drop {listed}"
-    if why := unlike(parts, actor, rollout):
+    paired = paired_degrees(parts, actor, rollout, together=False)
+    if not any(each.shapes for each in paired) and (why := unlike(parts, actor, rollout)):
         return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
-    if wrong_inference := handing_on.unlike(parts):
+    if (wrong_inference := handing_on.unlike(parts)) and not any(each.shapes for each in handing_on.paired(parts)):
         name, why, tp = wrong_inference
         return f"{why}, so that `{name}` would get no weights", f"lower `{tp.name}`"
     return "", ""

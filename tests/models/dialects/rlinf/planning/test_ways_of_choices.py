@@ -1,0 +1,75 @@
+"""Whether actor and rollout may share accelerators, or be apart, is judged by the degrees that are left open, not by the file's own."""
+
+from __future__ import annotations
+
+from placewright.models.parallel import Parallel
+from placewright.models.planning.planned import Planned
+from placewright.models.reading import Reading
+from placewright.solver.verify import verify
+from placewright.solving import solve
+
+from .opened import APART, Read, problem, said, text
+
+
+def job(actor: int, rollout: int, trains: str, generates: str, placed: str = "", inference: str = "", engine: str = "vllm") -> str:
+    """A whole job with these degrees in its settings, and these in its hints."""
+    found = (
+        (text(placed) if placed else text())
+        .replace("recompute_logprobs: true", f"recompute_logprobs: {'true' if inference else 'false'}")
+        .replace("rollout: {", f"rollout: {{group_name: R, rollout_backend: {engine}, return_logprobs: true, ")
+        .replace("tensor_parallel_size: 2", f"tensor_parallel_size: {rollout}")
+        .replace("tensor_model_parallel_size: 4", f"tensor_model_parallel_size: {actor}")
+    )
+    hints = [f"actor: {{parallel: {{{trains}}}, seconds: {{8: 40}}}}", f"rollout: {{parallel: {{{generates}}}, seconds: {{8: 40}}}}"]
+    hints += ["inference: {seconds: {8: 1}}"] if inference else []
+    return found[: found.index("profile_data")] + inference + f"placewright: {{components: {{{', '.join(hints)}}}}}\n"
+
+
+def planned(reading: Reading) -> Planned:
+    answer = solve(reading, sandbox=False)
+    assert answer.planned is not None
+    return answer.planned
+
+
+def test_degrees_of_the_file_that_do_not_go_together_do_not_make_others_impossible(read: Read) -> None:
+    reading = read(job(3, 2, "tp: [3, 4]", "tp: [2, 4]"))
+    assert [way.name for way in problem(reading.to_solve).job.ways] == ["collocated", "disaggregated"]
+    found = planned(reading)
+    assert found.proved
+    assert found.best.design.options["actor"].parallel == Parallel(4)
+
+
+def test_a_file_that_rlinf_refuses_as_it_stands_is_planned_with_other_degrees(read: Read) -> None:
+    text = job(2, 4, "tp: [2, 4]", "tp: [4, 2]", APART.replace("inference: 8-11, ", ""))
+    assert {each.code for each in verify(read(text)).errors} == {"PW123"}
+    found = planned(read(text))
+    assert found.proved
+    assert found.unplaceable == ()
+    assert found.best.design.options["rollout"].parallel.tp <= found.best.design.options["actor"].parallel.tp
+
+
+def test_where_only_the_files_own_degrees_are_left_it_is_impossible_as_before(read: Read) -> None:
+    (told,) = (each for each in read(job(3, 2, "tp: 3", "tp: 2")).to_solve.findings if each.code == "PW601")
+    assert "neither share their accelerators nor be apart" in told.message
+
+
+def test_what_trains_apart_from_inference_has_a_multiple_of_its_tp(read: Read) -> None:
+    section = "inference: {group_name: I, load_from_actor: true, model: {tensor_model_parallel_size: 4, pipeline_model_parallel_size: 1, sequence_parallel: true}}\n"
+    reading = read(job(2, 1, "tp: [2, 4]", "tp: [1, 2]", inference=section)).to_solve
+    assert not any("would get no weights" in each for each in said(reading))
+    _, apart = problem(reading).job.ways
+    (beside,) = (each for each in apart.paired if each.other == "inference")
+    assert beside.of(Parallel(4), Parallel(4)) is not None and beside.of(Parallel(2), Parallel(4)) is None
+    none = read(job(2, 1, "tp: 2", "tp: [1, 2]", inference=section)).to_solve
+    assert [way.name for way in problem(none).job.ways] == ["collocated"]
+    assert any("would get no weights" in each for each in said(none))
+
+
+def test_stages_of_rollout_that_do_nothing_on_shared_accelerators_are_no_choice_there(read: Read) -> None:
+    together, apart = problem(read(job(4, 2, "tp: [2, 4]", "tp: 2, pp: [1, 2]")).to_solve).job.ways
+    assert {engine for engine, _ in together.paired[0].shapes} == {Parallel(2)}
+    assert {engine for engine, _ in apart.paired[0].shapes} == {Parallel(2), Parallel(2, 2)}
+
+
+def test_an_actor_with_a_smaller_tp_than_the_files_may_have_fewer_accelerators(read: Read) -> None:
+    assert problem(read(job(4, 1, "tp: [1, 4]", "tp: [1, 2]")).to_solve)["actor"].least == 1
