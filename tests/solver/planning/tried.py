@@ -6,7 +6,6 @@ each task. All of them are made, what the question forbids is left out, and the 
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import combinations, product
 from typing import Iterator, Mapping, Sequence
 
@@ -17,35 +16,48 @@ from placewright.models.planning.workload import SECONDS
 Options = Mapping[str, Option]
 Uses = Mapping[str, frozenset[int]]
 Price = tuple[int, int]
+Sets = tuple[tuple[int, tuple[str, ...]], ...]
 
 
 def designs(question: Question, stages: bool) -> Iterator[Design]:
     """Every design that the question allows. `stages`: the part of a task is that of its phase, and parts may share accelerators."""
+    divisions: dict[Sets, tuple[tuple[int, ...], ...]] = {}  # they do not depend on how many accelerators there are
     for chosen in product(*question.options.values()):
         options = dict(zip(question.options, chosen))
+        fitting: dict[Sets, bool] = {}
         for blocks in _blocks(question, options):
-            uses = {name: frozenset(place for place, its in enumerate(blocks) if name in its.components) for name in options}
-            if not _related(question, uses):
+            sets = tuple((block.kind, block.components) for block in blocks)
+            if sets not in divisions:
+                uses = {name: frozenset(place for place, (_, its) in enumerate(sets) if name in its) for name in options}
+                divisions[sets] = tuple(_segments(question, uses, stages)) if _related(question, uses) else ()
+            if not divisions[sets]:
                 continue
-            for segments in _segments(question, uses, stages):
-                if all(_held(question, options, block) for block in blocks):
-                    yield Design(blocks, options, segments)
+            if sets not in fitting:
+                fitting[sets] = all(_held(question, options, block) for block in blocks)
+            if fitting[sets]:
+                yield from (Design(blocks, options, segments) for segments in divisions[sets])
 
 
 def cost(question: Question, design: Design, stages: bool) -> int:
     """Nanoseconds of an iteration, by the definitions of the models."""
     uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
-    times = {task: Fraction(design.nanoseconds(question, task)) for task in range(len(question.tasks))}
-    parts = [[task for task in times if design.segments[task] == part] for part in sorted(set(design.segments))]
-    found = sum((_stage if stages else _pipeline)(question, uses, times, part) for part in parts)
-    assert found == int(found)
-    return int(found)
+    times = [design.nanoseconds(question, task) for task in range(len(question.tasks))]
+    parts = [[task for task in range(len(times)) if design.segments[task] == part] for part in sorted(set(design.segments))]
+    of_batches = sum((_stage if stages else _pipeline)(question, uses, times, part) for part in parts)
+    assert of_batches % question.batches == 0
+    return of_batches // question.batches
 
 
 def priced(question: Question, stages: bool) -> Iterator[tuple[Price, Design]]:
     """Every design within the budget, with what is as small as possible and what comes second."""
+    options: Options | None = None
     for design in designs(question, stages):
-        time, used = cost(question, design, stages), design.accelerators
+        if design.options is not options:
+            options, times = design.options, dict[object, int]()
+        what = tuple(block.components for block in design.blocks), design.segments  # which says the time of these options
+        if what not in times:
+            times[what] = cost(question, design, stages)
+        time, used = times[what], design.accelerators
         over_time = question.budget.nanoseconds is not None and time > question.budget.nanoseconds
         if not over_time and (question.budget.accelerators is None or used <= question.budget.accelerators):
             yield (time, used) if question.aim == SECONDS else (used, time), design
@@ -95,18 +107,23 @@ def _blocks(question: Question, options: Options) -> Iterator[tuple[Block, ...]]
     subsets = [its for size in range(len(names), 0, -1) for its in combinations(names, size)]
     subsets = [its for its in subsets if len({options[name].kind for name in its}) == 1]
 
+    last = {name: position for position, its in enumerate(subsets) for name in its}
+
     def extend(position: int, left: dict[str, int], room: tuple[int, ...], blocks: tuple[Block, ...]) -> Iterator[tuple[Block, ...]]:
         if position == len(subsets):
-            if not any(left.values()):
-                yield blocks
+            yield blocks
             return
         its = subsets[position]
-        kind = options[its[0]].kind
-        yield from extend(position + 1, left, room, blocks)
-        for size in range(1, min(room[kind], *(left[name] for name in its)) + 1):
+        kind, rest = options[its[0]].kind, {left[name] for name in its if last[name] == position}  # which no later set takes
+        for size in range(min(room[kind], *(left[name] for name in its)) + 1):
+            if rest and rest != {size}:
+                continue
+            if not size:
+                yield from extend(position + 1, left, room, blocks)
+                continue
             smaller = {name: amount - size if name in its else amount for name, amount in left.items()}
-            rest = tuple(amount - size if number == kind else amount for number, amount in enumerate(room))
-            yield from extend(position + 1, smaller, rest, (*blocks, Block(kind, size, its)))
+            free = tuple(amount - size if number == kind else amount for number, amount in enumerate(room))
+            yield from extend(position + 1, smaller, free, (*blocks, Block(kind, size, its)))
 
     total = tuple(kind.accelerators for kind in question.kinds)
     yield from extend(0, {name: options[name].amount for name in names}, total, ())
@@ -175,18 +192,18 @@ def _held(question: Question, options: Options, block: Block) -> bool:
     return True
 
 
-def _stage(question: Question, uses: Uses, times: Mapping[int, Fraction], part: Sequence[int]) -> Fraction:
-    """The busiest accelerator is busy for so long; a task without accelerators is busy by itself."""
+def _stage(question: Question, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:
+    """The busiest accelerator is busy for so long, of all batches; a task without accelerators is busy by itself."""
     accelerators = {block for its in uses.values() for block in its}
-    busy = [sum((times[task] for task in part if block in uses[question.tasks[task].component]), Fraction()) for block in accelerators]
-    return max([*busy, *(times[task] for task in part)])
+    busy = [sum(times[task] for task in part if block in uses[question.tasks[task].component]) for block in accelerators]
+    return max([*busy, *(times[task] for task in part)]) * question.batches
 
 
-def _pipeline(question: Question, uses: Uses, times: Mapping[int, Fraction], part: Sequence[int]) -> Fraction:
-    """The first batch goes through the longest chain, then each of the others takes as long as the slowest task."""
+def _pipeline(question: Question, uses: Uses, times: Sequence[int], part: Sequence[int]) -> int:
+    """The first batch goes through the longest chain, then each of the others takes as long as the slowest task: so long, of all batches."""
 
-    def until(task: int) -> Fraction:
+    def until(task: int) -> int:
         before = [edge.earlier for edge in question.edges if edge.later == task and edge.earlier in part]
-        return times[task] / question.batches + max(map(until, before), default=Fraction())
+        return times[task] + max(map(until, before), default=0)
 
-    return max(map(until, part)) + (question.batches - 1) * max(times[task] / question.batches for task in part)
+    return max(map(until, part)) + (question.batches - 1) * max(times[task] for task in part)
