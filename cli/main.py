@@ -6,8 +6,10 @@ the limit; 4 the world differs from the plan; 70 our own fault.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, Sequence
 
@@ -31,6 +33,13 @@ VERBS = {
     "discover": "Say which machines there are, and write them as a cluster file.",
     "schema": "Print what may stand in a file, as JSON Schema for editors.",
 }
+
+
+WORTH_COLLECTING = 200_000
+"""Objects that are made before those that refer to each other are looked for. A file or two make fewer, and looking for what may go while
+modules are loaded, which all stay, takes a twentieth of `verify`."""
+LEAVES_NOTHING = frozenset({"verify"})
+"""Verbs that start nothing and open nothing: their process ends at once. Taking down one by one what was loaded takes a tenth of `verify`."""
 
 
 class LazyGroup(click.Group):
@@ -78,7 +87,14 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Runs the command line of this process and exits with its code."""
-    sys.exit(run(sys.argv[1:]))
+    gc.set_threshold(WORTH_COLLECTING)
+    code = run(sys.argv[1:])
+    if LEAVES_NOTHING.issuperset(sys.argv[1:2]):
+        with suppress(OSError):  # nobody reads it any more
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

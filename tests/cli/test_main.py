@@ -96,6 +96,21 @@ def test_a_reader_that_leaves_is_no_fault(tmp_path: Path) -> None:
         assert process.wait() == 128 + signal.SIGPIPE
 
 
+@pytest.mark.parametrize(("file", "code"), [("many.yaml", 1), ("good.yaml", 0), ("none.yaml", 2)])
+def test_what_verify_says_is_all_there_when_its_process_ends(
+    file: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    many = "".join(f"  c{number}: {{placement: 9-1}}\n" for number in range(300))
+    (tmp_path / "many.yaml").write_text("cluster: 2x8\ncomponents:\n" + many)
+    (tmp_path / "good.yaml").write_text("cluster: 2x8\ncomponents:\n  actor: {placement: 0-15}\n")
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run([*RUN, "verify", file], cwd=tmp_path, env=buffered, capture_output=True, text=True)
+    monkeypatch.chdir(tmp_path)
+    assert command.run(["verify", file]) == done.returncode == code
+    said = capsys.readouterr()
+    assert (done.stdout, done.stderr) == (said.out, said.err)
+
+
 def test_names_that_a_terminal_cannot_say_do_not_break_it(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
     done = subprocess.run([*RUN, "verify", "名前.yaml"], cwd=tmp_path, env=environment, capture_output=True)
