@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping
 
 from .findings.finding import Finding, Severity, Unchecked
+from .frozen import dataclass
 from .placements.plan import Plan
 from .text.program import Program
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 
 from .findings.span import Span
+from .frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ..findings.finding import Finding
+from ..frozen import dataclass
 from ..text.source import Source
 from ..text.tree import Mapping, Value
 
@@ -52,7 +54,7 @@ def _blank(source: Source) -> Mapping | None:
     return Mapping((), source.whole())
 
 
-@dataclass
+@dataclasses.dataclass
 class Library:
     """The texts of one command and what they are as parts, by the name that their spans carry."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..findings.span import Span
+from ..frozen import dataclass
 from ..parallel import DEGREES, Parallel
 
 SECOND = 1_000_000_000

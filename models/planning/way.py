@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Iterator, Mapping, Sequence
 
+from ..frozen import dataclass
 from ..parallel import UNDIVIDED, Parallel
 
 

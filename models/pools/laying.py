@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterator, Mapping, Sequence
 
+from ..frozen import dataclass
 from ..machines.cluster import Cluster
 from ..placements.assignment import Runs
 from .layout import Layout, Room, lay_out, rooms_of

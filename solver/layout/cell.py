@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...models.frozen import dataclass
 from ...models.machines.cluster import Node
 from ...models.machines.topology import domain
 

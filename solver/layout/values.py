@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...models.frozen import dataclass
 from .bundle import Bundle
 from .cell import Cell
 

@@ -5,8 +5,9 @@ Source: the Bash Reference Manual, 3.5.8.1 (Pattern Matching); the extended form
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterator
+
+from ...frozen import dataclass
 
 MAX_WORK = 400_000
 

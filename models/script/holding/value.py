@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterable, Iterator, Union
 
+from ...frozen import dataclass
 from ..syntax.parts import Place
 
 MAX_LENGTH = 1 << 18

@@ -5,8 +5,9 @@ Source: the Bash Reference Manual, 4 (Shell Builtin Commands).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
 
+from ...frozen import dataclass
 from ..expanding.arithmetic import NotComputed
 from ..expanding.calculation import Unfit
 from ..expanding.expansion import Expander
@@ -45,7 +46,7 @@ class Untold:
     name: str
 
 
-@dataclass
+@dataclasses.dataclass
 class Builtin:
     """Carries out what builtins do to a state."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...frozen import dataclass
 from ..holding.value import Text
 from ..syntax.parts import Place
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Iterable, Iterator, Mapping, Sequence, Union
 
 from ....models.component import Component
+from ....models.frozen import dataclass
 from ....models.locality import TP, Keep
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR

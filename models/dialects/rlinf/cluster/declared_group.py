@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ....frozen import dataclass
 from ....machines.node_group import EnvConfig
 from ....placements.ranks import Ranks
 from .hardware import GroupHardware

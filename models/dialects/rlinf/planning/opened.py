@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Mapping, Sequence
 
 from ....component import Component, Relation
+from ....frozen import dataclass
 from ....placements.assignment import Run
 
 

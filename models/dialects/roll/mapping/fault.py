@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from ....frozen import dataclass
 
 
 class Place(NamedTuple):
