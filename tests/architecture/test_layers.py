@@ -38,13 +38,27 @@ def test_inside_the_package_imports_are_relative(modules: dict[str, ast.Module])
             assert not any(found.split(".")[0] == "placewright" for found in names), name
 
 
-def loaded_after_verify(folder: Path, text: str) -> tuple[int, set[str]]:
+TIMES = """\
+cluster: 2x8xH100
+components:
+  actor: {accelerators: 4-8, phase: train, seconds: {4: 30, 8: 16}}
+  rollout: {accelerators: 4-8, phase: generate, seconds: {4: 40, 8: 22}}
+plan:
+  workflow: rollout -> actor
+"""
+VERL = """\
+python3 -m verl.trainer.main_ppo trainer.nnodes=2 trainer.n_gpus_per_node=8 \\
+    actor_rollout_ref.rollout.tensor_model_parallel_size=2
+"""
+
+
+def loaded_after_verify(folder: Path, text: str, name: str = "job.yaml") -> tuple[int, set[str]]:
     """(exit code of `verify` on a text, names of everything it loaded)."""
-    (folder / "job.yaml").write_text(text)
+    (folder / name).write_text(text)
     code = (
         "import sys\n"
         "from placewright.cli.main import run\n"
-        "code = run(['verify', 'job.yaml', '--cluster', '2x8xH100'])\n"
+        f"code = run(['verify', {name!r}, '--cluster', '2x8xH100'])\n"
         "print(code, *sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
@@ -69,6 +83,21 @@ def test_verify_of_a_plain_file_loads_nothing_that_only_other_files_need(tmp_pat
     assert code == 0
     others = {"memory.estimated", "composition.entry", "composition.setting_text", "notation.mend"}
     assert not names & {f"placewright.models.{name}" for name in others}
+
+
+def test_verify_of_times_loads_what_the_arithmetic_needs_and_no_search(tmp_path: Path) -> None:
+    code, names = loaded_after_verify(tmp_path, TIMES)
+    assert code == 0
+    assert not names & HEAVY
+    assert "placewright.solver.planning.why.at_sight" in names
+    others = ("solver.planning.searching", "solver.planning.loop", "solver.objectives", "solver.model", "models.memory.estimated")
+    assert not {name for name in names if name.startswith(tuple(f"placewright.{other}" for other in others))}
+
+
+def test_verify_of_a_verl_script_without_hints_loads_no_forms(tmp_path: Path) -> None:
+    code, names = loaded_after_verify(tmp_path, VERL, "run.sh")
+    assert code == 0
+    assert not names & (HEAVY | {"pydantic"})
 
 
 @pytest.mark.parametrize("room", ["models", "solver", "report", "cli"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
 from placewright.models.findings.finding import Finding
-from placewright.models.hints import add_block, add_hints
+from placewright.models.hints.add import add_hints
+from placewright.models.hints.block import add_block
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.interpolation import Interpolator
 from placewright.models.text.source import Source

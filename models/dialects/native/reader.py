@@ -8,7 +8,7 @@ from ...component import Component
 from ...findings.finding import Finding, UnusableInput, error, warning
 from ...findings.span import Edit
 from ...findings.wording import with_noun
-from ...hints import add_hints
+from ...hints.add import add_hints
 from ...hints.plan import read_plan
 from ...hints.preference import read_preference
 from ...hints.relations import read_links, read_relations

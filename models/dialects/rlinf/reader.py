@@ -141,7 +141,7 @@ def _problem(
         word = task.text if isinstance(task, Scalar) else ""
         block = misspelt_times(notes, root.get(KEY), block, [each.name for each in components], word)
     if block is not None:
-        from ...hints import add_block
+        from ...hints.block import add_block
 
         said = add_block(block, cluster, components, notes.findings, planned.relations)
     owner = (placed or section).span
@@ -198,7 +198,7 @@ def _fits(
         components = read_components(Context(quiet, each, groups), placed) if placed is not None else ()
         mends.append({finding.edit for finding in quiet.findings if finding.severity is Severity.ERROR})
     if block is not None:
-        from ...hints import add_block
+        from ...hints.block import add_block
 
         add_block(block, cluster, components, quiet.findings)
     outside = any(finding.code == "PW102" for finding in quiet.findings)

@@ -125,7 +125,7 @@ class _Reader:
         block = self.document.root.get(HINTS) if self.hints else None
         if block is None:
             return Said(components)
-        from ...hints import add_block
+        from ...hints.block import add_block
 
         found = self.interpolator.tree(block, (HINTS,))
         said = add_block(only_roles(self.notes, found, roles), cluster, components, self.notes.findings)

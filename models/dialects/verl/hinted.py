@@ -70,7 +70,7 @@ def with_hints(
     block = _of_components(settings, [component.name for component in components])
     if block is None:
         return Said(components, relations)
-    from ...hints import add_block
+    from ...hints.block import add_block
 
     findings = settings.notes.findings
     known = {component.name: component for component in components}

@@ -10,10 +10,8 @@ from ....models.machines.topology import domain
 from ....models.planning.crossing import Crossed, Crossing, Flow
 from ....models.planning.workload import Workload
 from ....models.problem import Problem
-from ...objectives.presence import several
 from .related import Pairs
 from .room import Room
-from .traffic import Traffic
 
 
 def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], apart: Pairs, space: Room) -> Crossing | None:
@@ -24,6 +22,9 @@ def crossing(problem: Problem, workload: Workload, parts: Sequence[Component], a
     """
     if not (workload.bandwidth and space.kinds):
         return None
+    from ...objectives.presence import several  # which load all terms of the objective, that few questions need
+    from .traffic import Traffic
+
     traffic = Traffic(problem, workload)
     asked = traffic.asked(problem)
     levels = tuple(_level(asked, level, cost, space) for level, cost in traffic.costs.items() if several(asked, level))
