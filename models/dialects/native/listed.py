@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator
 
-from ...component import UNBOUNDED, Component
+from ...component import Component
 from ...findings.finding import Finding, error
 from ...findings.span import Edit
 from ...machines.cluster import Cluster
@@ -13,6 +13,7 @@ from ...machines.node_group import ACCELERATOR, NODE
 from ...notation.placement_list import Entry, ListFault, read_list
 from ...text.scalar_text import in_flow_map
 from ...text.tree import Mapping, Sequence, Value, find, plain
+from .agreed import agreed
 
 
 def listed(component: Component, written: Sequence, cluster: Cluster, findings: list[Finding]) -> Component | None:
@@ -38,17 +39,11 @@ def listed(component: Component, written: Sequence, cluster: Cluster, findings: 
         )
     if faults:
         return None
-    processes = max(run.ranks.stop for run in runs)
     held: dict[int, int] = {}
     for run in runs:
         held[run.ranks.start] = held.get(run.ranks.start, 0) + run.each
-    sizes = set(held.values())
-    each = sizes.pop() if len(sizes) == 1 else 1
-    amount = processes * max(each, 1)
-    if "amount" not in component.spans and component.most == UNBOUNDED:
-        component = replace(component, least=amount, most=amount)
-    if "per_process" not in component.spans:
-        component = replace(component, per_process=max(each, 1))
+    sizes = {max(1, each) for each in held.values()}
+    component = agreed(component, runs, cluster.kind(component.node_groups), sizes, findings)
     return replace(component, runs=runs, spans={**component.spans, "placement": written.span})
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterable, Iterator, Sequence
 
-from ...component import UNBOUNDED, Component, Parallel
+from ...component import Component, Parallel
 from ...findings.finding import Finding, error
 from ...findings.span import Edit, Span
 from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
-from ...machines.node_group import NODE
 from ...notation.launchable import why_not
 from ...notation.mapping import runs_of
 from ...notation.numbered import numbered
@@ -19,6 +18,7 @@ from ...placements.assignment import Run, Seat, compress, seats
 from ...text.scalar_text import plain_or_quoted
 from ...text.source import Source
 from ...text.tree import Scalar
+from .agreed import agreed
 
 MAX_PROCESSES = 1 << 20
 
@@ -48,6 +48,8 @@ def placed(
         return None
     runs: Sequence[Run] = runs_of(found.pairs, cluster, labels)
     held = sum(run.amount for run in runs)
+    sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
+    component = agreed(component, runs, cluster.kind(labels), sizes, findings)
     suits = (each for each in (replace(component, parallel=parallel) for parallel in degrees) if held % each.unit == 0)
     if component.contiguous and component.stride > 1:
         component = next(suits, component)
@@ -68,13 +70,6 @@ def placed(
             )
             return None
         runs = compress(strided(component, runs), cluster.kind(labels), labels[0])
-    sizes = {max(1, pair.resources // pair.processes) for pair in found.pairs}
-    each = 1 if cluster.kind(labels) == NODE or len(sizes) > 1 else sizes.pop()
-    amount = found.processes * each
-    if "amount" not in component.spans and component.most == UNBOUNDED:
-        component = replace(component, least=amount, most=amount)
-    if "per_process" not in component.spans:
-        component = replace(component, per_process=each)
     return replace(component, runs=runs, spans=spans)
 
 
