@@ -69,23 +69,29 @@ def undominated(
 ) -> tuple[Option, ...]:
     """The options of a component that no other beats at the same count; where others are as good, the first, and the file's own before it.
 
-    Memory that is there for it whatever the others do is as good as less. One that is barred is no better than one that is not. `met`:
-    others keep in step with its processes, so that it matters how large these are. `bound`: degrees with which some counts of others do
-    not go together.
+    Memory that is there for it whatever the others do is as good as less. One that is barred is no better than one that is not; what would
+    be kept if nothing were barred is kept too, since it may come first elsewhere. `met`: others keep in step with its processes, so that it
+    matters how large these are. `bound`: degrees with which some counts of others do not go together.
     """
     uses = [each.uses[name] for each in barred if name in each.uses]
     sizes = sorted({option.group for option in found if option.kind != NO_KIND and room.splits(option.group)})
     processes = sorted({option.each for option in found}) if met else []
 
     def figures(option: Option) -> Figures:
-        """The times, the memory, in which of the sizes its groups come that leave something over on a node, its processes, its degrees that bind others, what it is barred as."""
+        """The times, the memory, in which of the sizes its groups come that leave something over on a node, its processes."""
         groups = (int(option.group % size == 0) for size in sizes)
         of_size = (int(option.each == size) for size in processes)
-        of_degrees = (int(option.parallel == degrees) for degrees in bound)
-        needs = ample.needs(name, option)
-        return (*option.nanoseconds, *needs, *groups, *of_size, *of_degrees, *(int(meets(use, option)) for use in uses))
+        return (*option.nanoseconds, *ample.needs(name, option), *groups, *of_size)
 
-    return tuple(_undominated(found, figures))
+    def all_figures(option: Option) -> Figures:
+        """These, and its degrees that bind others, and what it is barred as."""
+        return (
+            *figures(option),
+            *(int(option.parallel == degrees) for degrees in bound),
+            *(int(meets(use, option)) for use in uses),
+        )
+
+    return tuple(_undominated(found, figures, all_figures) if uses or bound else _undominated(found, figures))
 
 
 def _in_ways(problem: Problem, component: Component) -> Mapping[Parallel, Shape | None]:
@@ -132,14 +138,20 @@ def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool
     return all(not (amount := getattr(use.card, split.what)) or split.fits(amount, split.of(parallel)) for split in proved)
 
 
-def _undominated(found: Sequence[Option], figures: Callable[[Option], Figures]) -> Iterator[Option]:
-    """Of those with the same kind and count, those that no other equals in everything and beats or precedes in something."""
+def _undominated(found: Sequence[Option], *figures: Callable[[Option], Figures]) -> Iterator[Option]:
+    """Of those with the same kind and count, those that no other equals in everything and beats or precedes in something: by any of these figures."""
     groups: dict[tuple[int, int], list[Option]] = {}
     for option in found:
         groups.setdefault((option.kind, option.amount), []).append(option)
     for its in groups.values():
-        every = [figures(option) for option in its] if len(its) > 1 else [()]
-        for place, (mine, option) in enumerate(zip(every, its)):
-            others = ((theirs, number) for number, theirs in enumerate(every) if number != place)
-            if not any(all(a <= b for a, b in zip(theirs, mine)) and (theirs != mine or number < place) for theirs, number in others):
+        tables = [[each(option) for option in its] for each in figures] if len(its) > 1 else [[()]]
+        for place, option in enumerate(its):
+            if any(_is_undominated(every, place) for every in tables):
                 yield option
+
+
+def _is_undominated(every: Sequence[Figures], place: int) -> bool:
+    """Does no other equal the one at a place in all figures, and beat or precede it?"""
+    mine = every[place]
+    others = ((theirs, number) for number, theirs in enumerate(every) if number != place)
+    return not any(all(a <= b for a, b in zip(theirs, mine)) and (theirs != mine or number < place) for theirs, number in others)
