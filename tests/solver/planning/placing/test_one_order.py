@@ -67,6 +67,15 @@ def test_pins_that_no_ranges_keep_in_one_order_are_impossible() -> None:
     assert "in one order" in found.findings[0].message
 
 
+def test_pins_of_a_third_with_the_same_order_of_ranks_are_kept_too() -> None:
+    parts = solid("train", 4, Pin(range(0, 1), (1,))), solid("infer", 4), solid("ref", 4, Pin(range(1, 2), (1,)))
+    question = problem(cluster(*({"count": 2},) * 2), *parts, together="infer+train", aligned="ref+train", in_step="train+infer")
+    found = placed(question)
+    assert found.plan is not None
+    assert is_in_order(question, found.plan.assignment)
+    assert ranks_of(found.plan.assignment, "ref") == ranks_of(found.plan.assignment, "train") == [(1, 0), (1, 1), (0, 0), (0, 1)]
+
+
 def test_of_open_counts_nothing_is_proved() -> None:
     parts = solid("train", 4, Pin(range(0, 1), (1,))), solid("infer", 4, Pin(range(0, 1), (0,)))
     parts = parts[0], replace(parts[1], least=3)
@@ -75,7 +84,7 @@ def test_of_open_counts_nothing_is_proved() -> None:
 
 
 def any_order(random: Random) -> Problem:
-    """Few accelerators on two or three nodes, two ranges within each other with pins, and something beside them."""
+    """Few accelerators on two or three nodes, two ranges within each other with pins, and something beside them or in the same order of ranks."""
     nodes = random.choice([(3, 3), (2, 4), (2, 2, 2), (4, 2)])
     each = random.choice([1, 1, 2])
     outer = random.randint(2, 5)
@@ -98,12 +107,16 @@ def any_order(random: Random) -> Problem:
     if random.random() < 0.4:
         parts.append(component("other", 1))
     kept = {"together" if outer == inner else "within": f"{names[1]}+{names[0]}"}
+    if random.random() < 0.4:
+        parts.append(replace(parts[0], name="ref", pins=tuple(pins(names[0], outer))))
+        kept["aligned"] = f"ref+{names[0]}"
     return problem(cluster(*({"count": count} for count in nodes)), *parts, in_step="train+infer", **kept)
 
 
 def has_one(question: Problem) -> bool:
     """Does any order of ranks in any two ranges keep all that is asked? What is beside them takes any that is left."""
     outer, inner = sorted(question.components[:2], key=lambda its: -its.least)
+    others = [each.name for each in question.components[2:]]
     ids = [(node.rank, index) for node in question.cluster.nodes for index in range(len(node.accelerators))]
     for first in range(len(ids) - outer.least + 1):
         for order in permutations(ids[first : first + outer.least]):
@@ -112,11 +125,10 @@ def has_one(question: Problem) -> bool:
                 if sorted(its) != ids[first + before : first + before + inner.least]:
                     continue
                 left = [seat for seat in ids if seat not in order]
-                if len(question.components) > 2 and not left:
+                if "other" in others and not left:
                     continue
                 runs = {outer.name: runs_of(outer, order), inner.name: runs_of(inner, its)}
-                if len(question.components) > 2:
-                    runs["other"] = compress([(0, left[:1])])
+                runs |= {name: runs[outer.name] if name == "ref" else compress([(0, left[:1])]) for name in others}
                 if not any(each.severity is Severity.ERROR for each in check(question, Assignment(runs))):
                     return True
     return False
