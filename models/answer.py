@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Callable
 
 from .findings.finding import Finding, Unchecked
-from .frozen import dataclass
 from .placements.plan import Plan
 from .planning.planned import Planned
 from .problem import Problem

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import lcm
 from typing import Mapping, Sequence
 
 from .findings.fix import Fix
 from .findings.span import Span
-from .frozen import dataclass
 from .locality import Keep, Pin, Spread
 from .machines.node_group import CLUSTER_LABEL
 from .memory.estimate import Estimate

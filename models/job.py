@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Callable, Mapping, Sequence
 
 from .component import Component, Parallel, Relation
-from .frozen import dataclass
 from .link import Link
 from .model_cards.use import ModelUse
 from .placements.assignment import Run

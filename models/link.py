@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from .findings.span import Span
-from .frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

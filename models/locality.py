@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from .findings.span import Span
-from .frozen import dataclass
 
 TP, EP, REPLICA, WHOLE = KEPT = ("tp", "ep", "replica", "component")
 """What can be kept together: a tensor parallel group, an expert parallel group, a replica, the whole component."""

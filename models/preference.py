@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping
-
-from .frozen import dataclass
 
 LEXICOGRAPHIC, WEIGHTED = ORDERS = ("lexicographic", "weighted")
 """Bytes across the widest level of the topology first, or all bytes in one sum."""

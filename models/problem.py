@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import product
 from typing import AbstractSet as Set
@@ -11,7 +11,6 @@ from typing import Iterator
 from .cap import Cap
 from .component import IN_ORDER, TOGETHER, UNBOUNDED, Component, Parallel, Relation
 from .demand import Demand
-from .frozen import dataclass
 from .job import Job
 from .locality import Keep, Pin, Spread
 from .machines.cluster import Cluster

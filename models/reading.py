@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Callable, Mapping
 
 from .derivation import Derivation
 from .findings.finding import Finding, Severity, Unchecked
-from .frozen import dataclass
 from .machines.cluster import Cluster
 from .parallel import Parallel
 from .problem import Problem

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping
 
 from .findings.finding import Finding, Severity, Unchecked
-from .frozen import dataclass
 from .placements.plan import Plan
 from .text.program import Program
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping
 
 from .component import Component, Parallel, Relation
-from .frozen import dataclass
 from .link import Link
 from .planning.workload import Workload
 from .preference import Preference

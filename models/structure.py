@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .component import Parallel
-from .frozen import dataclass
 
 AMOUNT, DOMAINS, SHARED = "amount", "domains", "shared"
 """How many resources a component has; in how many domains of a kind it is; in how many of them two components both are."""

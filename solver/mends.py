@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Iterator, Mapping
 
 from ..models.component import Component
 from ..models.findings.span import Edit
-from ..models.frozen import dataclass
 from ..models.machines.node_group import NODE
 from ..models.notation.mapping import runs_of
 from ..models.notation.placement_text import Pair

@@ -5,11 +5,10 @@ Source of the forms: Hydra, hydra/_internal/config_repository.py (_create_defaul
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..findings.finding import Finding, error
 from ..findings.span import Span
-from ..frozen import dataclass
 from ..text.interpolation_text import holds_interpolation
 from ..text.tree import Mapping, Scalar, Sequence, Value, kind_of
 

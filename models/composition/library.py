@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..findings.finding import Finding
-from ..frozen import dataclass
 from ..text.source import Source
 from ..text.tree import Mapping, Value
 
@@ -54,7 +52,7 @@ def _blank(source: Source) -> Mapping | None:
     return Mapping((), source.whole())
 
 
-@dataclasses.dataclass
+@dataclass
 class Library:
     """The texts of one command and what they are as parts, by the name that their spans carry."""
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from typing import Sequence
-
-from ..frozen import dataclass
 
 _ENDINGS = (".yaml", ".yml")
 _UNREADABLE = re.compile(r"[\x00-\x1f]")

@@ -6,10 +6,10 @@ Source of the grammar: Hydra, hydra/grammar/OverrideParser.g4, hydra/core/overri
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 
 from ..findings.span import Span
-from ..frozen import dataclass
 from ..text.resolvers import as_scalar
 from ..text.tree import Value
 from .setting_tokens import NAME, NATURAL, WORD, refused, tokens_of

@@ -7,14 +7,12 @@ the first to the last.
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Iterable, Sequence, Union
 
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..findings.span import Span
-from ..frozen import dataclass
 from ..text.source import MAX_BYTES, Source
 from ..text.unresolved import MANDATORY
 from .choices import Choices
@@ -49,7 +47,7 @@ class Gap:
 Step = Union[Piece, Gap]
 
 
-@dataclasses.dataclass
+@dataclass
 class Walk:
     """One walk from a main file. `texts` are those that were read; `findings` and `unchecked` collect what was met."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Mapping as MappingType
 from typing import Protocol, Union
 
 from ..findings.finding import Finding
 from ..findings.span import Edit
-from ..frozen import dataclass
 from ..level import LEVELS, PLACEMENT, TRAINING
 from ..machines.cluster import Cluster
 from ..machines.shorthand import AsDeclared

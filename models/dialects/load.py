@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Callable, Iterator, Sequence, cast
 
 from ..composition import Composer
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
-from ..frozen import dataclass
 from ..model_cards.resolve import with_models
 from ..reading import Reading
 from ..text.document import Document

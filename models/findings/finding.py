@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import Iterable
 
-from ..frozen import dataclass
 from .span import Edit, Span
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Iterator, Sequence
-
-from ..frozen import dataclass
 
 ACCELERATOR = "Accelerator"
 NODE = "node"

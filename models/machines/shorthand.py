@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from ..frozen import dataclass
 from .accelerators import GENERIC, accelerators
 from .cluster import Cluster
 from .node import Node

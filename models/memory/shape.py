@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from ..frozen import dataclass
 from ..model_cards.card import ModelCard
 from .estimate import Estimate
 

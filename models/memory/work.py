@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from ..frozen import dataclass
 from ..parallel import Parallel
 from .estimate import BITS, FSDP, ZERO3, Estimate
 from .shape import Shape

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Mapping
 
 from ..component import Parallel
 from ..findings.span import Span
-from ..frozen import dataclass
 from ..memory.estimate import Estimate
 from .card import ModelCard
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Callable, Iterator
 
-from ..frozen import dataclass
 from ..machines.node_group import NODE, Numbering
 from .neighbours import joined
 from .placement_text import Numbered, PlacementText, read_placement

@@ -7,11 +7,11 @@ several entries holds the resources of all of them, in the order of the entries.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Callable, Iterable, Iterator, Sequence
 
 from ..findings.wording import with_noun
-from ..frozen import dataclass
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR, NODE
 from ..placements.assignment import Run, Runs, Seat, compress, seats

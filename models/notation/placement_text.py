@@ -5,12 +5,11 @@ Source of the rules: RLinf, rlinf/scheduler/placement/placement.py, ComponentPla
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from bisect import bisect_left
+from dataclasses import dataclass
 
 from ..findings.wording import with_noun
-from ..frozen import dataclass
 from ..placements.ranks import CODES_BY_REASON, RankError, parse_ranks, parse_segments
 
 _PLAIN = re.compile(r"\s*(\d{1,18})(?:-(\d{1,18}))?(?::(\d{1,18})(?:-(\d{1,18}))?)?\s*", re.ASCII)
@@ -64,7 +63,7 @@ class Fault:
     last: int | None = None
 
 
-@dataclasses.dataclass
+@dataclass
 class PlacementText:
     """The pairs of a placement, and everything that is wrong with it. `open`: some resources are `all` of an unknown number."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Iterator, Sequence
 
 from ..findings.finding import UnusableInput, error
 from ..findings.wording import with_noun
-from ..frozen import dataclass
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..placements.assignment import Run, repeats_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Iterable, Iterator, Mapping, Sequence
 
-from ..frozen import dataclass
 from ..machines.cluster import Cluster
 from ..machines.node import Node
 from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any, Iterable, Iterator, Sequence
 
-from ..frozen import dataclass
 from ..machines.cluster import Cluster
 from ..machines.node import Node
 from ..machines.node_group import ACCELERATOR

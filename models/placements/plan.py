@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Mapping
 
 from ..component import Parallel
-from ..frozen import dataclass
 from ..machines.cluster import Cluster
 from .assignment import Assignment, Run
 from .placement import Placement, placements

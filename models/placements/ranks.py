@@ -8,9 +8,8 @@ rlinf/scheduler/placement/placement.py (ComponentPlacement).
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Iterable, Iterator, Sequence
-
-from ..frozen import dataclass
 
 MAX_TEXT = 65_536
 CODES_BY_REASON = {"form": "PW103", "range": "PW102", "order": "PW109", "empty": "PW112"}

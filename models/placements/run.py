@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
 from operator import or_
 from typing import Iterable, Iterator, Sequence, overload
 
-from ..frozen import dataclass
 from ..machines.node_group import ACCELERATOR, CLUSTER_LABEL
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Mapping
 
-from ..frozen import dataclass
 from .question import Option, Question
 from .way import Way
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping
 
-from ..frozen import dataclass
 from ..parallel import Parallel
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from ..findings.span import Span
-from ..frozen import dataclass
 from ..parallel import DEGREES, Parallel
 
 SECOND = 1_000_000_000

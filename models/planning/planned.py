@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping
 
 from ..findings.finding import Finding
-from ..frozen import dataclass
 from .design import Design
 from .question import Question
 from .workload import SECONDS

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import Iterator, Mapping
 
-from ..frozen import dataclass
 from ..parallel import Parallel
 from .crossing import Crossing
 from .limits import Area, Barred, Use

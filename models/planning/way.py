@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Iterator, Mapping, Sequence
 
-from ..frozen import dataclass
 from ..parallel import UNDIVIDED, Parallel
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Iterator, Mapping, Sequence
 
-from ..frozen import dataclass
 from ..machines.cluster import Cluster
 from ..placements.assignment import Runs
 from .layout import Layout, Room, lay_out, rooms_of

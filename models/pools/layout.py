@@ -5,10 +5,9 @@ Cost grows with stretches of alike nodes and with sizes of parts, not with accel
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Sequence
 
-from ..frozen import dataclass
 from ..machines.cluster import Cluster
 from ..machines.node_group import ACCELERATOR
 from ..placements.assignment import Run, Runs

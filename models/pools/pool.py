@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping
 
 from ..findings.span import Span
-from ..frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

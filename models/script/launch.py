@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Sequence
 
-from ..frozen import dataclass
 from .holding.value import Text
 from .meaning.started import Started
 

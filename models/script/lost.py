@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Iterator
 
 from ..findings.finding import Finding, warning
 from ..findings.span import Edit, Span
-from ..frozen import dataclass
 from .launch import Launch
 from .reading import Script
 from .recognise import DOTTED_SETTING

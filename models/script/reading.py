@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Mapping
 
 from ..findings.finding import Finding, Unchecked, error
-from ..frozen import dataclass
 from ..text.source import Source
 from .holding.state import State, TooMuch
 from .lines import Lines

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, SupportsIndex, overload
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.wording import with_noun
-from ..frozen import dataclass
 from ..machines.cluster import Cluster
 from ..placements.run import Repeat, Run, Runs
 from .arguments import Argument, refuse, takes, whole_number

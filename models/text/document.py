@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Callable
 from typing import Mapping as MappingType
 
 from ..findings.finding import Finding, Unchecked
 from ..findings.span import Span
-from ..frozen import dataclass
 from .environment import Environment
 from .program import Program
 from .source import Source

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from ..findings.finding import UnusableInput, error
 from ..findings.span import Span
-from ..frozen import dataclass
 from .tree import Mapping, Value
 from .yaml_reader import read_yaml
 

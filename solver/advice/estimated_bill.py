@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Iterator, Sequence
 
 from ...models.component import Component
 from ...models.findings.finding import Finding, Severity
-from ...models.frozen import dataclass
 from ...models.machines.node_group import ACCELERATOR
 from ...models.memory.estimate import DISTRIBUTED, FULL, MEGATRON, NONE, ZERO3
 from ...models.memory.estimated import SLACK, estimated, with_slack

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...models.frozen import dataclass
+from dataclasses import dataclass
+
 from ...models.machines.cluster import Node
 from ...models.machines.topology import domain
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...models.frozen import dataclass
+from dataclasses import dataclass
+
 from .bundle import Bundle
 from .cell import Cell
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Iterator, Mapping, Protocol, Union, runtime_checkable
 
-from ...models.frozen import dataclass
 from ...models.problem import Problem
 from .term import Objective
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, Protocol, Sequence, runtime_checkable
 
-from ...models.frozen import dataclass
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Sequence
 
-from ...models.frozen import dataclass
 from ...models.placements.assignment import Assignment
 from ...models.placements.plan import Term
 from ...models.preference import WEIGHTED

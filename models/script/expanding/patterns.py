@@ -5,9 +5,8 @@ Source: the Bash Reference Manual, 3.5.8.1 (Pattern Matching); the extended form
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Iterator
-
-from ...frozen import dataclass
 
 MAX_WORK = 400_000
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Iterable, Iterator, Union
 
-from ...frozen import dataclass
 from ..syntax.parts import Place
 
 MAX_LENGTH = 1 << 18

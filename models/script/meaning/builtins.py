@@ -5,9 +5,8 @@ Source: the Bash Reference Manual, 4 (Shell Builtin Commands).
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import dataclass
 
-from ...frozen import dataclass
 from ..expanding.arithmetic import NotComputed
 from ..expanding.calculation import Unfit
 from ..expanding.expansion import Expander
@@ -46,7 +45,7 @@ class Untold:
     name: str
 
 
-@dataclasses.dataclass
+@dataclass
 class Builtin:
     """Carries out what builtins do to a state."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Callable
 
-from ...frozen import dataclass
 from ..expanding.arithmetic import NotComputed, number
 from ..expanding.expansion import Expander
 from ..holding.value import Text

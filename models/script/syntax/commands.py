@@ -5,9 +5,9 @@ Source: the Bash Reference Manual, 3.2 (Shell Commands).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Union
 
-from ...frozen import dataclass
 from .parts import Place, Word
 
 

@@ -5,9 +5,8 @@ Source: the Bash Reference Manual, 3.1.2 (Quoting) and 3.5 (Shell Expansions).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Union
-
-from ...frozen import dataclass
 
 Place = tuple[int, int]
 """Offsets into the script, the end exclusive."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Sequence
 
-from ....models.frozen import dataclass
 from ....models.placements.assignment import Run
 from ..bundle import Bundle
 

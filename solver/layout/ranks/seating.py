@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 
 from ....models.component import RANK_ALIGNED, ZERO_COPY, Component
-from ....models.frozen import dataclass
 from ....models.locality import TP
 from ....models.machines.topology import NUMA
 from ....models.placements.assignment import Seat, seats

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Callable, Iterator, Mapping, Sequence
-
-from ....models.frozen import dataclass
 
 Color = Callable[[int], int]
 """Position in an order of ranks -> a number that another order must show on the same resource."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Iterator, Mapping, Sequence
 
 from ....models.component import Component
-from ....models.frozen import dataclass
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment, Run, Seat
 from ....models.problem import Problem

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Iterator
 
 from ....models.component import Component
-from ....models.frozen import dataclass
 from ....models.link import Link
 from ....models.machines.node_group import NODE
 from ....models.placements.assignment import Assignment

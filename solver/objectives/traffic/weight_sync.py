@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Iterator
 
 from ....models.component import Component
-from ....models.frozen import dataclass
 from ....models.link import Link
 from ....models.placements.assignment import Assignment
 from ....models.problem import Problem

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Collection, Iterator, Mapping, Sequence
 
 from ....models.component import IN_ORDER, Component
-from ....models.frozen import dataclass
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR
 from ....models.planning.question import Kind

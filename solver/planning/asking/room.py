@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Iterable, Iterator, Mapping, Sequence, Union
 
 from ....models.component import Component
-from ....models.frozen import dataclass
 from ....models.locality import TP, Keep
 from ....models.machines.node import Node
 from ....models.machines.node_group import ACCELERATOR

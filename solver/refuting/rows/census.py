@@ -5,11 +5,11 @@ Two thousand nodes are some dozens of kinds, so that the same cluster can be ask
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Mapping, Sequence
 
 from ....models.component import SUBSET, Component
-from ....models.frozen import dataclass
 from ....models.machines.cluster import Node
 from ....models.machines.grown import NEW
 from ....models.machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE

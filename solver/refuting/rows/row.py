@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from ....models.component import Component
 from ....models.findings.span import Span
-from ....models.frozen import dataclass
 
 
 @dataclass(frozen=True)

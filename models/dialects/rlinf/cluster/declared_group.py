@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ....frozen import dataclass
+from dataclasses import dataclass
+
 from ....machines.node_group import EnvConfig
 from ....placements.ranks import Ranks
 from .hardware import GroupHardware

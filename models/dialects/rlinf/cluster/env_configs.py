@@ -5,9 +5,10 @@ Source: RLinf, rlinf/scheduler/cluster/config.py, NodeGroupEnvConfig and NodeGro
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ....configuration.notes import Notes, is_unknown
 from ....findings.wording import with_noun
-from ....frozen import dataclass
 from ....machines.node_group import EnvConfig
 from ....placements.claims import Claims
 from ....placements.ranks import Ranks, without, write_ranks

@@ -6,10 +6,10 @@ Source: RLinf, rlinf/scheduler/cluster/config.py (NodeHardwareConfig) and rlinf/
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from itertools import islice
 
 from ....configuration.notes import Notes, is_unknown
-from ....frozen import dataclass
 from ....machines.cluster import Hardware
 from ....placements.ranks import Ranks
 from ....text.nearest import nearest

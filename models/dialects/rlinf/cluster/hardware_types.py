@@ -5,10 +5,8 @@ Source: RLinf, rlinf/scheduler/hardware/robots/*.py (commit a3816b59).
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping
-
-from ....frozen import dataclass
 
 _CAMERAS = ("realsense", "zed", "lumos")
 _GRIPPERS = ("franka", "robotiq")

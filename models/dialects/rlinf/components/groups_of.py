@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from typing import Callable
 
 from ....configuration.notes import Notes, Text, is_unknown
 from ....findings.span import Edit, Span
-from ....frozen import dataclass
 from ....machines.cluster import Cluster
 from ....machines.node_group import CLUSTER_LABEL
 from ....notation.numbered import is_counted, numbered

@@ -6,14 +6,13 @@ noticed only when the workers are started.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Mapping, Sequence
 
 from ....component import UNBOUNDED, Component
 from ....configuration.notes import Notes
 from ....findings.fix import Fix
 from ....findings.span import Span
-from ....frozen import dataclass
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
 from ....machines.shorthand import MAX_NODES

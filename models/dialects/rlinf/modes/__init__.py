@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Callable, Mapping
 
 from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
-from ....frozen import dataclass
 from ....machines.cluster import Cluster
 from ....planning.way import Shape, Way
 from . import evaluation, hybrid, model_parallel, multi_agent

@@ -6,9 +6,10 @@ rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ....component import Parallel
 from ....configuration.settings import Amount, Settings
-from ....frozen import dataclass
 from ..capabilities import INFERENCE as INFERENCE
 from .parts import Parts
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Mapping
 
 from ....component import COLOCATED, SUBSET, UNBOUNDED, Component
-from ....frozen import dataclass
 from ....machines.node_group import ACCELERATOR
 from ....placements.assignment import Assignment
 from .degrees import Degrees

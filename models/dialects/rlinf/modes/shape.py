@@ -5,12 +5,11 @@ Source: RLinf, rlinf/utils/placement.py, ModelParallelComponentPlacement._genera
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ....component import Parallel
 from ....configuration.settings import Amount
 from ....findings.wording import with_noun
-from ....frozen import dataclass
 from .arrangement import Arrangement
 from .degrees import Degrees
 from .fitting_tp import fitting_tp

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Sequence
 
-from ....frozen import dataclass
 from ....machines.cluster import Cluster
 from ....placements.assignment import Run
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping, Sequence
 
 from ....component import Component, Relation
-from ....frozen import dataclass
 from ....placements.assignment import Run
 
 

@@ -5,13 +5,13 @@ Source: RLinf, docs (guides/auto_placement) and toolkits/auto_placement/util.py.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Mapping as MappingType
 
 from ....configuration.notes import Notes, is_unknown
 from ....configuration.settings import Settings
 from ....findings.span import Span
-from ....frozen import dataclass
 from ....hints.seconds import duration
 from ....planning.measured import SECOND
 from ....text.tree import Mapping, Scalar

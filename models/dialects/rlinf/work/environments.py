@@ -6,12 +6,12 @@ rlinf/scheduler/worker/routing.py (CommMapper), rlinf/workers/rollout/hf/hugging
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import lcm
 
 from ....component import NOT_FEWER, Relation
 from ....configuration.settings import Amount
 from ....findings.wording import do, with_noun
-from ....frozen import dataclass
 from .shares import SHARES, Work
 
 TASKS = ("embodied", "embodied_eval", "offline")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Iterator
 
 from ....configuration.notes import Notes, Text
 from ....findings.finding import UnusableInput
 from ....findings.fix import Fix
 from ....findings.span import Edit, Span
-from ....frozen import dataclass
 from ....machines.cluster import Cluster
 from ....machines.node_group import CLUSTER_LABEL, NODE
 from ....notation.launchable import why_not

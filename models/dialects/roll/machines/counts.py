@@ -6,12 +6,12 @@ started on; the highest device id of all roles), roll/pipeline/rlvr/rlvr_config.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Iterable
 
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....derivation import Derivation, Figure
-from ....frozen import dataclass
 from ....machines.cluster import Cluster
 from ....machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
 from ....text.tree import Scalar

@@ -5,13 +5,12 @@ Source: ROLL, roll/distributed/scheduler/resource_manager.py, ResourceManager.__
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Sequence
 
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.wording import with_noun
-from ....frozen import dataclass
 from ....machines.accelerators import GENERIC, accelerators
 from ....machines.cluster import Cluster, Node, Nodes
 from ....machines.node_group import ACCELERATOR

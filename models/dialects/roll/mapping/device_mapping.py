@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ....configuration.notes import Notes, Text, is_unknown
 from ....findings.span import Edit, Span
-from ....frozen import dataclass
 from ....text.scalar_text import plain_or_quoted
 from ....text.tree import Entry, Mapping, Scalar, Sequence, Value, kind_of
 from .evaluate import AT_CREATION, AT_LOAD

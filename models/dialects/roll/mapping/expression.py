@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from dataclasses import dataclass
 
-from ....frozen import dataclass
 from .evaluate import AT_CREATION, AT_LOAD, Evaluation
 from .fault import Fault, Place, Refused, Written
 from .ids import Ids

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from ....frozen import dataclass
 
 
 class Place(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Iterable, Iterator
 
-from ....frozen import dataclass
 from ....placements.ranks import merge
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Union
 
-from ....frozen import dataclass
 from .ids import Ids
 
 

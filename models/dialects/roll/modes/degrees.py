@@ -6,11 +6,11 @@ fsdp2_strategy.py; mcore_adapter, initialize.py (expert groups).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import lcm
 
 from ....component import Parallel
 from ....configuration.settings import Amount
-from ....frozen import dataclass
 from ..roles.role import Role
 from ..roles.setup import Setup
 

@@ -5,10 +5,10 @@ Source: ROLL, roll/pipeline/distill/logits_transfer_group.py (LogitsTransferGrou
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Iterator
 
 from ....findings.wording import with_noun
-from ....frozen import dataclass
 from ....text.tree import Scalar
 from ..mapping.ids import Ids
 from ..roles.parts import STUDENTS, TEACHERS

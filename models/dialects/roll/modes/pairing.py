@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Iterator
 
-from ....frozen import dataclass
 from ....placements.ranks import merge, without
 from ..mapping.ids import Ids
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ....findings.span import Span
-from ....frozen import dataclass
 from ....text.tree import Value
 from ..mapping.ids import Ids
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ....configuration.settings import Amount, Settings
 from ....derivation import Derivation
-from ....frozen import dataclass
 from ..modes.degrees import data_parallel
 from ..roles.role import Role
 from ..roles.setup import Setup

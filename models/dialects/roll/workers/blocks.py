@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Iterator
 
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
-from ....frozen import dataclass
 from ....text.tree import Mapping
 from ..roles.known_keys import BLOCKS, STUDENT_INFER, STUDENT_TRAIN, WORKER_KEYS
 from ..roles.parts import (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
-from ....frozen import dataclass
 from ....text.nearest import nearest
 from ....text.tree import Scalar
 from ..mapping.evaluate import AT_LOAD

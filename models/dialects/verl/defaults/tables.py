@@ -5,11 +5,10 @@ Source: verl, verl/trainer/config/, verl/experimental/*/config/, examples/*/conf
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping
 
 from ....configuration.settings import Default
-from ....frozen import dataclass
 from .ppo import DEGREES, MEGATRON, MEGATRON_SAME, NOT_SAID, PPO, PPO_SAME, SHARED
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
-from ....frozen import dataclass
 from ....pools.pool import Reserve
 
 SLOTS = 3

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Mapping
 
 from ....configuration.settings import Amount
 from ....findings.finding import error
 from ....findings.span import Span
-from ....frozen import dataclass
 from ....machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ....pools.pool import Parts, Pool
 from ..configuration import Configuration

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isqrt
 from typing import Iterable
 
 from ....configuration.settings import Amount
 from ....findings.span import Edit, Span
-from ....frozen import dataclass
 from ..components.roles import uses_reference
 from ..configuration import Configuration
 from ..entries import Kind

@@ -6,10 +6,10 @@ verl/trainer/ppo/ray_trainer.py (_balance_batch).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import gcd, lcm
 
 from .....findings.wording import are, do, plural, with_noun
-from .....frozen import dataclass
 from ...entries import Kind
 from ...entries.programs import FULLY_ASYNC
 from ..degrees import is_engine

@@ -6,11 +6,11 @@ verl/workers/engine_workers.py (train_mini_batch), verl/workers/actor/megatron_a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Iterator
 
 from .....configuration.settings import Amount
 from .....findings.wording import are, do, with_noun
-from .....frozen import dataclass
 from ...entries import Kind
 from ..notices import FIRST_UPDATE, IN_WORKERS
 from ..ranks import data_parallel
