@@ -5,6 +5,7 @@ from __future__ import annotations
 from placewright.models.parallel import Parallel
 from placewright.models.planning.planned import Planned
 from placewright.models.reading import Reading
+from placewright.solver.planning.asking.asked import asked
 from placewright.solver.verify import verify
 from placewright.solving import solve
 
@@ -46,6 +47,14 @@ def test_a_file_that_rlinf_refuses_as_it_stands_is_planned_with_other_degrees(re
     assert found.proved
     assert found.unplaceable == ()
     assert found.best.design.options["rollout"].parallel.tp <= found.best.design.options["actor"].parallel.tp
+
+
+def test_degrees_of_the_file_are_a_choice_also_where_others_as_good_go_with_more(read: Read) -> None:
+    """Rollout of tp 4 goes with an actor of tp 4 alone, that of tp 2 with both; what takes as long with the file's own stays."""
+    its = problem(read(job(4, 4, "tp: [2, 4]", "tp: [2, 4]")).to_solve)
+    assert its.job.workload is not None
+    options = asked(its, its.job.workload).options["rollout"]
+    assert [each.parallel.tp for each in options if each.amount == 8] == [4, 2]
 
 
 def test_where_only_the_files_own_degrees_are_left_it_is_impossible_as_before(read: Read) -> None:
