@@ -63,7 +63,7 @@ class Held(Saying):
         """How many resources the bundle holds on one node.
 
         A counted bundle is known on a node only where that node is a cell of its own. Raises ValueError elsewhere:
-        `layout/told_apart.py` decides by the problem alone which nodes are, and a rule that needs others adds its reason there.
+        `layout/whereabouts.py` decides by the problem alone which nodes are, and a rule that needs others adds its reason there.
         """
         if bundle in self.layout.fixed:
             return self.layout.fixed[bundle].get(node, 0).bit_count()

@@ -96,7 +96,7 @@ class Ranges:
 
     @property
     def starts(self) -> list[Place]:
-        """Every place. Raises ValueError where beginnings and ends are decided apart (see `layout/places.py`, by_ends)."""
+        """Every place. Raises ValueError where beginnings and ends are decided apart (see `layout/ranges/places.py`, by_ends)."""
         self._need_places()
         return list(self._at)
 

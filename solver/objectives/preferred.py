@@ -34,7 +34,7 @@ class Preferred:
     name: ClassVar[str] = "preferred groups cut"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        """Expansion leaves whole as many groups as fit into what each domain has (see layout/rank_order.py)."""
+        """Expansion leaves whole as many groups as fit into what each domain has (see layout/ranks/rank_order.py)."""
         cut: list[Amount] = []
         for component, keep in wishes(problem):
             bundle = variables.bundle(component)

@@ -74,7 +74,7 @@ def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
 
 
 def sizes(bundles: Sequence[Bundle], single: bool) -> Iterator[tuple[int, bool]]:
-    """(size, inside NUMA domains) of the pieces for which there is one row each (see rules/no_overlap.py)."""
+    """(size, inside NUMA domains) of the pieces for which there is one row each (see rules/sharing/no_overlap.py)."""
     units = {bundle.unit for bundle in bundles}
     yield from ((size, False) for size in ([1] if single and units else sorted(units)))
     yield from ((size, True) for size in sorted({bundle.piece for bundle in bundles if bundle.piece > 1}))

@@ -98,7 +98,7 @@ class Domain:
 
 
 def _pieces(bundle: Bundle, size: int, inside: bool) -> int:
-    """How many pieces of a size a unit of a bundle takes, where a row counts those (see rules/no_overlap.py)."""
+    """How many pieces of a size a unit of a bundle takes, where a row counts those (see rules/sharing/no_overlap.py)."""
     if inside:
         return bundle.unit // size if bundle.piece >= max(size, 2) else 0
     return bundle.unit // size if bundle.unit >= size else 0

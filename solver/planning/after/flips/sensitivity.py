@@ -33,7 +33,7 @@ def sensitivity(
 
     What `placeables` know to have no placement is no other plan, one for each question of which it is the best answer (`Planned.parts`);
     without them nothing is placed. `widened` gives the questions with all that nobody asked for: against such plans it is looked how far
-    what was said holds, for `beyond` deterministic seconds.
+    what was said holds, for `beyond` deterministic seconds, and for half as many whether they keep to a budget where nothing else does.
 
     A flip is exact: at `flips` a better design is known, at the percent before it there is none. Whether the plan flips and
     flips back still nearer to what was said is not searched. Where what crosses the topology counts as time, which is `traffic`, the plan
