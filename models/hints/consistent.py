@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Collection, Iterator, Mapping, Sequence
 
 from ..component import BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, ZERO_COPY, Component, Parallel, Relation
-from ..findings.finding import Finding, Severity, error
+from ..findings.finding import Finding, Severity, error, warning
 from ..findings.span import Edit
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
@@ -138,6 +138,7 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
     if component.stride > 1 and not component.contiguous:
         message = f"`{name}` has stride {component.stride} but is not contiguous"
         yield error("PW121", name, message, component.span("stride"), help="add `contiguous: true`, or drop `stride`")
+    yield from _timed_elsewhere(component)
     yield from topology_of(component, cluster)
     if cluster.kind(component.node_groups) == NODE:
         yield from _without_meaning(component, choices)
@@ -165,6 +166,18 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
         yield error(
             "PW208", name, message, component.span("amount"), label=f"no multiple of {step}", help=f"ask for {fit}", amount=least % step
         )
+
+
+def _timed_elsewhere(component: Component) -> Iterator[Finding]:
+    """A warning where its hints have times for a phase that they do not say it works in: its memory is not counted there."""
+    if component.timed is None or not {"seconds", "phase"} <= component.spans.keys():
+        return
+    said = " and ".join(f"`{phase}`" for phase in component.phases)
+    for phase in component.timed.phases:
+        if phase and phase not in component.phases:
+            message = f"`{component.name}` has times for the phase `{phase}`, and its `phase` says {said}"
+            help_ = "name all its phases in `phase`, or leave that out: its times name them"
+            yield warning("PW121", component.name, message, component.span("phase"), label=f"not `{phase}`", help=help_)
 
 
 def _step(component: Component, parallel: Parallel) -> int:

@@ -12,6 +12,7 @@ from ..locality import WHOLE, Pin
 from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS, NUMA
 from ..placements.ranks import write_range
+from ..quantity import write_memory
 
 UNNAMED = "PW127"
 
@@ -63,7 +64,7 @@ def _offloaded(component: Component) -> Iterator[Finding]:
         message = f"`{name}` has no phase, so that it is never offloaded"
         yield error("PW121", name, message, span, help="name its phase, such as `phase: train`, or drop `offloaded`")
     elif component.memory and component.offloaded > component.memory:
-        message = f"`{name}` keeps {component.offloaded} MiB while it is offloaded, more than the {component.memory} MiB that it needs"
+        message = f"`{name}` keeps {write_memory(component.offloaded)} while it is offloaded, more than the {write_memory(component.memory)} that it needs"
         yield error("PW121", name, message, span, help="write less, or more `memory`")
 
 

@@ -28,13 +28,21 @@ def fill(form: type[Form], value: Value, subject: str, where: str, code: str = "
         return form.model_validate(plain(value))
     except ValidationError as problem:
         details = [each for each in problem.errors(include_url=False) if each["type"] != "too_short" or not _holds_faults(each, problem)]
-        raise UnusableInput(_finding(form, value, each, subject, where, code) for each in details) from None
+        told = [each for each in details if each["type"] != "missing" or not _is_misspelt(each, details)]
+        raise UnusableInput(_finding(form, value, each, subject, where, code) for each in told) from None
 
 
 def _holds_faults(short: ErrorDetails, problem: ValidationError) -> bool:
     """Is a list too short only because what it holds is faulty, so that pydantic did not count it?"""
     place = short["loc"]
     return any(len(each["loc"]) > len(place) and each["loc"][: len(place)] == place for each in problem.errors(include_url=False))
+
+
+def _is_misspelt(missing: ErrorDetails, details: Sequence[ErrorDetails]) -> bool:
+    """Does a key beside it, which nobody knows, look like the one that is missing? Then that one fault is told once."""
+    *around, key = missing["loc"]
+    strange = (each["loc"] for each in details if each["type"] == "extra_forbidden")
+    return any([*place[:-1]] == around and nearest(str(place[-1]), [str(key)]) for place in strange)
 
 
 def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject: str, where: str, code: str) -> Finding:
@@ -48,13 +56,17 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
     if kind == "extra_forbidden":
         span, known = _key(value, place), _known(form, place)
         other = _OTHER_WORDS.get(str(place[-1]).lower())
-        close = other if other in known else nearest(str(place[-1]), known)
+        inside = _holder(form, place)
+        close = other if other in known else None if inside else nearest(str(place[-1]), known)
         edit = Edit(span, close) if close and close != other else None
-        advice = f"write `{close}`" if close else "known keys are " + ", ".join(known)
+        advice = (
+            f"write `{close}`" if close else f"write `{inside}: {{{place[-1]}: ...}}`" if inside else "known keys are " + ", ".join(known)
+        )
         return error(code or "PW104", subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
     if kind == "missing":
         return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
-    reason = _reason(details)
+    reason, _, better = _reason(details).partition(": write ")
+    takes = f"write {better}" if better else takes
     message = f"`{path}` of {where}: {reason[:1].lower()}{reason[1:]}" if path else f"{where}: {reason[:1].lower()}{reason[1:]}"
     if kind == UNKNOWN_WORD and (close := nearest(str(details["input"]), details["ctx"]["words"])):
         span = _deepest(value, place)
@@ -127,6 +139,15 @@ def _known(form: type[BaseModel], place: Sequence[int | str]) -> list[str]:
         if inner:
             current = inner
     return [field.alias or name for name, field in current.model_fields.items()]
+
+
+def _holder(form: type[BaseModel], place: Sequence[int | str]) -> str:
+    """The key beside an unknown one whose own map knows it, as `parallel` knows `tp`; "" if there is none."""
+    current: type[BaseModel] = form
+    for name in place[:-1]:
+        current = _inner(current, name) or current
+    inner = ((field.alias or name, _inner(current, name)) for name, field in current.model_fields.items())
+    return next((name for name, its in inner if its is not None and str(place[-1]) in its.model_fields), "")
 
 
 def _inner(form: type[BaseModel], name: int | str) -> type[BaseModel] | None:

@@ -41,6 +41,8 @@ def read_yaml(name: str, text: str) -> Value:
         mark = problem.problem_mark or problem.context_mark
         span = _point(name, mark) if mark else _start(name)
         detail = " ".join(part for part in (problem.context, problem.problem) if part)
+        if mark and text[mark.index : mark.index + 1] == "\t":
+            raise _unusable(error("PW003", "", "this is not YAML: a tab indents this line", span, help="indent with spaces")) from None
         raise _unusable(error("PW003", "", f"this is not YAML: {detail}", span, help="mend the text at this place")) from None
     except yaml.YAMLError as problem:
         message = "this is not YAML: " + " ".join(str(problem).split())

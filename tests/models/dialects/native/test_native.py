@@ -102,7 +102,7 @@ components:
         ("cluster: 2x8\ncomponents: {}", []),
         ("cluster: 2y8\ncomponents: {}", ["PW011"]),
         ("cluster: x8\ncomponents: {}", ["PW011"]),
-        ("cluster: {node: []}\ncomponents: {}", ["PW011", "PW011"]),
+        ("cluster: {node: []}\ncomponents: {}", ["PW011"]),
         ("cluster: {nodes: [{accelerators: {count: 1, ids: [a, b]}}]}\ncomponents: {}", ["PW011"]),
         ("cluster: {nodes: [{}], node_groups: [{label: node, node_ranks: 0}]}\ncomponents: {}", ["PW011"]),
         ("cluster: {nodes: [{}], node_groups: [{label: a, node_ranks: 1}]}\ncomponents: {}", ["PW011"]),
