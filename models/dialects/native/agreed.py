@@ -42,7 +42,8 @@ def _fault(component: Component, kind: str, processes: int, held: tuple[int, int
     if "accelerators_per_process" in spans and set(sizes) != {each}:
         gives = " or ".join(map(str, sorted(sizes)))
         message = f"{name} asks for {with_noun(each, noun)} a process, its placement gives {gives}"
-        return error(CODE, name, message, spans["accelerators_per_process"], help=f"place {each} a process, or ask for {gives}")
+        advice = f"place {each} a process, or {f'ask for {gives}' if len(sizes) == 1 else 'drop `accelerators_per_process`'}"
+        return error(CODE, name, message, spans["accelerators_per_process"], help=advice)
     asked = -(-component.least // each), component.most // each
     if "processes" in spans and not asked[0] <= processes <= asked[1]:
         return _other(component, "processes", asked, "process", processes)

@@ -50,6 +50,10 @@ def test_a_placement_with_what_is_asked_for_is_no_error(placed: str, tmp_path: P
         ("'0-7:0-3', accelerators: 8, processes: 8", "asks for 8 processes, 4 are placed; place 8, or ask for 4"),
         ("'0-7:0-3', accelerators: 16", "asks for 16 accelerators, 8 are placed; place 16, or ask for 8"),
         ("0-7, accelerators_per_process: 2", "asks for 2 accelerators a process, its placement gives 1; place 2 a process, or ask for 1"),
+        (
+            "'0-3:0,4-7:1-4', accelerators_per_process: 1",
+            "asks for 1 accelerator a process, its placement gives 1 or 4; place 1 a process, or drop `accelerators_per_process`",
+        ),
         ("0-7, stride: 2, contiguous: true, accelerators: 8, processes: 4", "asks for 4 processes, 8 are placed; place 4, or ask for 8"),
         (LISTED + "processes: 4", "asks for 4 processes, 2 are placed; place 4, or ask for 2"),
     ],
