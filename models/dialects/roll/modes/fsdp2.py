@@ -31,12 +31,16 @@ def fsdp2(setup: Setup, role: Role, its: Degrees) -> None:
 
 
 def searched_ranks(setup: Setup, role: Role, its: Degrees, component: Component) -> Parallel:
-    """What the ranks of a role that is left to solve divide into; an error where the sizes do not go together, however many they are."""
+    """What the ranks of a role that is left to solve divide into; an error where the sizes do not go together, however many they are.
+
+    One mesh holds all ranks where there are no more than fsdp_size; of more, as may be, whole meshes are looked at.
+    """
     fsdp, experts = _sizes(setup, role)
+    most = min(component.most, setup.cluster.total()) if setup.cluster.counted else component.most
     sizes = [its.cp.value]
     if fsdp:
         _holds_ulysses(setup, role, its, fsdp, 0)
-        sizes += [fsdp.value] * (1 < fsdp.value < component.most)
+        sizes += [fsdp.value] * (1 < fsdp.value < most)
     if experts:
         sizes.append(experts[0].value * experts[1].value)
     return Parallel(cp=its.cp.value, dp=lcm(*sizes) // its.cp.value)

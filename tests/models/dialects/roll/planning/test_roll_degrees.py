@@ -78,3 +78,17 @@ def test_training_within_inference_may_have_any_count_where_the_degrees_of_infer
     assert answer.planned is not None
     assert answer.planned.proved
     assert [answer.plan.assignment.amount(name) for name in ("actor_train", "actor_infer")] == [3, 3]
+
+
+def test_a_mesh_larger_than_all_devices_asks_for_no_more_of_them() -> None:
+    """`fsdp_size` of 32 holds all ranks where there are 16: any count is possible that the work divides among."""
+    trains = {
+        "training_args": {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 16},
+        "strategy_args": {"strategy_name": "fsdp2_train", "strategy_config": {"fsdp_size": 32}},
+        "device_mapping": "list(range(0,8))",
+    }
+    answer = solve(of(config(actor_train=trains), "2x8"), sandbox=False)
+    assert answer.planned is not None
+    assert answer.planned.proved
+    assert problem_of(config(actor_train=trains), "2x8")["actor_train"].step == 1
+    assert problem_of(config(actor_train=trains), "8x8")["actor_train"].step == 32
