@@ -80,6 +80,7 @@ class Workload:
     heeds_estimates : does an option need the memory that is estimated where none is declared?
     bandwidth : level of the topology -> MiB a second that cross it; with it, traffic counts as time.
     assumed : sentences on what the file's framework is taken to do, where nobody says it.
+    over_kinds : may a component be on several kinds of accelerators at once, although something tells them apart?
     """
 
     after: tuple[After, ...] = ()
@@ -92,6 +93,7 @@ class Workload:
     bandwidth: Mapping[str, int | Fraction] = field(default_factory=dict)
     heeds_estimates: bool = True
     assumed: tuple[str, ...] = ()
+    over_kinds: bool = False
     span: Span | None = field(default=None, compare=False)
     spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
 

@@ -27,10 +27,12 @@ def assumptions(account: Account) -> str:
         whose = listed([task_name(question, each.task) for each in account.bases if each.any_degrees == unsaid])
         lines.append(f"{whose}: as long with any {unsaid}, {_ANY}")
     alike = max((len(kind.models) for kind in question.kinds), default=0)
-    several = ", of several models at once too" if alike > 1 else ", of several memory sizes at once too" if alike else ""
-    lines += [f"{listed(models)}: as long on any accelerators{several}, since no time says on which"] if models else []
+    at_once = ", of several models at once too" if alike > 1 else ", of several memory sizes at once too" if alike else ""
+    lines += [f"{listed(models)}: as long on any accelerators{at_once}, since no time says on which"] if models else []
     if alone := listed(list(question.of_one_kind)):
-        lines.append(f"{alone}: on accelerators of one kind; on several at once was not searched")
+        better = account.planned.proved and account.planned.over_kinds is None
+        several = "by the times that are known, on several at once is no better" if better else "on several at once was not searched"
+        lines.append(f"{alone}: on accelerators of one kind; {several}")
     if account.own is not None:
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
     lines += _filled(account)

@@ -30,9 +30,8 @@ def over_kinds(account: Account) -> str:
     planned, least = account.planned, account.planned.over_kinds
     if least is None:
         return ""
-    return (
-        f"with a component on several kinds of accelerators at once: at least {cost_in_words(planned, least)}; such plans are not searched"
-    )
+    found = "" if account.given else "; no plan of them is known that is better"
+    return f"with a component on several kinds of accelerators at once: at least {cost_in_words(planned, least)}{found}"
 
 
 def nested(account: Account) -> str:

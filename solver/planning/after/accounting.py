@@ -16,6 +16,7 @@ from ..costs import cost_model
 from ..costs.cost_model import CostModel
 from ..memory.beside import bills
 from ..placing.laying import laid_out
+from ..variants.spanning import as_it_spans
 from ..variants.wide import wide
 from .account import Account, Other
 from .assumed import assumed
@@ -57,7 +58,8 @@ def account(
         return found
     workload = problem.job.workload
     questions = planned.parts or (planned.question,)
-    placeables = [Placeable(as_asked(problem, each), each, laid_out(solve)) for each in questions] if solve is not None else []
+    its = [as_it_spans(as_asked(problem, each), each) for each in questions] if solve is not None else []
+    placeables = [Placeable(part, each, laid_out(solve)) for part, each in zip(its, questions)] if solve is not None else []
     left, traffic = max(limit - planned.spent, SHARE * limit), workload is not None and bool(workload.bandwidth)
     flips = sensitivity(planned, seed, searches, left, placeables, partial(wide, problem, planned), BEYOND * limit, traffic)
     freed = without_ranks(problem, solve) if solve is not None and not was_heard() else None

@@ -8,11 +8,12 @@ from typing import Sequence
 from ....models.parallel import DEGREES, Parallel
 from ....models.planning.design import Design
 from ....models.planning.measured import LINEAR, Measured
-from ....models.planning.question import NO_KIND, Question, Task
+from ....models.planning.question import NO_KIND, Kind, Question, Task
 from ....models.planning.workload import Timed
 from ....models.problem import Problem
 from ...wording import listed
 from ..asking.interpolation import points
+from ..asking.model_of import model_of
 from ..asking.own_kinds import model_on
 
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
@@ -63,13 +64,22 @@ def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, 
 def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     on = question.kinds[option.kind] if option.kind != NO_KIND else None
-    model = "" if on is None else model_on(problem, problem[task.component]) if on.holders else on.model
-    mixed = on is not None and bool(on.models)
+    model = _model(problem, task.component, on)
     its = points(timed.measured, task.phase, option.parallel, model)
     kind, counts, scaling = _follows(timed, its, option.amount)
     degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)
-    models = mixed or (any(not each.model for each in its) and task.component in question.of_one_kind)
+    several = task.component in question.of_one_kind or (on is not None and bool(on.models))
+    models = several and any(not each.model for each in its)
     return Basis(task, option.amount, design.nanoseconds(question, number), kind, counts, scaling, degrees, models)
+
+
+def _model(problem: Problem, name: str, on: Kind | None) -> str:
+    """The model whose times a component has on a kind of accelerators."""
+    if on is None:
+        return ""
+    if on.mixed:
+        return model_of(problem, problem[name]) or on.model
+    return model_on(problem, problem[name]) if on.holders else on.model
 
 
 def _unsaid(choices: Sequence[Parallel], timed: Timed, its: Sequence[Measured], parallel: Parallel) -> str:

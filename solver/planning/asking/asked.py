@@ -18,6 +18,7 @@ from .options import options, undominated
 from .ordered import ordered
 from .related import Pairs, hold, related
 from .room import areas, held_back, room
+from .strangers import strangers
 
 
 def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), over_nodes: bool = False) -> Question:
@@ -31,6 +32,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     space, held = room(problem, given, over_nodes), held_back(problem, given)
     tasks, edges, rounds = ordered(parts, workload)
     every = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
+    barred = (*barred, *(each for each in strangers(problem, parts, every, space) if each not in barred))
     said = related(problem, parts)
     resident = frozenset(each.name for each in parts if _is_resident(each))
     turns = {each.name: each.phases for each in parts if each.phases}
@@ -68,7 +70,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
         aim=workload.aim,
         budget=_left(workload.budget, held),
         areas=areas(problem, parts, ways, space),
-        barred=tuple(barred),
+        barred=barred,
         held=held,
         crossing=crossing(problem, workload, parts, said.apart, space),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
-from typing import Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from ....models.component import Component
 from ....models.machines.node import Node
@@ -16,12 +17,15 @@ Its = tuple[Kind, tuple[Node, ...]]
 def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
     """The kinds of the accelerators that are free, so many on each node rank, with the nodes of each.
 
-    Models that nothing tells apart are one kind, so that a component may be on several of them, as where nothing has times.
+    Models that nothing tells apart are one kind, so that a component may be on several of them, as where nothing has times. Those that
+    something does tell apart are one kind, too, where a plan may have components on several kinds at once.
     """
     found: dict[tuple[str, int | None], list[Node]] = {}
     for node in problem.cluster.nodes:
         if counts[node.rank]:
             found.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
+    if problem.job.workload is not None and problem.job.workload.over_kinds:
+        return _of_vendors(found.values(), counts)
     if any(map(_names_a_model, problem.components)):
         return [_kind([nodes], counts) for nodes in found.values()]
     alike: dict[tuple[str, int | None], list[list[Node]]] = {}
@@ -30,6 +34,22 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[Its]:
     for (_, memory), nodes in found.items():  # what is on accelerators of one vendor is not started on those of another
         alike.setdefault((nodes[0].accelerator_type, memory if matters else None), []).append(nodes)
     return [_kind(its, counts) for its in alike.values()]
+
+
+def _of_vendors(found: Iterable[list[Node]], counts: Mapping[int, int]) -> list[Its]:
+    """A kind of all that is of one vendor: what is on accelerators of one is not started on those of another."""
+    each: dict[str, list[list[Node]]] = {}
+    for nodes in found:
+        each.setdefault(nodes[0].accelerator_type, []).append(nodes)
+    return [_mixed(its, counts) if len(its) > 1 else _kind(its, counts) for its in each.values()]
+
+
+def _mixed(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:
+    """One kind of all of these, which something tells apart."""
+    kind, nodes = _kind(its, counts)
+    memories = [each[0].accelerator_memory for each in its]
+    most = None if None in memories else max(memory for memory in memories if memory is not None)
+    return replace(kind, memory=most, least=kind.memory, mixed=True), nodes
 
 
 def _kind(its: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> Its:

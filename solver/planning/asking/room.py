@@ -15,6 +15,7 @@ from ....models.planning.question import Kind, Option
 from ....models.problem import Problem
 from ...layout import grain
 from .kinds import kinds_of
+from .model_of import model_of
 from .own_kinds import Own, model_on, own_kinds
 
 MOST_AREAS = 32
@@ -48,6 +49,8 @@ class Room:
 
     def model(self, problem: Problem, component: Component, kind: int) -> str:
         """The model whose times a component has on a kind; "" where that may be several."""
+        if self.kinds[kind].mixed:
+            return model_of(problem, component) or ""
         return self.kinds[kind].model if self.own(kind) is None else model_on(problem, component)
 
     def allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
@@ -57,11 +60,21 @@ class Room:
         else:
             there = frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded)
         own, holders = self.own(kind), {name for each in self.kinds for name in each.holders}
+        if self.kinds[kind].mixed:
+            return there & self._nodes_for(problem, component, kind)
         if own is None and (component.name in holders or component.accelerator_model not in ("", self.kinds[kind].model)):
             return frozenset()
         if own is not None and component.name not in own.kind.holders:
             return frozenset()
         return there & frozenset(node.rank for node in self.nodes[kind])
+
+    def _nodes_for(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
+        """The ranks of those of its nodes that have the model and the memory that a component needs by itself."""
+        model, need = model_of(problem, component), max(component.memory, component.offloaded)
+        its = (node for node in self.nodes[kind] if not model or node.accelerator_model == model or component.runs is not None)
+        if component.runs is None:
+            its = (node for node in its if node.accelerator_memory is None or node.accelerator_memory >= need)
+        return frozenset(node.rank for node in its)
 
     def places(self, problem: Problem, component: Component, kind: int) -> frozenset[Place]:
         """What of these nodes it may use."""

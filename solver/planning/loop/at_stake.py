@@ -27,7 +27,7 @@ def at_stake(problem: Problem, question: Question, design: Design) -> bool:
     if any(relation.kind not in _COUNTED or relation.level for relation in job.relations) or any(map(_demands, problem.components)):
         return True
     nodes = {(len(node.accelerators), node.taken) for node in problem.cluster.nodes}
-    if len(nodes) != 1 or any(taken for _, taken in nodes) or len(question.kinds) != 1:
+    if len(nodes) != 1 or any(taken for _, taken in nodes) or len(question.kinds) != 1 or question.kinds[0].mixed:
         return True
     if any(problem.kind(each) != ACCELERATOR or set(each.node_groups) != {CLUSTER_LABEL} for each in problem.components):
         return True

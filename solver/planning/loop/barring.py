@@ -27,7 +27,7 @@ def this_alone(design: Design) -> Barred:
 def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve, probes: int = PROBES) -> Barred:
     """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
 
-    Fewer components, without their memory and traffic, are placed by themselves: what is impossible for them is impossible for every
+    Fewer components, without their traffic, and without memory where a kind has the same everywhere, are placed by themselves: what is impossible for them is impossible for every
     design that has them so. Then the same with so many accelerators or more, and with the fewest that are already too many.
     """
     probing = _Probing(problem, question, design, solve, min(probes, PROBES))
@@ -123,8 +123,13 @@ class _Probing:
         return replace(placed, job=replace(job, links=()), previous=None)
 
     def _bare(self, component: Component, amounts: Mapping[str, int], or_more: bool) -> Component:
-        """Only what matters for where it can be: a demand less never makes anything impossible."""
-        bare = replace(component, memory=0, offloaded=0, host_memory=0, phases=())
+        """Only what matters for where it can be: a demand less never makes anything impossible.
+
+        Memory that all accelerators of a kind have is no matter of that; it is the same with all counts where a kind is mixed.
+        """
+        bare = replace(component, host_memory=0)
+        if not any(kind.mixed for kind in self.question.kinds):
+            bare = replace(bare, memory=0, offloaded=0, phases=())
         bare = bare if self.problem.caps else replace(bare, traffic=0)
         if component.name not in amounts or component.runs is not None:
             return bare

@@ -22,10 +22,22 @@ Set = tuple[tuple[str, ...], int | None]
 def bills(problem: Problem, question: Question, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
     """For each set of components that hold accelerators together, planned or not, what they need.
 
-    Where components that are not planned lie over planned ones, which accelerators these are is known of what was `placed` alone.
+    Where components that are not planned lie over planned ones, which accelerators these are is known of what was `placed` alone; so is
+    how much memory those have of a kind that is mixed.
     """
+    if placed is not None and any(kind.mixed for kind in question.kinds):
+        return _mixed(problem, question, design, placed)
     over = _over(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
     return over or (*bill(problem, question, design), *beside(problem, question, design))
+
+
+def _mixed(problem: Problem, question: Question, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
+    """The same of accelerators that have not all as much memory: as they were placed, each size of them by itself."""
+    holds = [each for each in problem.components if each.name in question.options or each.runs is not None]
+    kinds = {frozenset(block.components): block.kind for block in design.blocks}
+    sets = _sets(problem, placed, holds).items()
+    its = ((Block(kinds.get(frozenset(names), NO_KIND), count, names), capacity) for (names, capacity), count in sets)
+    return tuple(bill_of(problem, question, design, block, capacity) for block, capacity in its)
 
 
 def _over(problem: Problem, question: Question, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:

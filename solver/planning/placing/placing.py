@@ -11,6 +11,7 @@ from ....models.planning.design import Design
 from ....models.planning.question import NO_KIND, Question
 from ....models.planning.way import Shape, Way
 from ....models.problem import Problem
+from ..asking.model_of import model_of
 
 REASON = "the plan"
 
@@ -72,9 +73,13 @@ def _decided(component: Component, question: Question, design: Design, shape: Sh
 def _on_kind(component: Component, problem: Problem, question: Question, design: Design) -> Component:
     """The component on accelerators of the kind that its option names, and on no others."""
     option = design.options[component.name]
-    if option.kind == NO_KIND or len(question.kinds) == 1 or component.runs is not None:
+    if option.kind == NO_KIND or component.runs is not None:
         return component
     kind = question.kinds[option.kind]
+    if kind.mixed:
+        component = replace(component, accelerator_model=model_of(problem, problem[component.name]) or "")
+    if len(question.kinds) == 1:
+        return component
     if kind.holders:  # it lies within what is given
         return component
     if not kind.models:

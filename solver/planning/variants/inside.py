@@ -16,6 +16,7 @@ from ..searching.search import search
 from ..searching.sizes.settling import Settle
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, with_groups_over_nodes, without_groups
+from .spanning import as_it_spans
 
 SHARE = 0.1
 """Of the time of a search: so much is looked for plans that nobody asked for."""
@@ -31,7 +32,8 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
     """
 
     def answer(problem: Problem) -> Answer:
-        found, nested = plan(problem), with_nesting(problem)
+        found = plan(problem)
+        nested = None if found.planned is None else with_nesting(as_it_spans(problem, found.planned.question))
         if found.planned is None or nested is None or found.planned.question.nested or was_heard():
             return found
         planned = found.planned

@@ -15,6 +15,7 @@ from ..choosing.tied import as_asked
 from ..memory.without import without_estimates
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, without_groups
+from .spanning import as_it_spans
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def wide(problem: Problem, planned: Planned, questions: Sequence[Question]) -> W
     """
     found, problem = list[Wide](), as_planned(problem, planned)
     for now, question in zip(questions, planned.parts or (planned.question,)):
-        its = _asked_by(as_asked(problem, question), question)
+        its = _asked_by(as_it_spans(as_asked(problem, question), question), question)
         if its is None:
             return None
         found.append(_widened(its, question, now, bool(planned.unplaceable)))

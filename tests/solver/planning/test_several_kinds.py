@@ -6,7 +6,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from placewright.models.answer import IMPOSSIBLE, Answer
 from placewright.solver.at_sight import at_sight
 
 BOTH = "1x4xH100+1x4xA100"
@@ -98,10 +98,10 @@ SPREAD = [
 
 
 @pytest.mark.parametrize("parts", SPREAD, ids=["without times", "with times", "given ranks"])
-def test_what_may_be_on_several_kinds_is_never_called_impossible(parts: str, tmp_path: Path) -> None:
+def test_what_may_only_be_on_several_kinds_is_planned(parts: str, tmp_path: Path) -> None:
     answer = solved(tmp_path, parts)
-    (finding,) = answer.findings
-    assert answer.verdict == UNDECIDED and finding.code == "PW602" and "several" in finding.message
+    assert answer.planned is not None and answer.planned.proved and answer.plan is not None
+    assert any(len({run.node for run in answer.plan.assignment.of(name)}) > 1 for name in answer.plan.assignment.runs)
     problem = pw.load(str(tmp_path / "job.yaml")).problem
     assert problem is not None and not list(at_sight(problem))
 

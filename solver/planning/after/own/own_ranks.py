@@ -16,6 +16,7 @@ from .....models.planning.question import NO_KIND, Option, Question
 from .....models.problem import Problem
 from ...asking.asked import asked
 from ...asking.interpolation import time_of
+from ...asking.model_of import model_of
 from ...asking.traffic import Traffic
 from ...check import forbidden
 from ...choosing.tied import as_chosen
@@ -210,7 +211,8 @@ def _option(problem: Problem, question: Question, component: Component, seats: f
 
 def _beside(problem: Problem, question: Question, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
     """An option that the question has not: of a count or of degrees that the hints do not offer. Raises _NoPrice."""
-    model = question.kinds[kind].model if kind != NO_KIND else ""
+    its = question.kinds[kind] if kind != NO_KIND else None
+    model = "" if its is None else model_of(problem, component) or its.model if its.mixed else its.model
     times = []
     for task in question.tasks_of[component.name]:
         time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
