@@ -127,7 +127,9 @@ class _Reader:
             return Said(components)
         from ...hints.block import add_block
 
-        found = self.interpolator.tree(block, (HINTS,))
-        said = add_block(only_roles(self.notes, found, roles), cluster, components, self.notes.findings)
+        found = only_roles(self.notes, self.interpolator.tree(block, (HINTS,)), roles)
+        if found is None:
+            return Said(components)
+        said = add_block(found, cluster, components, self.notes.findings)
         each = {role.key: role.num_gpus_per_worker for role in roles}
         return replace(said, components=tuple(with_workers(component, each.get(component.name, 0)) for component in said.components))

@@ -7,24 +7,20 @@ from dataclasses import replace
 from ....component import UNBOUNDED, Component
 from ....configuration.notes import Notes
 from ....findings.span import Edit
+from ....hints.without import without
 from ....text.nearest import nearest
 from ....text.tree import Mapping, Value
 from .role import Role
 
-_INNER = "components"
 
-
-def only_roles(notes: Notes, block: Value, roles: tuple[Role, ...]) -> Value:
-    """The block without hints about what ROLL does not start; a finding for each of these."""
-    inner = block.get(_INNER) if isinstance(block, Mapping) else None
-    if not isinstance(block, Mapping) or not isinstance(inner, Mapping):
+def only_roles(notes: Notes, block: Value, roles: tuple[Role, ...]) -> Value | None:
+    """The block without hints about what ROLL does not start, a finding for each of these; None where nothing else is in it."""
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    if not isinstance(inner, Mapping):
         return block
-    started = {role.key: role for role in roles if role.created}
-    kept = []
-    for entry in inner:
-        if entry.key.text in started:
-            kept.append(entry)
-            continue
+    started = [role.key for role in roles if role.created]
+    strange = [entry for entry in inner if entry.key.text not in started]
+    for entry in strange:
         name = entry.key.text
         close = nearest(name, [each for each in started if inner.get(each) is None])
         why = next((f": {role.reason}" for role in roles if role.key == name), "")
@@ -32,8 +28,7 @@ def only_roles(notes: Notes, block: Value, roles: tuple[Role, ...]) -> Value:
         edit = Edit(entry.key.span, close) if close else None
         help = f"write `{close}`" if close else f"roles are {', '.join(f'`{each}`' for each in started)}"
         notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
-    others = [replace(entry, value=Mapping(tuple(kept), inner.span, inner.flow)) if entry.key.text == _INNER else entry for entry in block]
-    return Mapping(tuple(others), block.span, block.flow)
+    return without(block, strange)
 
 
 def with_workers(component: Component, each: int) -> Component:
