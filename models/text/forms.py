@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Sequence, TypeVar
+from typing import TYPE_CHECKING, Collection, Sequence, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -142,11 +142,11 @@ def _known(form: type[BaseModel], place: Sequence[int | str]) -> list[str]:
 
 
 def _holder(form: type[BaseModel], place: Sequence[int | str]) -> str:
-    """The key beside an unknown one whose own map knows it, as `parallel` knows `tp`; "" if there is none."""
+    """The first key beside an unknown one whose own map knows it, as `parallel` knows `tp`; "" if there is none."""
     current: type[BaseModel] = form
     for name in place[:-1]:
         current = _inner(current, name) or current
-    inner = ((field.alias or name, _inner(current, name)) for name, field in current.model_fields.items())
+    inner = ((field.alias or name, _form_in(field.annotation, (tuple, list, dict))) for name, field in current.model_fields.items())
     return next((name for name, its in inner if its is not None and str(place[-1]) in its.model_fields), "")
 
 
@@ -156,11 +156,12 @@ def _inner(form: type[BaseModel], name: int | str) -> type[BaseModel] | None:
     return _form_in(field.annotation) if field else None
 
 
-def _form_in(annotation: object) -> type[BaseModel] | None:
+def _form_in(annotation: object, closed: Collection[type] = ()) -> type[BaseModel] | None:
+    """The first form in a type, but in none of the `closed` collections."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    for argument in getattr(annotation, "__args__", ()):
-        if found := _form_in(argument):
+    for argument in getattr(annotation, "__args__", ()) if get_origin(annotation) not in closed else ():
+        if found := _form_in(argument, closed):
             return found
     return None
 

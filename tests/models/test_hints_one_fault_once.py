@@ -36,6 +36,12 @@ def test_a_fault_is_told_once_with_what_mends_it(hints: str, told: str, tmp_path
     assert said(tmp_path, f"components:\n  actor: {hints}\n") == [told]
 
 
+@pytest.mark.parametrize("key", ["level", "ranks", "node"])
+def test_a_key_of_the_items_of_lists_is_no_key_of_a_map(key: str, tmp_path: Path) -> None:
+    (found,) = said(tmp_path, f"components:\n  actor: {{accelerators: 8, {key}: 1}}\n")
+    assert found.startswith(f"PW104 `{key}` is no key of the hints of `actor`; known keys are role, accelerators, ")
+
+
 def test_a_missing_key_that_no_other_is_meant_for_is_told_too(tmp_path: Path) -> None:
     found = said(tmp_path, "components:\n  actor: {accelerators: 8, pin: {colour: 0, nodes: 1}}\n")
     assert [each.split(";")[0] for each in found] == [
