@@ -115,7 +115,7 @@ def alternatives(
 
 def account(
     file: Askable, cluster: Machines = None, dialect: str = "auto", limit: float = 10.0, seed: int = 1, *, answer: Answer | None = None,
-    searches: int = 40, sandbox: bool = True, **options: Any,
+    searches: int = 200, sandbox: bool = True, **options: Any,
 ) -> Account:  # fmt: skip
     """The account of a plan whose counts are chosen by time: where the time goes, who waits, memory, other arrangements, the file's own.
 

@@ -8,12 +8,13 @@ from typing import Callable, Mapping, NamedTuple, Sequence
 from .....models.planning.design import Design
 from .....models.planning.planned import Planned
 from .....models.planning.question import Question
+from .....models.planning.workload import SECONDS
 from ....sandbox.interrupts import unless_heard
 from ...costs import cost_model
 from ...searching.search import Skip
 from ...searching.structures.structure import Structure
 from ..placeable import Placeable
-from .flip import HUNDRED
+from .flip import HUNDRED, WORTH
 from .floors import floors
 from .holding import holds_to
 from .scaled import Scaled, number_of
@@ -79,11 +80,51 @@ class Further:
 
     def better(self, component: str, percent: int, until: float) -> bool | None:
         """Is there a design that is better than the plan there, and has a placement? None if that was not known in time."""
-        scaled = self.scaled(component, percent)
+        return self.beaten(self.scaled(component, percent), until)
+
+    def beaten(self, scaled: Scaled, until: float) -> bool | None:
+        """Is there a design that is as quick as is asked there, and has a placement? None if that was not known in time."""
         found = self._search(scaled, self._skips(scaled), until, any_will_do=True)
         if found is None or (found.best is None and not found.proved):
             return None
         return found.best is not None
+
+    def reach(self, component: str, near: int, far: int) -> tuple[int, Scaled] | None:
+        """The percent farthest from `near` on the way to `far` up to which one search may show that nothing is better, and that search.
+
+        None where a design that is known is better at `near` itself.
+        """
+        found, step = None, 1 if far >= near else -1
+        last, beyond = near - step, far + step
+        while abs(beyond - last) > 1:
+            middle = (last + beyond) // 2
+            its = self._between(component, near, middle)
+            if self._is_known(its):
+                beyond = middle
+            else:
+                last, found = middle, (middle, its)
+        return found
+
+    def _between(self, component: str, near: int, far: int) -> Scaled:
+        """A search which shows that nothing is better at any percent of these, where it finds nothing.
+
+        With more of the times of a component no design takes less, and none takes more than in proportion (see holding.py). So what is
+        better at a lower percent than the one that is searched takes there no more than the plan, had it grown in proportion from the
+        least; what is better at a higher one no more than the plan at the greatest. It is searched where both are as much.
+        """
+        low, high = sorted((near, far))
+        least, question = self.scaled(component, low), self.planned.question
+        if question.aim != SECONDS or low == high:  # fewer accelerators that keep to the time keep to it with less of it too
+            return least
+        most = self.scaled(component, high).takes
+        at = min(low * most // least.takes, high)
+        rounded = question.batches * len(question.tasks_of[component])  # its times are whole multiples of the batches
+        takes = max(most, least.takes * at // low + 2 * rounded) * HUNDRED // (HUNDRED + WORTH) + rounded
+        return Scaled(self.planned, self.model, component, at, self.questions, takes)
+
+    def _is_known(self, scaled: Scaled) -> bool:
+        """Is a design known that this would find?"""
+        return scaled.finds_the_plan or any(scaled.is_better(each) for each in self.known)
 
     def best(self, component: str, percent: int, until: float) -> tuple[Design | None, bool]:
         """The best design there that has a placement, and whether that is proved; None if nothing keeps to the budget, or nothing is known."""

@@ -34,9 +34,11 @@ class _Its(NamedTuple):
 class Scaled:
     """The questions in which one component takes another time: several where degrees follow others, each with other degrees."""
 
-    def __init__(self, planned: Planned, model: CostModel, component: str, percent: int, questions: Sequence[Question]) -> None:
-        """`questions`: of which the plan is the best answer of all."""
-        self.model, self.component, self.percent, self._planned = model, component, percent, planned
+    def __init__(
+        self, planned: Planned, model: CostModel, component: str, percent: int, questions: Sequence[Question], most: int | None = None
+    ) -> None:
+        """`questions`: of which the plan is the best answer of all. `most`: ns that a design may take here, where not those of a better one."""
+        self.model, self.component, self.percent, self._planned, self._most = model, component, percent, planned, most
         self._questions, self._made = list(questions), dict[int, _Its]()
         self.plan = self._of(planned.compared)
         self.takes = iteration(model, planned.question, self.plan) + planned.best.traffic
@@ -101,11 +103,19 @@ class Scaled:
     def bar(self) -> tuple[int | None, int | None]:
         """(ns, accelerators) that a design may have at most to be better; None: any."""
         budget = self._planned.question.budget
+        if self._most is not None:
+            return self._most, budget.accelerators
         if self.broken:
             return budget.nanoseconds, budget.accelerators
         if self._planned.question.aim == SECONDS:
             return (self.takes * HUNDRED - 1) // (HUNDRED + WORTH), budget.accelerators
         return budget.nanoseconds, self.plan.accelerators - 1
+
+    @property
+    def finds_the_plan(self) -> bool:
+        """Is the plan itself as quick here as is asked, and no design that is left out?"""
+        time, used = self.bar
+        return not self._known and (time is None or self.takes <= time) and (used is None or self.plan.accelerators <= used)
 
     def is_better(self, design: Design) -> bool:
         """Is a design of the questions as they were better here than the plan: by `WORTH` percent of time, or by an accelerator?"""

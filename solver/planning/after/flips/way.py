@@ -24,7 +24,7 @@ class Way:
 
     Attributes
     ----------
-    holds : the percent farthest on the way at which the plan is proved to hold; None if not even as it is.
+    holds : the percent farthest on the way up to which the plan is proved to hold, at each between too; None if not even as it is.
     flips : the percent nearest on the way at which something better is known; None if nothing is.
     """
 
@@ -34,6 +34,10 @@ class Way:
         self.holds = run.holds_to(component, end)
         self.flips: int | None = None
         self._cut: _Cut | None = None
+        self._looked = HUNDRED
+        """The percent at which nothing better is known to be, whatever is between."""
+        self._most: int | None = None
+        """Up to where the next search asks at most: what one up to farther on found was better nowhere yet."""
         self._best: Design | None = None
         self._best_known = False
         """Was it searched, to the end, for the best where it flips?"""
@@ -59,7 +63,7 @@ class Way:
         return self.end if self.flips is None else self.flips - self._step
 
     def search(self, until: float, nearer: bool) -> None:
-        """Looks on until so many deterministic seconds are spent in all: at the far end, then just before the nearest flip that is known.
+        """Looks on until so many deterministic seconds are spent in all: at the far end, just before the nearest flip that is known, then all between.
 
         Where time is too short for that, it is looked nearer by if that is asked for: what is proved there is something.
         """
@@ -70,16 +74,38 @@ class Way:
             cut = self._cut if self._cut is not None and share < MORE * self._cut.seconds else None
             if cut is not None and (not nearer or self._between(cut.at) == cut.at):
                 break
-            at = self._last if cut is None else self._between(cut.at)
-            found = self._run.better(self.component, at, self._run.spent + share)
-            if found is None:
-                self._cut = _Cut(at, share)
-            elif found:
-                self.flips, self._cut = self._run.nearest(self.component, self.end, at), None
+            if cut is None and self._looked != self._last:
+                self._look(self._last, share)
             else:
-                self.holds = at
+                self._close(self._last if cut is None else self._between(cut.at), share)
         if self.flips is not None and not self.open and not self._best_known and self._run.left(until) > 0:
             self._best, self._best_known = self._run.best(self.component, self.flips, until)
+
+    def _look(self, at: int, share: float) -> None:
+        """Is another better just there?"""
+        found = self._run.better(self.component, at, self._run.spent + share)
+        if found is None:
+            self._cut = _Cut(at, share)
+        elif found:
+            self.flips, self._cut = self._run.nearest(self.component, self.end, at), None
+        else:
+            self._looked = at
+
+    def _close(self, last: int, share: float) -> None:
+        """Is another better anywhere between what holds and `last`? As far as one search may say it."""
+        far = last if self._most is None else min(last, self._most, key=lambda each: abs(each - HUNDRED))
+        reached = self._run.reach(self.component, self._next, far)
+        if reached is None:
+            self.flips, self._cut = self._next, None
+            return
+        at, asked = reached
+        found = self._run.beaten(asked, self._run.spent + share)
+        if found is None:
+            self._cut = _Cut(at, share)
+        elif found:
+            self._most = self._between(at)
+        else:
+            self.holds, self._most = at, None
 
     @property
     def _next(self) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
 from placewright.models.planning.planned import Planned, Priced
+from placewright.models.planning.question import Question
 from placewright.solver.planning.costs import cost_model
 from placewright.solver.planning.costs.cost_model import iteration, segment_times
 from placewright.solver.planning.searching.search import search
@@ -12,11 +14,22 @@ from placewright.solver.planning.searching.search import search
 from ..questions import question
 
 
+def in_microseconds(asked: Question) -> Question:
+    """The question with times so long that a nanosecond more or less is no matter of percents."""
+    options = {
+        name: tuple(replace(each, nanoseconds=tuple(1000 * time for time in each.nanoseconds)) for each in its)
+        for name, its in asked.options.items()
+    }
+    most = asked.budget.nanoseconds
+    budget = asked.budget if most is None else replace(asked.budget, nanoseconds=1000 * most)
+    return replace(asked, options=options, budget=budget)
+
+
 def each_planned(name: str, seeds: range) -> Iterator[Planned]:
     """The answers of those random questions that have one; `name` is that of a cost model."""
     model = cost_model(name)
     for seed in seeds:
-        asked = question(seed, name == "stages")
+        asked = in_microseconds(question(seed, name == "stages"))
         searched = search(asked, model, count=4)
         if searched.best is not None and searched.bound is not None:
             priced = [Priced(each.design, iteration(model, asked, each.design), tuple(segment_times(model, asked, each.design)))
