@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..component import Component, Relation
-from ..findings.finding import Finding, error
+from ..findings.finding import Finding, error, warning
 from ..findings.span import Edit
 from ..machines.cluster import Cluster
 from ..model_cards.of_block import MODEL
+from ..roles import role_of
 from ..said import Said
 from ..text.nearest import nearest
 from ..text.tree import Mapping, Value
@@ -20,6 +21,7 @@ from .usual_phases import with_usual_phases
 
 NAME = "placewright"
 COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN = "components", "relations", "links", "objective", "plan"
+IGNORED = "PW124"
 KEYS = (COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN, MODEL)
 
 
@@ -50,6 +52,7 @@ def add_block(
         if name not in faulty and isinstance(its, Mapping) and (ranks := its.get("placement")) is not None:
             message = f"the ranks of `{name}` belong into the framework's own section, not into its hints"
             findings.append(error("PW121", name, message, ranks.span, help="move them there"))
+    known = tuple(_with_own_role(each, components, findings) for each in known)
     there = {component.name for component in known}
     links = tuple(link for link in links if {link.source, link.target} <= there)
     preference = read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}")
@@ -57,3 +60,14 @@ def add_block(
     workload = read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}", faulty, cluster)
     workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
     return Said(known, relations, choices, links, preference, workload)
+
+
+def _with_own_role(component: Component, components: tuple[Component, ...], findings: list[Finding]) -> Component:
+    """A component of the framework keeps the role that this runs it in; a warning where its hints say another one."""
+    before = next((each for each in components if each.name == component.name), None)
+    role = role_of(before) if before is not None else ""
+    if before is None or not role or role_of(component) == role:
+        return component
+    message = f"`role` of `{component.name}` is `{component.role}`, but the file's own framework runs it as `{role}`: the hint is ignored"
+    findings.append(warning(IGNORED, component.name, message, component.spans.get("role"), help="drop `role`"))
+    return replace(component, role=before.role)

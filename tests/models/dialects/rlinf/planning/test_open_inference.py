@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from placewright.models.findings.finding import Severity
 from placewright.models.parallel import Parallel
+from placewright.models.roles import role_of
 from placewright.solver.planning.asking.options import options
 from placewright.solver.planning.asking.room import room
 from placewright.solver.verify import verify
@@ -68,3 +70,13 @@ def test_where_actor_and_rollout_are_apart_nothing_is_left_to_solve_of_inference
     reading = read(apart)
     assert all(each.runs is not None for each in problem(reading).components)
     assert verify(reading).errors == ()
+
+
+def test_a_component_of_rlinf_keeps_its_role_whatever_its_hints_say(read: Read) -> None:
+    hints = "placewright: {components: {rollout: {role: critic, seconds: {16: 60}}, actor: {role: actor, seconds: {16: 40}}}}\n"
+    reading = read(HINTED[: HINTED.index("placewright")] + hints)
+    for each in (reading, reading.to_solve):
+        (told,) = (finding for finding in each.findings if "`role` of" in finding.message)
+        assert "is `critic`" in told.message and "runs it as `rollout`" in told.message
+        assert told.code == "PW124" and told.severity is Severity.WARNING
+        assert role_of(problem(each)["rollout"]) == "rollout"
