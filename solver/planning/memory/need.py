@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ....models.component import Component
-from ....models.memory.estimated import estimated, with_slack
-from ....models.memory.term import Estimated
 from ....models.parallel import Parallel
 from ....models.problem import Problem
+
+if TYPE_CHECKING:
+    from ....models.memory.term import Estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,11 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
         return Need(component.memory, component.offloaded)
     heeded = problem.job.workload is None or problem.job.workload.heeds_estimates
     found = estimate(problem, component, parallel, amount, capacity) if heeded else None
-    return Need(with_slack(found.mebibytes), with_slack(found.kept), True) if found else Need(0, 0)
+    if found is None:
+        return Need(0, 0)
+    from ....models.memory.estimated import with_slack
+
+    return Need(with_slack(found.mebibytes), with_slack(found.kept), True)
 
 
 def unheeded(problem: Problem, component: Component) -> bool:
@@ -45,5 +51,7 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
     """The same, term by term and without slack, whatever is declared; None where nothing is known."""
     if component.estimate is None:
         return None
+    from ....models.memory.estimated import estimated  # which is loaded only where something is estimated
+
     use = problem.job.models.get(component.name)
     return estimated(component, use.card if use else None, parallel, amount, capacity)
