@@ -27,8 +27,9 @@ def this_alone(design: Design) -> Barred:
 def ruled_out(problem: Problem, question: Question, design: Design, solve: Solve, probes: int = PROBES) -> Barred:
     """Designs that no placement has, this one among them; its parts of the iteration count where memory may be the reason.
 
-    Fewer components, without their traffic, and without memory where a kind has the same everywhere, are placed by themselves: what is impossible for them is impossible for every
-    design that has them so. Then the same with so many accelerators or more, and with the fewest that are already too many.
+    Fewer components, without their traffic, and without memory where a kind has the same everywhere, are placed by themselves: what is
+    impossible for them is impossible for every design that has them so. Then the same with so many accelerators or more, and with the
+    fewest that are already too many.
     """
     probing = _Probing(problem, question, design, solve, min(probes, PROBES))
     every = {name: design.options[name].amount for name in question.components}

@@ -35,11 +35,11 @@ def sensitivity(
     without them nothing is placed. `widened` gives the questions with all that nobody asked for: against such plans it is looked how far
     what was said holds, for `beyond` deterministic seconds, and for half as many whether they keep to a budget where nothing else does.
 
-    A flip is exact: at `flips` a better design is known, and at no percent between it and what was said is there one. Where what crosses the topology counts as time, which is `traffic`, the plan
-    takes that of its placement too; of others it is not known, and they are taken to need the least that any placement of them does.
-    All searches together take at most `limit`, in
-    deterministic seconds, fairly divided: what one component does not need is left to the others. After a Ctrl-C, or where time was
-    over, it is said how far the plan is known to hold, and where it is known to flip.
+    A flip is exact: at `flips` a better design is known, and at no percent between it and what was said is there one. Where what crosses
+    the topology counts as time, which is `traffic`, the plan takes that of its placement too; of others it is not known, and they are
+    taken to need the least that any placement of them does. All searches together take at most `limit`, in deterministic seconds, fairly
+    divided: what one component does not need is left to the others. After a Ctrl-C, or where time was over, it is said how far the plan
+    is known to hold, and where it is known to flip.
     """
     run = Further(planned, seed, most, limit, placeables)
     adds = shares(planned.question, run.model, planned.best.design)
