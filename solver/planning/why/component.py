@@ -16,8 +16,10 @@ from ....models.quantity import write_memory
 from ...rules.amounts.all_placed import amount_of, asked_for
 from ...rules.amounts.model_divides import ModelDivides, of_hints
 from ...wording import listed
+from ..asking.asked import asked
 from ..asking.options import options
 from ..asking.room import Room, cut, room
+from .bounds import fewest
 from .said import model_name
 
 
@@ -109,10 +111,23 @@ def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | 
         return None
     told = f"{parallel} needs {with_noun(need, 'accelerator')} of one node, and the largest that it may use has {have}"
     over = ", or let its tp groups lie over nodes: `keep: {tp: {level: node, required: false}}`"
-    may_cross = space.group(problem, cut(replace(component, parallel=parallel))) <= have
+    crossing = cut(replace(component, parallel=parallel))
+    may_cross = space.group(problem, crossing) <= have and _has_room(problem, crossing)
     return _impossible(
         component, "parallel", told, f"lower its degrees, or let it use larger nodes{over if may_cross else ''}", [need, have]
     )
+
+
+def _has_room(problem: Problem, changed: Component) -> bool:
+    """Can a component be run so beside the others? False where a sum shows that it cannot."""
+    if problem.job.workload is None:
+        return True
+    components = tuple(changed if each.name == changed.name else each for each in problem.components)
+    question = asked(replace(problem, job=replace(problem.job, components=components)), problem.job.workload)
+    if not all(question.options.values()):
+        return bool(question.options[changed.name])  # what else cannot be run is told of that
+    most = sum(kind.accelerators for kind in question.kinds)
+    return fewest(question) <= min(most, question.budget.accelerators or most)
 
 
 def _torn(problem: Problem, component: Component) -> Finding | None:

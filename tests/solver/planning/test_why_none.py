@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE
 
@@ -118,3 +119,13 @@ def test_what_is_short_is_told_with_what_helps(name: str, tmp_path: Path) -> Non
     assert before in text
     changed = solved(tmp_path, text.replace(before, after, 1))
     assert changed.plan is not None, changed.findings
+
+
+@pytest.mark.parametrize(("beside", "told"), [("", True), (", disjoint_from: actor", False)])
+def test_groups_over_nodes_are_proposed_where_there_is_room_for_them_beside_the_others(beside: str, told: bool, tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(
+        "cluster: 2x8xH100\ncomponents:\n  actor: {accelerators: 16, seconds: {16: 10}, parallel: {tp: 16}}\n"
+        f"  rollout: {{accelerators: 4-16, seconds: {{4: 10}}{beside}}}\n"
+    )
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert ("let its tp groups lie over nodes" in found.help) is told
