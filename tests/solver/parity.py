@@ -160,11 +160,15 @@ def compare(problem: Problem) -> Counter[str]:
     """The five theorems. Returns counts: assignments compared, values accepted, and how often each rule alone refused."""
     layout, counts = Layout(problem), Counter[str]()
     verdicts: list[tuple[Key | None, frozenset[str]]] = []
+    said: dict[Key, Values] = {}
     judge = Judge(problem)
     for assignment in assignments(problem):
         values = project.project(layout, assignment)
         refused = judge.codes(assignment)
-        verdicts.append((None if values is None else key_of(values), refused))
+        key = None if values is None else key_of(values)
+        verdicts.append((key, refused))
+        if key is not None and values is not None:
+            said.setdefault(key, values)
         counts["assignments"] += 1
         counts.update(f"{code} refused" for code in refused)
         counts.update(f"only {code} refused" for code in refused if len(refused) == 1)
@@ -182,8 +186,10 @@ def compare(problem: Problem) -> Counter[str]:
             counts["comparisons"] += 1
     whole = _agree(problem, verdicts, RULES, "all rules")
     counts["accepted"] += len(whole)
-    for values in _all_values(problem, whole):
-        _round_trip(problem, values)
+    assert whole <= said.keys()
+    for key, values in said.items():
+        if key in whole:
+            _round_trip(problem, values)
     return counts
 
 
@@ -199,17 +205,6 @@ def _agree(problem: Problem, verdicts: list[tuple[Key | None, frozenset[str]]], 
     said = encoded(problem, rules)
     assert said == checked, (what, "encode accepts, check refuses", said - checked, "check accepts, encode refuses", checked - said)
     return said
-
-
-def _all_values(problem: Problem, whole: set[Key]) -> Iterator[Values]:
-    layout = Layout(problem)
-    seen: set[Key] = set()
-    for assignment in assignments(problem):
-        values = project.project(layout, assignment)
-        if values is not None and key_of(values) in whole - seen:
-            seen.add(key_of(values))
-            yield values
-    assert seen == whole
 
 
 def _round_trip(problem: Problem, values: Values) -> None:
