@@ -6,6 +6,7 @@ each task. All of them are made, what the question forbids is left out, and the 
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from itertools import combinations, product
 from typing import Iterator, Mapping, Sequence
 
@@ -38,14 +39,25 @@ def designs(question: Question, stages: bool) -> Iterator[Design]:
                 yield from (Design(blocks, options, segments) for segments in divisions[sets])
 
 
-def cost(question: Question, design: Design, stages: bool) -> int:
-    """Nanoseconds of an iteration, by the definitions of the models."""
-    uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
-    times = [design.nanoseconds(question, task) for task in range(len(question.tasks))]
-    parts = [[task for task in range(len(times)) if design.segments[task] == part] for part in sorted(set(design.segments))]
-    of_batches = sum((_stage if stages else _pipeline)(question, uses, times, part) for part in parts)
+def cost(question: Question, design: Design, stages: bool, known: dict[object, int] | None = None) -> int:
+    """Nanoseconds of an iteration, by the definitions of the models. `known`: what parts of it take with the same options."""
+    known = {} if known is None else known
+    sets = tuple(block.components for block in design.blocks) if stages else ()
+    of_batches = 0
+    for part in _parts(design.segments):
+        if (sets, part) not in known:
+            times = [design.nanoseconds(question, task) for task in range(len(question.tasks))]
+            uses = {name: frozenset(design.blocks_of(name)) for name in question.options}
+            known[sets, part] = (_stage if stages else _pipeline)(question, uses, times, part)
+        of_batches += known[sets, part]
     assert of_batches % question.batches == 0
     return of_batches // question.batches
+
+
+@cache
+def _parts(segments: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The tasks of each part."""
+    return tuple(tuple(task for task, its in enumerate(segments) if its == part) for part in sorted(set(segments)))
 
 
 def priced(question: Question, stages: bool) -> Iterator[tuple[Price, Design]]:
@@ -53,11 +65,8 @@ def priced(question: Question, stages: bool) -> Iterator[tuple[Price, Design]]:
     options: Options | None = None
     for design in designs(question, stages):
         if design.options is not options:
-            options, times = design.options, dict[object, int]()
-        what = tuple(block.components for block in design.blocks), design.segments  # which says the time of these options
-        if what not in times:
-            times[what] = cost(question, design, stages)
-        time, used = times[what], design.accelerators
+            options, known = design.options, dict[object, int]()
+        time, used = cost(question, design, stages, known), design.accelerators
         over_time = question.budget.nanoseconds is not None and time > question.budget.nanoseconds
         if not over_time and (question.budget.accelerators is None or used <= question.budget.accelerators):
             yield (time, used) if question.aim == SECONDS else (used, time), design
@@ -88,12 +97,17 @@ def could_be_fewer(question: Question, uses: Uses, segments: Sequence[int]) -> b
 
 def in_order(question: Question, parts: Sequence[int]) -> tuple[int, ...] | None:
     """The same parts, numbered so that none waits for a later one; None where some wait for each other."""
+    return _in_order(tuple((edge.earlier, edge.later) for edge in question.edges), tuple(parts))
+
+
+@lru_cache(maxsize=100_000)
+def _in_order(edges: Sequence[tuple[int, int]], parts: tuple[int, ...]) -> tuple[int, ...] | None:
     found: list[int] = []
     while left := sorted(set(parts).difference(found)):
         ready = [
             part
             for part in left
-            if all(parts[edge.earlier] in (part, *found) for edge in question.edges if parts[edge.later] == part)
+            if all(parts[earlier] in (part, *found) for earlier, later in edges if parts[later] == part)
         ]  # fmt: skip
         if not ready:
             return None
