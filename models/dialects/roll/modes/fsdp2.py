@@ -33,7 +33,8 @@ def fsdp2(setup: Setup, role: Role, its: Degrees) -> None:
 def searched_ranks(setup: Setup, role: Role, its: Degrees, component: Component) -> Parallel:
     """What the ranks of a role that is left to solve divide into; an error where the sizes do not go together, however many they are.
 
-    One mesh holds all ranks where there are no more than fsdp_size; of more, as may be, whole meshes are looked at.
+    One mesh holds all ranks where there are no more than fsdp_size. Where there may be more, these are whole meshes; a part of one is looked
+    at where times choose the counts (see planning/meshes.py).
     """
     fsdp, experts = _sizes(setup, role)
     most = min(component.most, setup.cluster.total()) if setup.cluster.counted else component.most

@@ -91,4 +91,3 @@ def test_a_mesh_larger_than_all_devices_asks_for_no_more_of_them() -> None:
     assert answer.planned is not None
     assert answer.planned.proved
     assert problem_of(config(actor_train=trains), "2x8")["actor_train"].step == 1
-    assert problem_of(config(actor_train=trains), "8x8")["actor_train"].step == 32
