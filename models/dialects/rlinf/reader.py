@@ -21,7 +21,7 @@ from ...text.document import Document
 from ...text.interpolation import Interpolator
 from ...text.tree import Mapping, Scalar, Value, kind_of
 from ..dialect import TRAINING
-from .capabilities import CAPABILITIES, ENVIRONMENT, INFERENCE, NAMES
+from .capabilities import CAPABILITIES, ENVIRONMENT, NAMES
 from .cluster.keys import as_meant
 from .cluster.machines import machines_of
 from .cluster.node_groups import DeclaredGroups, read_node_groups
@@ -31,8 +31,9 @@ from .components.component_placement import Context, read_components
 from .components.flow_commas import split_by_commas
 from .components.least import accelerators_per_node
 from .modes import read_mode
+from .planning.hints import of_what_runs
 from .planning.opened import Opened
-from .planning.profiled import KEY, hinted_seconds, is_profiled, judged_plan, placed_in, started, without
+from .planning.profiled import KEY, is_profiled
 from .recognise import HINTS, NAME
 from .work.batches import batches
 from .work.environments import environments
@@ -85,16 +86,9 @@ def _problem(
     anew: bool,
     derivations: list[Derivation],
 ) -> Problem | None:
-    section = root.get("cluster")
-    if isinstance(section, Scalar):
-        section = interpolator.tree(section, ("cluster",))
-    if not isinstance(section, Mapping):
-        if section is None:
-            notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
-        elif not is_unknown(section):
-            notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
+    section = _section(notes, interpolator, root)
+    if section is None:
         return None
-    section = as_meant(notes, section)
     values: dict[str, Value | None] = {}
     for key in ("num_nodes", "node_groups", "component_placement", "profiling"):
         value = section.get(key)
@@ -125,21 +119,14 @@ def _problem(
         planned = opened(notes, settings, cluster, components, block)
         components = planned.components
     if block is not None and is_profiled(root, block):
-        known = planned.names | placed_in(root)
-        if planned.own:
-            block = without(block, [name for name in INFERENCE if name not in known])
-        else:
-            from .planning.reasoning import unstarted
-
-            block = started(without(block, unstarted(settings, known, hinted_seconds(block))), known, components)
-        block = judged_plan(block, components, notes.findings) if not planned.own else block
-    said = Said(components, planned.relations)
+        block = of_what_runs(notes, settings, root, block, components, planned)
     if placed is not None and (block is not None or isinstance(root.get(KEY), Mapping)):
         from .planning.misspelt import misspelt_times
 
         task = settings.at("runner.task_type")
         word = task.text if isinstance(task, Scalar) else ""
         block = misspelt_times(notes, root.get(KEY), block, [each.name for each in components], word)
+    said = Said(components, planned.relations)
     if block is not None:
         from ...hints.block import add_block
 
@@ -149,17 +136,7 @@ def _problem(
         notes, settings, cluster, _written(placed), owner, said.components, said.relations, planned.names, said.choices,
         is_profiled(root, hinted if hints else None),
     )  # fmt: skip
-    work = Work(notes, settings, mode)
-    sizes(work)
-    environments(work)
-    models(work)
-    if level == TRAINING:
-        batches(work)
-    elif planned.own:
-        quiet = Notes(notes.document, FRAMEWORK)  # what is planned divides at the level `training` too
-        further = Work(quiet, Settings(quiet, interpolator), mode)
-        batches(further)
-        work.shares += further.shares
+    work = _judged(Work(notes, settings, mode), interpolator, level, bool(planned.own))
     derivations += work.derivations
     open_ = {name: degrees for name, degrees in said.choices.items() if name not in mode.shaped}
     capabilities = replace(CAPABILITIES, packs=mode.packs)
@@ -170,6 +147,35 @@ def _problem(
         shapes=mode.shapes if planned.own else {},
     )  # fmt: skip
     return Problem(cluster, job)
+
+
+def _section(notes: Notes, interpolator: Interpolator, root: Mapping) -> Mapping | None:
+    """What stands below `cluster`, its keys as RLinf takes them; None, and a finding, where that is no map."""
+    section = root.get("cluster")
+    if isinstance(section, Scalar):
+        section = interpolator.tree(section, ("cluster",))
+    if isinstance(section, Mapping):
+        return as_meant(notes, section)
+    if section is None:
+        notes.missing("the file", "cluster", notes.document.source.whole(), "add `cluster:` with `num_nodes` and `component_placement`")
+    elif not is_unknown(section):
+        notes.wrong_type("cluster", "cluster", section, "a map", "write `num_nodes:` and `component_placement:` below it")
+    return None
+
+
+def _judged(work: Work, interpolator: Interpolator, level: str, is_planned: bool) -> Work:
+    """With what the settings of the job demand of sizes, environments and models, and of batches where the level says so."""
+    sizes(work)
+    environments(work)
+    models(work)
+    if level == TRAINING:
+        batches(work)
+    elif is_planned:
+        quiet = Notes(work.notes.document, FRAMEWORK)  # what is planned divides at the level `training` too
+        further = Work(quiet, Settings(quiet, interpolator), work.mode)
+        batches(further)
+        work.shares += further.shares
+    return work
 
 
 def _workload(settings: Settings, task: str, said: Said, block: Value | None, planned: Opened) -> Workload | None:

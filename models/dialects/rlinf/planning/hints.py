@@ -1,0 +1,67 @@
+"""The hints of a file with times, as far as RLinf starts what they are about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Container, Iterable
+
+from ....component import Component
+from ....configuration.notes import Notes
+from ....configuration.settings import Settings
+from ....findings.finding import Finding
+from ....placements.assignment import Assignment
+from ....planning.measured import Measured
+from ....planning.workload import Timed
+from ....text.tree import Mapping, Value
+from ..capabilities import INFERENCE
+from .opened import Opened
+from .profiled import hinted_seconds, placed_in
+
+
+def of_what_runs(
+    notes: Notes, settings: Settings, root: Mapping, block: Value, components: tuple[Component, ...], planned: Opened
+) -> Value | None:  # fmt: skip
+    """The hints of a file with times without those of what RLinf does not start; None where nothing else is in them."""
+    known = planned.names | placed_in(root)
+    if planned.own:
+        return _without(block, [name for name in INFERENCE if name not in known])
+    from .reasoning import unstarted
+
+    left = _started(_without(block, unstarted(settings, known, hinted_seconds(block))), known, components)
+    return _judged_plan(left, components, notes.findings)
+
+
+def _started(block: Value, names: Container[str], components: Iterable[Component]) -> Value:
+    """The block without the hints of components that infer and are none of `names`, which start with their ranks as they are written.
+
+    So it is where actor and rollout share their accelerators. Elsewhere those without ranks are left to solve.
+    """
+    held = Assignment({each.name: each.runs or () for each in components})
+    if not held.masks("actor") or held.masks("actor") != held.masks("rollout"):
+        return block
+    return _without(block, [name for name in INFERENCE if name not in names])
+
+
+def _without(block: Value, names: Container[str]) -> Value:
+    """The block without the hints of these components."""
+    inner = block.get("components") if isinstance(block, Mapping) else None
+    if not isinstance(block, Mapping) or not isinstance(inner, Mapping) or not any(each.key.text in names for each in inner):
+        return block
+    left = Mapping(tuple(each for each in inner if each.key.text not in names), inner.span, inner.flow)
+    return Mapping(tuple(replace(each, value=left) if each.value is inner else each for each in block), block.span, block.flow)
+
+
+def _judged_plan(block: Value, components: Iterable[Component], findings: list[Finding]) -> Value | None:
+    """The block without its `plan`, None if nothing else is in it; `plan` is judged here as if all components had times: their ranks are looked at as they are written."""
+    plan = block.get("plan") if isinstance(block, Mapping) else None
+    if plan is None or not isinstance(block, Mapping):
+        return block
+    from ....hints.plan import read_plan
+    from ....hints.usual_phases import stages_of
+
+    some = Timed((Measured(1, 1, next(iter(stages_of(plan)), "")),))  # their phases are looked at as they are planned
+    known = {each.name: each for each in components}
+    known |= {name: Component(name) for name in ("inference",) if name not in known}
+    read_plan(plan, [replace(each, timed=each.timed or some) for each in known.values()], findings, "placewright.plan")
+    others = tuple(entry for entry in block if entry.key.text != "plan")
+    return Mapping(others, block.span, block.flow) if others else None
