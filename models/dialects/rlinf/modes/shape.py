@@ -100,9 +100,10 @@ def at_least(parts: Parts, name: str, tp: Amount | None) -> None:
     if least <= component.most:
         parts.components[name] = replace(component, least=least)
         return
-    message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than its tp {tp.value}"
-    help = f"ask for {tp.value} accelerators, or set `{tp.name}: {component.most}`"
-    parts.notes.error(CODE, name, message, component.span("amount") or parts.place(name), f"{tp.value} needed", help)
+    other = least != tp.value  # which its hints offer
+    message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than {'the least' if other else 'its'} tp {least}"
+    help = f"ask for {least} accelerators, or {'offer a smaller tp' if other else f'set `{tp.name}: {component.most}`'}"
+    parts.notes.error(CODE, name, message, component.span("amount") or parts.place(name), f"{least} needed", help)
 
 
 def whole(parts: Parts, name: str, count: int, shape: Shape, tp: Amount | None = None) -> bool:

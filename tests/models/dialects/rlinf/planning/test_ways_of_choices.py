@@ -82,3 +82,11 @@ def test_stages_of_rollout_that_do_nothing_on_shared_accelerators_are_no_choice_
 
 def test_an_actor_with_a_smaller_tp_than_the_files_may_have_fewer_accelerators(read: Read) -> None:
     assert problem(read(job(4, 1, "tp: [1, 4]", "tp: [1, 2]")).to_solve)["actor"].least == 1
+
+
+def test_of_degrees_that_all_need_more_the_least_is_told(read: Read) -> None:
+    short = job(2, 1, "tp: [4, 8]", "tp: [1, 2]").replace("actor: {parallel", "actor: {accelerators: 3, parallel")
+    told = [each for each in read(short).to_solve.findings if "fewer than" in each.message]
+    assert [(each.message, each.help) for each in told] == [
+        ("`actor` asks for 3 accelerators, fewer than the least tp 4", "ask for 4 accelerators, or offer a smaller tp")
+    ]
