@@ -48,6 +48,7 @@ def answering(
         from .loop.rounds import ROUNDS
         from .placing.laying import laid_out
         from .placing.overlaid import overlaid
+        from .placing.within_budget import within_budget
         from .plan import TRIED, plan
         from .variants.at_once import at_once
         from .variants.inside import SHARE, inside
@@ -61,7 +62,8 @@ def answering(
             def plans(asked: Problem) -> Answer:
                 # Where nobody reads a file again, none but ways that are right whatever it says are taken.
                 laid = laid_out(place) if refuses is nobody else laid_out(place, partial(_refused, refuses, problem))
-                its, places = asked.job.workload or workload, overlaid(laid)
+                its = asked.job.workload or workload
+                places = within_budget(overlaid(laid), its.budget.accelerators)
                 return plan(asked, its, places, limit, seed, settle, answer_interrupted, counting, refused, rounds)
 
             return nesting(plans, refused)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Sequence
 
-from ....models.component import COLOCATED, RANK_ALIGNED, SUBSET, ZERO_COPY, Component
+from ....models.component import COLOCATED, RANK_ALIGNED, SUBSET, TOGETHER, ZERO_COPY, Component
 from ....models.parallel import Parallel
 from ....models.planning.limits import Barred
-from ....models.planning.question import Question, Task
+from ....models.planning.question import Option, Question, Task
 from ....models.planning.way import Way
 from ....models.planning.workload import RLINF, RLINF_EMBODIED, Budget, Timed, Workload
 from ....models.problem import Problem
@@ -33,6 +33,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     tasks, edges, rounds = ordered(parts, workload)
     every = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
     barred = (*barred, *(each for each in strangers(problem, parts, every, space) if each not in barred))
+    every = {name: _affordable(problem, workload.budget, held, name, its) for name, its in every.items()}
     said = related(problem, parts)
     resident = frozenset(each.name for each in parts if _is_resident(each))
     turns = {each.name: each.phases for each in parts if each.phases}
@@ -87,6 +88,21 @@ def _arranged(problem: Problem, names: frozenset[str]) -> tuple[Way, ...]:
     ways = tuple(way.among(names) for way in problem.job.ways)
     chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
     return tuple(replace(way, shapes={name: its for name, its in way.shapes.items() if name not in chosen}) for way in ways)
+
+
+def _affordable(problem: Problem, budget: Budget, held: int, name: str, found: tuple[Option, ...]) -> tuple[Option, ...]:
+    """The options of a component that the budget leaves beside the given components that it may not lie over, though others may."""
+    beside = [given for given, sharing in problem.job.overlaps.items() if name not in sharing and not _is_bound(problem, given)]
+    if budget.accelerators is None or not beside:
+        return found
+    placed = problem.given()
+    most = budget.accelerators - held - len(frozenset[tuple[int, int]]().union(*map(placed.accelerators, beside)))
+    return tuple(option for option in found if option.accelerators <= most)
+
+
+def _is_bound(problem: Problem, name: str) -> bool:
+    """Is it demanded that others are on its accelerators, or within them, or it within theirs?"""
+    return any(name in each.components for kind in (*TOGETHER, SUBSET) for each in problem.related(kind))
 
 
 def _left(budget: Budget, held: int) -> Budget:

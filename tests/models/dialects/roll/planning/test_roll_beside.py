@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import yaml
+from placewright.models.dialects import roll
+from placewright.models.findings.span import apply_edits
 from placewright.solving import solve
 
 from .opened import Config, config, of, problem_of
@@ -79,3 +82,25 @@ def test_what_may_be_shared_and_nested_is_read_from_the_file_whatever_machines_t
         assert problem.job.workload is not None
         assert problem.job.workload.nested
         assert set(problem.job.own) == (set() if cluster == "1x8" else {"actor_train", "actor_infer"})
+
+
+@pytest.mark.parametrize("most", [8, 10, 12, 16])
+def test_a_judge_without_times_counts_in_the_budget_where_nobody_lies_over_it(most: int) -> None:
+    """The second solve of what is written has the judge on accelerators of its own, or shared: the budget holds both times."""
+    its = config(actor_infer={"strategy_args": {"strategy_name": "vllm"}, "device_mapping": "list(range(0,6))"})
+    its["reward_model"] = {"strategy_args": {"strategy_name": "vllm"}, "device_mapping": "[6, 7]"}
+    its["placewright"] = {
+        "components": {"actor_train": {"seconds": {8: 80}}, "actor_infer": {"seconds": {8: 240}}},
+        "plan": {"budget": {"accelerators": most}},
+    }
+    text = yaml.safe_dump(its, sort_keys=False)
+    reading = of(text)
+    answer = solve(reading, sandbox=False)
+    assert answer.plan is not None and answer.planned is not None
+    assert answer.planned.proved
+    held = answer.plan.assignment
+    assert len(frozenset[tuple[int, int]]().union(*map(held.accelerators, held.runs))) <= most
+    after = apply_edits(text, roll.write(reading.to_solve, held, answer.plan.degrees))
+    again = solve(of(after), sandbox=False)
+    assert again.planned is not None and again.planned.is_own
+    assert again.planned.best.nanoseconds == answer.planned.best.nanoseconds
