@@ -38,7 +38,7 @@ _TEXT = ("text_config", "llm_config", "thinker_config")
 
 
 def read_model_config(path: str | Path) -> ModelCard:
-    """The numbers of a model. Raises UnusableInput if the file cannot be read or says neither heads nor layers."""
+    """The numbers of a model. Raises UnusableInput if the file cannot be read, says neither heads nor layers, or has no number where one stands."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(MAX_BYTES + 1)
@@ -51,6 +51,8 @@ def read_model_config(path: str | Path) -> ModelCard:
         value = json.loads(text)
     except (ValueError, RecursionError):
         raise _unusable("PW003", f"the model's configuration `{path}` is not JSON") from None
+    if isinstance(value, dict) and (wrong := _wrong(value)):
+        raise _unusable("PW003", f"the model's configuration `{path}` says {wrong}, which is no number of 0 or more")
     card = card_of(str(path), value) if isinstance(value, dict) else ModelCard(str(path))
     if not card.heads and not card.layers:
         raise _unusable("PW003", f"`{path}` is not the configuration of a model: it says neither heads nor layers")
@@ -73,6 +75,16 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
     said = [each[_TIED] for each in (inner, config) if isinstance(each, dict) and isinstance(each.get(_TIED), bool)]
     found["tied"] = int(any(said) or not said)  # what is as usual is not written (transformers, configuration_utils.py: tied)
     return replace(ModelCard.of(name, found), multimodal=inner is not None or any(config.get(key) for key in _OTHER_PARTS))
+
+
+def _wrong(config: Mapping[str, object]) -> str:
+    """A number of the model that cannot be, such as `num_hidden_layers: -3`; "" if there is none. Lists, one number a layer, and -1 for none are not read."""
+    own = (config, *(inner for key in _TEXT if isinstance(inner := config.get(key), dict)))
+    said = ((key, each[key]) for each in own for keys in KEYS.values() for key in keys if key in each)
+    return next(
+        (f"`{key}: {str(value)[:40]}`" for key, value in said if isinstance(value, str) or (isinstance(value, (int, float)) and value < 0)),
+        "",
+    )
 
 
 def _number(config: object, keys: tuple[str, ...]) -> int:

@@ -63,6 +63,25 @@ def test_the_language_model_of_several_is_meant() -> None:
 
 
 @pytest.mark.parametrize(
+    "config", ['{"num_attention_heads": "many", "num_hidden_layers": 28}', '{"text_config": {"num_hidden_layers": -3}}']
+)
+def test_a_number_that_cannot_be_is_told(tmp_path: Path, config: str) -> None:
+    """It was taken as if it were not there, so that nothing was checked by it."""
+    file = tmp_path / "config.json"
+    file.write_text(config)
+    with pytest.raises(UnusableInput, match=r"no number of 0 or more"):
+        read_model_config(file)
+
+
+def test_what_families_of_models_write_otherwise_is_not_known(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(
+        '{"num_attention_heads": 8, "num_hidden_layers": 2, "intermediate_size": [16, 32], "n_inner": null, "first_k_dense_replace": 0}'
+    )
+    assert (read_model_config(file).intermediate, read_model_config(file).heads) == (0, 8)
+
+
+@pytest.mark.parametrize(
     ("text", "code"),
     [(None, "PW001"), ("{", "PW003"), ("[" * 100_000, "PW003"), ("{}", "PW003"), ('{"num_attention_heads": true}', "PW003")],
 )
