@@ -82,7 +82,11 @@ def _wrong(config: Mapping[str, object]) -> str:
     own = (config, *(inner for key in _TEXT if isinstance(inner := config.get(key), dict)))
     said = ((key, each[key]) for each in own for keys in KEYS.values() for key in keys if key in each)
     return next(
-        (f"`{key}: {str(value)[:40]}`" for key, value in said if isinstance(value, str) or (isinstance(value, (int, float)) and value < 0)),
+        (
+            f"`{key}: {str(value)[:40]}`"
+            for key, value in said
+            if isinstance(value, str) or (isinstance(value, (int, float)) and value < -1)
+        ),
         "",
     )
 

@@ -76,7 +76,7 @@ def test_a_number_that_cannot_be_is_told(tmp_path: Path, config: str) -> None:
 def test_what_families_of_models_write_otherwise_is_not_known(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(
-        '{"num_attention_heads": 8, "num_hidden_layers": 2, "intermediate_size": [16, 32], "n_inner": null, "first_k_dense_replace": 0}'
+        '{"num_attention_heads": 8, "num_hidden_layers": 2, "intermediate_size": [16, 32], "n_inner": null, "q_lora_rank": -1, "first_k_dense_replace": 0}'
     )
     assert (read_model_config(file).intermediate, read_model_config(file).heads) == (0, 8)
 
