@@ -9,6 +9,7 @@ from ....component import Component
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding
+from ....hints.without import without
 from ....placements.assignment import Assignment
 from ....planning.measured import Measured
 from ....planning.workload import Timed
@@ -31,7 +32,7 @@ def of_what_runs(
     return _judged_plan(left, components, notes.findings)
 
 
-def _started(block: Value, names: Container[str], components: Iterable[Component]) -> Value:
+def _started(block: Value | None, names: Container[str], components: Iterable[Component]) -> Value | None:
     """The block without the hints of components that infer and are none of `names`, which start with their ranks as they are written.
 
     So it is where actor and rollout share their accelerators. Elsewhere those without ranks are left to solve.
@@ -42,16 +43,14 @@ def _started(block: Value, names: Container[str], components: Iterable[Component
     return _without(block, [name for name in INFERENCE if name not in names])
 
 
-def _without(block: Value, names: Container[str]) -> Value:
-    """The block without the hints of these components."""
+def _without(block: Value | None, names: Container[str]) -> Value | None:
+    """The block without the hints of these components; None where nothing else is in it."""
     inner = block.get("components") if isinstance(block, Mapping) else None
-    if not isinstance(block, Mapping) or not isinstance(inner, Mapping) or not any(each.key.text in names for each in inner):
-        return block
-    left = Mapping(tuple(each for each in inner if each.key.text not in names), inner.span, inner.flow)
-    return Mapping(tuple(replace(each, value=left) if each.value is inner else each for each in block), block.span, block.flow)
+    left_out = [each for each in inner if each.key.text in names] if isinstance(inner, Mapping) else []
+    return without(block, left_out) if left_out else block
 
 
-def _judged_plan(block: Value, components: Iterable[Component], findings: list[Finding]) -> Value | None:
+def _judged_plan(block: Value | None, components: Iterable[Component], findings: list[Finding]) -> Value | None:
     """The block without its `plan`, None if nothing else is in it; `plan` is judged here as if all components had times: their ranks are looked at as they are written."""
     plan = block.get("plan") if isinstance(block, Mapping) else None
     if plan is None or not isinstance(block, Mapping):
