@@ -23,8 +23,9 @@ from ....text.dump import to_yaml
 from ...dialect import Rendering
 from ..entries.entry import Entry
 from ..entries.programs import DECLARED, MAIN_PPO, ONE_STEP_OFF, VLA
-from .degrees import Data, engine, trained
+from .degrees import Data
 from .pooled import Pooled, pooled
+from .sections import sections
 
 NAMES = {ACTOR: "actor", ROLLOUT: "rollout", REFERENCE: "ref", CRITIC: "critic", REWARD: "reward_model", ENVIRONMENT: "env"}
 """What verl calls the components of these roles. Source: verl, verl/trainer/ppo/utils.py, Role."""
@@ -65,7 +66,7 @@ class _Writer:
             return {}
         entry, sizes = self._program()
         self._layout(entry)
-        data = self._settings() | {}
+        data = sections(self.by_name, self.pools, self.losses)
         for key, value in sizes.items():
             _put(data, key, value)
         hints = {self.names[each.name]: said for each in self.components if (said := self._hints(each))}
@@ -181,32 +182,7 @@ class _Writer:
                     )
                     self.losses.append(moved(each.name, message))
 
-    # -- settings
-
-    def _settings(self) -> Data:
-        """The keys that decide which roles there are, and their degrees."""
-        actor = trained(self.by_name["actor"], self.losses) | {"use_kl_loss": "ref" in self.by_name}
-        section: Data = {"actor": actor, "rollout": engine(self.by_name["rollout"], self.losses)}
-        if "ref" in self.by_name:
-            section["ref"] = trained(self.by_name["ref"], self.losses)
-        data: Data = {
-            "algorithm": {"adv_estimator": "gae" if "critic" in self.by_name else "grpo"},
-            "actor_rollout_ref": section,
-        }
-        if "critic" in self.by_name:
-            data["critic"] = trained(self.by_name["critic"], self.losses)
-        if "reward_model" in self.by_name:
-            data["reward_model"] = self._reward()
-        return data
-
-    def _reward(self) -> Data:
-        """A reward model that is served by an engine where it has its degrees and shares the pool of the actor, else a worker."""
-        component = self.by_name["reward_model"]
-        own = next(pool for pool in self.pools if component in pool.components)
-        apart = self.by_name["actor"] not in own.components
-        served = not apart and component.parallel.tp * component.parallel.dp > 1
-        data: Data = {"enable": True, "enable_resource_pool": apart, "use_reward_loop": served}
-        return data | ({"rollout": engine(component, self.losses)} if served else trained(component, self.losses))
+    # -- hints
 
     def _hints(self, component: Component) -> Data:
         """What verl's own keys do not say."""
