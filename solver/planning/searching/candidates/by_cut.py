@@ -51,12 +51,22 @@ class ByCut:
         best = self._standing.best[0].price if self._standing.best else None
         return level if best is None else min(level, best)
 
+    def may_take(self, parts: tuple[Tasks, ...], arrangement: Arrangement, most: int) -> bool:
+        """May an arrangement take no more than so many ns with a cut of these parts?"""
+        cut = self._cut(parts)
+        placed = set(cut.order)
+        return cut.may_take([its for its in arrangement.sets if its[0] in placed], most)
+
+    def _cut(self, parts: tuple[Tasks, ...]) -> SharedCut:
+        if parts not in self._known:
+            self._known[parts] = SharedCut(self._worth, parts, [self._cuts.of_part(part) for part in parts])
+        return self._known[parts]
+
     def _look_at(self, parts: tuple[Tasks, ...], level: Price, is_over: Callable[[], bool]) -> None:
-        cut = self._known.setdefault(parts, SharedCut(self._worth, parts, [self._cuts.of_part(part) for part in parts]))
+        cut = self._cut(parts)
 
         def can_be(sets: Sequence[Sequence[str]]) -> bool:
-            below = self._below(level)
-            return not is_over() and cut.may_take(sets, below[0] if below[1] > 0 else below[0] - 1)
+            return not is_over() and cut.may_take(sets, most_of(self._below(level)))
 
         for arrangement in self._sight.arrangements(cut.order, can_be):
             self._open(arrangement, parts)
@@ -71,3 +81,8 @@ class ByCut:
         one = self._improving.look_at(Structure(arrangement.sets, arrangement.inside, segments))
         if one is not None and not one.proved and self._standing.can_be_better(one):
             self._dividing.look_at(one)
+
+
+def most_of(below: Price) -> int:
+    """ns that something takes at most that costs less."""
+    return below[0] if below[1] > 0 else below[0] - 1

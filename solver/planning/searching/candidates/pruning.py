@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count, islice
 from typing import Sequence
 
 from .....models.planning.question import NO_KIND, Question
@@ -14,6 +15,7 @@ from ..relaxed.keeping import Keeping
 from ..relaxed.least import least
 from ..structures.every import Arrangement, Sets
 from .by_cut import ByCut
+from .by_sets import BySets
 from .dividing import PORTION, Dividing
 from .improving import Improving
 from .progress import Progress
@@ -26,6 +28,8 @@ AROUND = 0.05
 """The share of all time in which it is looked for what differs little from the best."""
 MANY = 200
 """Cuts from which on something good is looked for before they are looked at one by one."""
+FEWER, ASKS = 6, 4
+"""Arrangements are looked at and not cuts where there are so many times fewer; that is known by so many questions for each cut at most."""
 TRIED = 3
 """Of so many it is looked whether something like them is better."""
 STEP = 50
@@ -50,6 +54,7 @@ class Pruning:
         self._keeping = Keeping(Busy(question), model)
         self._cuts = LeastCut(question, model, progress.spend)
         self._by_cut = ByCut(question, model, self._cuts, sight, standing, self._improving, dividing, progress)
+        self._by_sets = BySets(question, model, self._cuts, self._by_cut, self._improving)
         self._opened: set[tuple[Sets, tuple[int, ...]]] = set()
         self._begun = False
         """Was something good looked for to begin with?"""
@@ -76,16 +81,22 @@ class Pruning:
         level, rise = floor[0], 0
         while not self._ended and (self._best is None or floor < self._best):
             rise = max(1, level // STEP, 2 * rise if self._best is None else 0)
-            level += rise
+            level = self._next(level + rise)
             self._level = self._up_to(level)
             self._look_below()
-            if self._level is None:
+            if self._level is None or (self._allowed is not None and level > self._allowed):
                 break
             if not self._ended:
                 standing.unseen = floor = self._level
         if not self._ended:
             standing.unseen, standing.passed = None, self._best
             self._look_around()
+
+    def _next(self, level: int) -> int:
+        """The same, but no more than what keeps to the budget; all of that where any design will do that does."""
+        if self._allowed is None:
+            return level
+        return self._allowed + 1 if self._standing.any_will_do else min(level, self._allowed + 1)
 
     def _up_to(self, level: int) -> Price | None:
         """What is looked for next, of what costs at most so much; None for all there is, where hardly anything could cost more."""
@@ -100,7 +111,7 @@ class Pruning:
             if (cuts is None or len(cuts) > MANY) and not self._begun:
                 self._begin(self._level)
                 self._improve(self._level)
-            if cuts is not None:
+            if cuts is not None and not (len(cuts) > MANY and self._are_few(len(cuts))):
                 self._by_cut.look_at(cuts, self._level, self._is_over)
                 self._is_over()  # that there was no more time may have ended it
                 return
@@ -111,6 +122,17 @@ class Pruning:
             self._is_over()
         self._is_over()  # that there was no more time may have ended it
 
+    def _are_few(self, cuts: int) -> bool:
+        """Are there far fewer arrangements to be looked at than cuts, as is soon known?"""
+        asks = count(1)
+
+        def can_be(sets: Sequence[Sequence[str]]) -> bool:
+            return next(asks) <= ASKS * cuts and self._can_be(sets)
+
+        few = cuts // FEWER
+        found = sum(1 for _ in islice(self._sight.arrangements(self._keeping.order, can_be), few + 1))
+        return found <= few and next(asks) <= ASKS * cuts
+
     @property
     def _best(self) -> Price | None:
         return self._standing.best[0].price if self._standing.best else None
@@ -118,6 +140,12 @@ class Pruning:
     @property
     def _bar(self) -> Price | None:
         return self._level if self._best is None or self._level is None else min(self._best, self._level)
+
+    @property
+    def _allowed(self) -> int | None:
+        """What any design may cost; None where that is as much as it likes."""
+        budget = self._question.budget
+        return budget.nanoseconds if self._question.aim == SECONDS else budget.accelerators
 
     @property
     def _much(self) -> int:
@@ -184,8 +212,21 @@ class Pruning:
             if one.possible and self._is_low(one.floor):
                 self._improving.of(arrangement)
                 if self._is_low(one.floor):
-                    return self._open(arrangement, one.floor)
+                    if not self._by_sets.can:
+                        return self._open(arrangement, one.floor)
+                    self._open_some(arrangement, one.floor)
         return False
+
+    def _open_some(self, arrangement: Arrangement, floor: Price) -> None:
+        """Opens its structures that may cost less than what is looked for, and begins with each."""
+        for time, structure in self._by_sets.structures(arrangement, lambda: self._bar, self._is_over):
+            one = self._sight.candidate(structure, time)
+            if one is not None:
+                one.floor = max(one.floor, floor)
+                self._improving.opened(one)
+                self._standing.open.append(one)
+                if self._is_low(one.floor):
+                    self._dividing.look_at(one)
 
     def _open(self, arrangement: Arrangement, floor: Price) -> bool:
         """Opens its structures that can be better than the best, and begins with each; whether one of them can."""

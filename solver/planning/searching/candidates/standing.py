@@ -21,11 +21,12 @@ class Standing:
     passed : what structures cost at least that were passed over, as they are no better than the best; None if there are none.
     least : what was told that no design costs less than.
     best : the best design of each of the best structures, the best first: one more than what is asked for.
+    any_will_do : is it only asked whether there is any design?
     """
 
     def __init__(self, count: int, unseen: Price | None, any_will_do: bool = False) -> None:
         """`count`: of so many structures the best designs are asked for; `any_will_do`: or whether there is any."""
-        self.count, self.unseen, self._any_will_do = count, unseen, any_will_do
+        self.count, self.unseen, self.any_will_do = count, unseen, any_will_do
         self.passed: Price | None = None
         self.least: Price = (0, 0)
         self.open: list[Candidate] = []
@@ -34,7 +35,7 @@ class Standing:
     @property
     def ended(self) -> bool:
         """Is all found that was asked for, whatever else there is?"""
-        return self._any_will_do and bool(self.best)
+        return self.any_will_do and bool(self.best)
 
     @property
     def bar(self) -> Price | None:

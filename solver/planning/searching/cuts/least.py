@@ -5,22 +5,25 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import cached_property
 from itertools import islice
-from typing import Callable, Sequence
+from typing import Callable, Iterator, Sequence
 
 from .....models.planning.question import NO_KIND, Option, Question
 from .....models.planning.workload import SECONDS
 from ...costs.cost_model import CostModel
+from ..price import ENDLESS
 from ..sizes.curves import Curve
-from ..structures.at_once import Tasks, numbers
+from ..structures.at_once import Sets, Tasks, conflicts, numbers
 from .alone import divided, options
-from .order import After, after, beginnings, shortest, within
+from .order import After, after, apart, beginnings, shortest, within
 
 BEFORE = 300
 """Sets of tasks that can come before all others, at most: of more, no cut is looked at."""
 PARTS = (1, 50)
 """Parts in which it is searched what a part of the iteration takes at least: first, and where that would be the best cut."""
 CUTS = 2_000
-"""Cuts that are looked at one by one, at most."""
+"""Cuts that are looked at one by one, at most: of more, arrangements are."""
+LISTED, JOINED = 0.00001, 0.0000005
+"""Deterministic seconds that a cut counts for that is only listed, and each way to put one part after others."""
 SPENT = 0.0005
 """Deterministic seconds that a part counts for that is looked at."""
 
@@ -76,6 +79,34 @@ class LeastCut:
             for tasks in open_:
                 if not self._look_at(tasks, len(PARTS) - 1):
                     return None
+
+    def of_sets(self, users: Sets, most: int) -> Iterator[tuple[int, tuple[Tasks, ...]]]:
+        """The same of the cuts in which no two tasks run at once whose components are on the same accelerators, in any order.
+
+        None in which two parts could be one: that takes no longer. As long as there is time. `users`: the components on the accelerators of each set.
+        """
+        other, known = list(apart(self._question)), dict[Tasks, bool]()
+        for one, its in conflicts(self._question, self._model, users):
+            other[one] |= 1 << its
+
+        def at_once(part: Tasks) -> bool:
+            if part not in known:
+                known[part] = not any(other[task] & part for task in numbers(part))
+            return known[part]
+
+        self._spend(JOINED * sum(map(len, self._after.values())))
+        for _, parts in within(self._after, lambda part: self._least(part) if at_once(part) else ENDLESS, most, at_once):
+            if not self._spend(LISTED):
+                return
+            time = sum(map(self._least, parts))
+            for part in parts:
+                if time <= most and self._known[part][1] < len(PARTS):
+                    time -= self._known[part][0]
+                    if not self._look_at(part, len(PARTS) - 1):
+                        return
+                    time += self._known[part][0]
+            if time <= most:
+                yield time, parts
 
     def of_part(self, tasks: Tasks) -> int:
         """ns of a part at least, as far as it is known."""

@@ -77,8 +77,14 @@ def shortest(ways: After, takes: Callable[[Tasks], int]) -> tuple[int, list[Task
     return best[every][0], parts[::-1]
 
 
-def within(ways: After, takes: Callable[[Tasks], int], most: int) -> Iterator[tuple[int, tuple[Tasks, ...]]]:
-    """Every cut that comes to no more than `most` ns: what it comes to, and its parts in their order."""
+def within(
+    ways: After, takes: Callable[[Tasks], int], most: int, at_once: Callable[[Tasks], bool] = lambda tasks: False
+) -> Iterator[tuple[int, tuple[Tasks, ...]]]:
+    """Every cut that comes to no more than `most` ns: what it comes to, and its parts in their order.
+
+    The same parts come once: of those that need not wait for each other, the one with the first task comes first.
+    No two parts could be one whose tasks may all run `at_once`.
+    """
     left = {max(ways): 0}
     for at in sorted(ways, key=lambda tasks: -tasks.bit_count()):  # what the rest takes at least
         if ways[at]:
@@ -90,7 +96,20 @@ def within(ways: After, takes: Callable[[Tasks], int], most: int) -> Iterator[tu
             return
         for beyond in ways[at]:
             more = time + takes(beyond & ~at)
-            if more + left[beyond] <= most:
+            if more + left[beyond] <= most and not _could_come_sooner(ways, at, parts, beyond & ~at, at_once):
                 yield from extend(beyond, more, (*parts, beyond & ~at))
 
     return extend(0, 0, ())
+
+
+def _could_come_sooner(ways: After, at: Tasks, parts: Sequence[Tasks], part: Tasks, at_once: Callable[[Tasks], bool]) -> bool:
+    """Could a part be one with one of these, up to `at`, or come before one that has no task as early as its first one?"""
+    for other in reversed(parts):
+        if at_once(other | part):
+            return True
+        at &= ~other
+        if at | part not in ways:
+            return False
+        if other & -other > part & -part:
+            return True
+    return False
