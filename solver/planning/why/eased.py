@@ -72,5 +72,7 @@ def eased(problem: Problem, workload: Workload, tried: Tried) -> Iterator[str]:
         yield more_seconds(problem, workload, tried)
     if workload.budget.accelerators is not None:
         yield more_accelerators(problem, workload, tried)
+    if (inside := nested(problem, tried)) is not None:
+        yield inside.help
     if problem.job.laying is not None:
         yield more_nodes(problem, workload, tried)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Callable
 
 import pytest
@@ -78,3 +79,19 @@ def test_where_a_framework_lays_out_pools_whole_nodes_are_named_with_which_there
     assert told == f"allow `seconds: {allowed(pools('3x8', '60'), 'seconds')}`, or add 1 node with 8 accelerators"
     assert pools("3x8", allowed(pools("3x8", "60"), "seconds")).plan is not None
     assert pools("4x8", "60").plan is not None
+
+
+def test_what_only_fits_inside_one_another_is_told_to_be_nested_where_nothing_else_was_placed(tmp_path: Path) -> None:
+    """Four of each lie together on one node or apart on eight accelerators; rollout lies on three of reward's."""
+    file = tmp_path / "job.yaml"
+    text = (
+        "cluster: {nodes: [{accelerators: {count: 4}}, {accelerators: {count: 2}}]}\ncomponents:\n"
+        "  rollout: {accelerators: 3-4, keep: {component: node}, scaling: table, seconds: {3: 20, 4: 15}}\n"
+        "  reward: {accelerators: 4, spread: {level: node, domains: 2, percent: 75}, seconds: {4: 10}}\n"
+        "plan: {workflow: rollout -> reward"
+    )
+    file.write_text(text + "}\n", encoding="utf-8")
+    answer = solved(str(file), sandbox=False)
+    assert answer.verdict == IMPOSSIBLE and "write `nested: true` in `plan`" in help_of(answer)
+    file.write_text(text + ", nested: true}\n", encoding="utf-8")
+    assert solved(str(file), sandbox=False).plan is not None
