@@ -69,7 +69,7 @@ def _within(parts: Parts, bundle: Bundle, given: Sequence[Bundle], node: int) ->
     mask = parts.fixed[given[0]].get(node, 0)
     for host in given[1:]:
         mask &= parts.fixed[host].get(node, 0)
-    for other in given_partners(parts, bundle, DISJOINT):
+    for other in (*given_partners(parts, bundle, DISJOINT), *_strangers(parts, bundle)):
         mask &= ~parts.fixed[other].get(node, 0)
     return _with_memory(parts, bundle, node, mask)
 
@@ -81,6 +81,16 @@ def given_partners(parts: Parts, bundle: Bundle, kind: str) -> Iterator[Bundle]:
         other = pair[1] if pair[0] is bundle else pair[0] if pair[1] is bundle else None
         if other is not None and other is not bundle and other.kind == bundle.kind and other.fixed:
             yield other
+
+
+def _strangers(parts: Parts, bundle: Bundle) -> Iterator[Bundle]:
+    """The given bundles that a searched one shares nothing with, also where both lie within the same: neither lies within the other.
+
+    Where a dialect says colocation by overlapping ranks, what lies within some given one may share with all of them.
+    """
+    if not parts.problem.job.capabilities.shares_accelerators:
+        its = (other for other in parts.fixed if other is not bundle and other.kind == bundle.kind)
+        yield from (other for other in its if other not in parts.hosts[bundle] and bundle not in parts.hosts[other])
 
 
 def _in_part(masks: Masks, ground: Masks) -> bool:
