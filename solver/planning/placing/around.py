@@ -19,6 +19,7 @@ from ...searching.refused.not_searched import not_searched
 from ...searching.standing import errors
 from ...unchecked import unchecked
 from ...wording import listed
+from .in_ranges import in_ranges, is_one_range
 from .split import Split, hosts_of, in_runs, is_separable, splits
 
 
@@ -27,7 +28,8 @@ def around_given(place: Solve) -> Solve:
 
     An open component has all that lies within it by given ranks, and beside that whole groups on each node. So what it has there is
     given too, and the rest of it is placed like any component, disjoint from that. The answer is checked against the problem as it was.
-    The best placement is not looked for, only one that holds; of its objective no more is proved than counting shows. Where more is asked of such a component than that (one range, an order of
+    The best placement is not looked for, only one that holds; of its objective no more is proved than counting shows.
+    One component that is one range is tried on each that holds them. Where more is asked of such a component than that (an order of
     ranks, a place for each of its groups), or where not all ways are looked at, the problem is placed as it is.
     """
 
@@ -36,12 +38,13 @@ def around_given(place: Solve) -> Solve:
             return place(problem)
         parts = Parts(problem)
         hosts = hosts_of(parts)
-        if not hosts or not is_separable(problem, hosts):
+        one_range = bool(hosts) and is_one_range(problem, hosts)
+        if not hosts or not (one_range or is_separable(problem, hosts)):
             return place(problem)
         names = listed([f"`{each.name}`" for each in hosts])
         given = listed([f"`{each.name}`" for each in dict.fromkeys(inner for its in hosts.values() for inner in its)])
         said, exact = list[str](), True
-        for parted in splits(parts, hosts):
+        for parted in in_ranges(parts, hosts) if one_range else splits(parts, hosts):
             found = place(parted.rest) if parted.rest is not None else None
             if found is not None and found.plan is not None:
                 if (whole := _put_back(problem, parted, found, found.plan)) is not None:
