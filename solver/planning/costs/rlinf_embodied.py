@@ -7,6 +7,7 @@ from typing import ClassVar, Sequence
 from ....models.planning.design import Design
 from ....models.planning.question import Question
 from .cost_model import Blocks, Maximum
+from .rlinf import timed_of
 from .stream import Stream
 
 
@@ -14,7 +15,7 @@ class RlinfEmbodied(Stream):
     """What runs at the same time is counted for one environment, what runs alone for all of them.
 
     RLinf divides the time of components that overlap by the number of environments (the question's batches) and hands on one
-    batch, so that a simulator beside its policy looks that many times as fast. What trains last must use all accelerators.
+    batch, so that a simulator beside its policy looks that many times as fast. What trains last must use all accelerators of what has times.
     """
 
     name: ClassVar[str] = "rlinf-embodied"
@@ -36,4 +37,4 @@ class RlinfEmbodied(Stream):
     def refuses(self, question: Question, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
         last = question.tasks[-1].component
-        return "" if all(last in members for members in blocks) else f"RLinf's tool keeps `{last}` on all accelerators"
+        return "" if all(last in members for members in timed_of(question, blocks)) else f"RLinf's tool keeps `{last}` on all accelerators"
