@@ -40,6 +40,7 @@ class Component:
     excluded : ranks of nodes that it must not use.
     timed : what is known of the time that it takes; None if nothing.
     estimate : what its memory is estimated from; None if nobody says it.
+    shards : so many of its ranks divide what they train among themselves, as its framework is set (hybrid sharding); 0 if that is not said.
     traffic : MiB that its replicas exchange in each step, once for every further domain that they lie in; 0 if not said.
     accelerator_model : the only model it may use, "" for any.
     role : what it does (see roles.py), by which another dialect knows it; "" if that is not known.
@@ -79,6 +80,7 @@ class Component:
     traffic: int = 0
     timed: Timed | None = None
     estimate: Estimate | None = None
+    shards: int = 0
 
     @property
     def group_size(self) -> int:
@@ -99,6 +101,11 @@ class Component:
     def step(self) -> int:
         """What the number of its accelerators must be a multiple of: whole replicas, whole processes, whole blocks of a stride."""
         return lcm(self.parallel.replica, self.per_process, self.block if self.stride > 1 else 1)
+
+    @property
+    def divided_among(self) -> int:
+        """How many ranks are one group of shards: as its framework is set, else as its estimate says; 0 where all of them are, or nothing is divided."""
+        return self.shards or (self.estimate.divided_among if self.estimate else 0)
 
     @property
     def numbered_in(self) -> tuple[str, ...]:

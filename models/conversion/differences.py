@@ -8,6 +8,7 @@ from typing import Iterator, Mapping, Sequence
 from ..component import Component, Parallel
 from ..findings.wording import with_noun
 from ..machines.node_group import NODE
+from ..memory.shards import are_whole
 from ..placements.assignment import Run, seats
 from ..problem import Problem
 
@@ -84,6 +85,8 @@ def _where(before: Problem, component: Component, after: Problem, other: Compone
     for what in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate"):
         if getattr(component, what) != getattr(other, what):
             yield Difference(component.name, f"has another {what.replace('_', ' ')}", component.runs is None)
+    if component.runs is None and component.divided_among != other.divided_among and not are_whole(component):
+        yield Difference(component.name, "need not have whole groups of shards", True)
     estimated = component.name in before.job.estimated or other.name in after.job.estimated
     if component.traffic != other.traffic and not estimated:
         yield Difference(component.name, "has other traffic", component.runs is None)

@@ -8,6 +8,7 @@ from ..component import UNBOUNDED, Component, Parallel
 from ..findings.finding import Finding
 from ..machines.node_group import CLUSTER_LABEL, NODE
 from ..memory.estimate import said_of
+from ..memory.shards import are_whole
 from ..problem import Problem
 from ..quantity import memory_text, write_range
 from .losses import moved
@@ -32,6 +33,10 @@ def shape(problem: Problem, component: Component, names: dict[str, str], losses:
         data |= {key: value for key, value in written.items() if value}
         if component.estimate is not None:
             data["estimate"] = said_of(component.estimate)
+        said = component.estimate.divided_among if component.estimate else 0
+        if component.runs is None and component.divided_among != said and not are_whole(component):
+            message = f"that the ranks of `{component.name}` are whole groups of {component.shards} shards is not said any more"
+            losses.append(moved(component.name, message))
     if component.phases:
         data["phase"] = component.phases[0] if len(component.phases) == 1 else list(component.phases)
     estimated = component.name in problem.job.estimated

@@ -141,7 +141,7 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
     if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
         message = f"`{component.name}` divides nothing among {with_noun(estimate.shards, 'rank')} with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
-    if estimate.divided_among and not any(_some_count(component, parallel) for parallel in choices):
+    if estimate.divided_among and not any(_some_count(component, estimate.divided_among, parallel) for parallel in choices):
         shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
         if component.least == component.most and len(choices) == 1:
             return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)
@@ -154,8 +154,8 @@ def unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, st
     return None
 
 
-def _some_count(component: Component, parallel: Parallel) -> bool:
+def _some_count(component: Component, shards: int, parallel: Parallel) -> bool:
     """Is there a count of those that it may have with which its ranks divide into whole groups?"""
     step = lcm(component.per_process, parallel.replica)
     counts = range(-(-component.least // step) * step, component.most + 1, step)
-    return not counts or any(whole_groups(component.estimate, count, parallel) for count in counts)
+    return not counts or any(whole_groups(shards, count, parallel) for count in counts)

@@ -5,16 +5,23 @@ Source: PyTorch, init_device_mesh (a mesh has as many ranks as its sides multipl
 
 from __future__ import annotations
 
+from ..component import Component
 from ..findings.wording import do, with_noun
 from ..parallel import Parallel
-from .estimate import Estimate
 
 
-def whole_groups(estimate: Estimate | None, accelerators: int, parallel: Parallel) -> bool:
-    """Do the ranks of so many accelerators make whole groups? No more of them than a group has are one; where nothing says so, all are."""
-    shards = estimate.divided_among if estimate else 0
+def whole_groups(shards: int, accelerators: int, parallel: Parallel) -> bool:
+    """Do the ranks of so many accelerators make whole groups? No more of them than a group has are one; of 0 shards, all are."""
     ranks = accelerators // (parallel.tp * parallel.pp)
     return not shards or ranks <= shards or ranks % shards == 0
+
+
+def are_whole(component: Component) -> bool:
+    """Does it ask only for counts that are whole groups: for one that is, or for no more ranks than one group has?"""
+    shards, parallel = component.divided_among, component.parallel
+    if component.least == component.most:
+        return whole_groups(shards, component.most, parallel)
+    return not shards or component.most // (parallel.tp * parallel.pp) <= shards
 
 
 def not_whole(name: str, ranks: int, shards: int) -> str:

@@ -27,11 +27,11 @@ def allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:
 def even(problem: Problem, component: Component, resources: int) -> bool:
     """Do all shares of the component come out even, and its ranks as whole groups of shards, with so many resources?"""
     processes = resources // component.per_process
-    if not whole_groups(component.estimate, resources, component.parallel):
+    if not whole_groups(component.divided_among, resources, component.parallel):
         return False
     return all(share.divides(processes) for share in problem.shares if share.component == component.name)
 
 
 def in_groups(component: Component) -> bool:
     """Do its ranks shard in groups?"""
-    return component.estimate is not None and component.estimate.divided_among > 0
+    return component.divided_among > 0

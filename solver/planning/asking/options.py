@@ -124,7 +124,7 @@ def _shares(problem: Problem, component: Component, amount: int, parallel: Paral
     processes, known = amount // component.per_process, problem.job.accepted.get(component.name)
     if known is not None and (amount, parallel) not in known:
         return False
-    if not whole_groups(component.estimate, amount, parallel):
+    if not whole_groups(component.divided_among, amount, parallel):
         return False
     return all(share.divides(processes) for share in problem.shares if share.component == component.name)
 

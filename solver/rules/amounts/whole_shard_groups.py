@@ -27,23 +27,19 @@ class WholeShardGroups:
     packs: ClassVar[bool] = False
 
     def subjects(self, problem: Problem) -> Iterable[Component]:
-        return [c for c in problem.components if c.estimate and c.estimate.divided_among and problem.kind(c) != NODE]
+        return [c for c in problem.components if c.divided_among and problem.kind(c) != NODE]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         placed, each = variables.processes(component), component.per_process
         most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component)) // each
-        shards = component.estimate.divided_among if component.estimate else 0
+        shards = component.divided_among
         why = f"the ranks of {component.name} do not divide into groups of {shards} shards"
-        variables.among(
-            placed, [count for count in range(most + 1) if whole_groups(component.estimate, count * each, component.parallel)], why
-        )
+        variables.among(placed, [count for count in range(most + 1) if whole_groups(shards, count * each, component.parallel)], why)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        estimate, parallel = component.estimate, component.parallel
-        if estimate is None:
-            return
-        ranks, shards = assignment.amount(component.name) // (parallel.tp * parallel.pp), estimate.shards
-        left = ranks % shards
+        shards, parallel = component.divided_among, component.parallel
+        ranks = assignment.amount(component.name) // (parallel.tp * parallel.pp)
+        left = ranks % shards if shards else 0
         if ranks <= shards or not left:
             return
         yield error(
@@ -52,6 +48,6 @@ class WholeShardGroups:
         )  # fmt: skip
 
     def explain(self, problem: Problem, component: Component) -> Clause:
-        shards = component.estimate.divided_among if component.estimate else 0
+        shards = component.divided_among
         text = f"the ranks of {component.name} are whole groups of {shards} shards, or no more than these"
         return Clause(text, (Demand(component.name, "amount", component.span("amount")),))

@@ -118,3 +118,20 @@ def test_processes_that_roll_makes_otherwise_are_announced() -> None:
     assert "device_mapping: list(range(0,8))" in done.text
     with pytest.raises(UnusableInput):
         dialect_named("roll").render(read(Source("j.yaml", "cluster: 1x2\ncomponents:\n  x: {placement: 0}\n"), None).problem)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("target", ["native", "rlinf"])
+@pytest.mark.parametrize(("amount", "told"), [("4-16", True), ("16", False), ("1-8", False)])
+def test_meshes_of_fsdp2_that_the_new_file_does_not_demand_are_told(amount: str, told: bool, target: str) -> None:
+    text = f"""
+rollout_batch_size: 64
+adv_estimator: grpo
+init_kl_coef: 0
+rewards: {{math: {{world_size: 4}}}}
+actor_train: {{strategy_args: {{strategy_name: fsdp2_train, strategy_config: {{fsdp_size: 8}}}}}}
+actor_infer: {{strategy_args: {{strategy_name: vllm}}}}
+placewright: {{components: {{actor_train: {{accelerators: {amount}}}, actor_infer: {{accelerators: 8}}}}}}
+"""
+    found = convert(read(Source("job.yaml", text), MACHINES, "roll"), target)
+    assert found.verdict == LOSSY
+    assert any("whole groups of 8 shards" in loss.message for loss in found.losses) == told

@@ -5,6 +5,7 @@ Source: ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase.set
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import lcm
 
 from ....component import Component, Parallel
@@ -30,21 +31,31 @@ def fsdp2(setup: Setup, role: Role, its: Degrees) -> None:
         _divides(setup, role, ranks, size, ep, f"expert groups of {ep.said} x efsdp_size {each.value} = {size}")
 
 
-def searched_ranks(setup: Setup, role: Role, its: Degrees, component: Component) -> Parallel:
-    """What the ranks of a role that is left to solve divide into; an error where the sizes do not go together, however many they are.
+def searched_ranks(setup: Setup, role: Role, its: Degrees, component: Component) -> Component:
+    """A role that is left to solve, with what its ranks divide into; an error where the sizes do not go together, however many they are.
 
-    One mesh holds all ranks where there are no more than fsdp_size. Where there may be more, these are whole meshes; a part of one is looked
-    at where times choose the counts (see planning/meshes.py).
+    One mesh holds all ranks where there are no more than fsdp_size; of more, these are whole meshes.
     """
     fsdp, experts = _sizes(setup, role)
+    size = lcm(its.cp.value, experts[0].value * experts[1].value) if experts else its.cp.value
+    found = replace(component, parallel=Parallel(cp=its.cp.value, dp=size // its.cp.value))
+    if fsdp is None:
+        return found
+    _holds_ulysses(setup, role, its, fsdp, 0)
     most = min(component.most, setup.cluster.total()) if setup.cluster.counted else component.most
-    sizes = [its.cp.value]
-    if fsdp:
-        _holds_ulysses(setup, role, its, fsdp, 0)
-        sizes += [fsdp.value] * (1 < fsdp.value < most)
-    if experts:
-        sizes.append(experts[0].value * experts[1].value)
-    return Parallel(cp=its.cp.value, dp=lcm(*sizes) // its.cp.value)
+    if not 1 < fsdp.value < most:
+        return found
+    spans = {**component.spans, "shards": fsdp.span} if fsdp.span else component.spans
+    return replace(found, shards=fsdp.value, spans=spans)
+
+
+def in_meshes(component: Component) -> Component:
+    """The same with whole meshes as its replicas, where it has more ranks than one holds."""
+    if not 0 < component.shards < component.least:
+        return component
+    parallel = component.parallel
+    size = lcm(parallel.replica, component.shards)
+    return replace(component, parallel=replace(parallel, dp=parallel.dp * size // parallel.replica))
 
 
 def _sizes(setup: Setup, role: Role) -> tuple[Amount | None, tuple[Amount, Amount] | None]:

@@ -10,7 +10,7 @@ from ....findings.wording import with_noun
 from ..roles.role import Role
 from ..roles.setup import Setup
 from .degrees import FSDP2, SGLANG, VLLM, Degrees, searched
-from .fsdp2 import searched_ranks
+from .fsdp2 import in_meshes, searched_ranks
 from .notices import IN_WORKERS
 
 HINTS, DIVIDES, MATCHES = "PW121", "PW208", "PW403"
@@ -21,7 +21,8 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
     """The component with whole replicas of its strategy; hints that say otherwise contradict it."""
     each = role.num_gpus_per_worker or component.per_process
     _workers(setup, role, component, each)
-    parallel = searched_ranks(setup, role, its, component) if role.strategy in FSDP2 else searched(its, role.strategy, each)
+    ranks = searched_ranks(setup, role, its, component) if role.strategy in FSDP2 else component
+    parallel = ranks.parallel if role.strategy in FSDP2 else searched(its, role.strategy, each)
     if role.strategy == SGLANG and its.parallel.replica != each:
         _parts(setup, role, its, each)
         return component
@@ -38,8 +39,8 @@ def hinted(setup: Setup, role: Role, component: Component, its: Degrees) -> Comp
         message = f"`parallel` of `{role.key}` is {said}, but {_BY} {demanded}"
         help = "drop `parallel`, or change the strategy"
         setup.notes.error(HINTS, role.key, message, component.spans["parallel"], "", help)
-    found = replace(component, parallel=parallel)
-    whole(setup, role, found, "its strategy needs")
+    found = replace(ranks, parallel=parallel)
+    whole(setup, role, in_meshes(found), "its strategy needs")
     return _engines(setup, role, found) if role.strategy == VLLM else found
 
 
@@ -71,7 +72,7 @@ def in_groups_of(setup: Setup, role: Role, each: int, other: str) -> None:
 
     Of other numbers the search takes those that are: both are in step (`Job.in_step`).
     """
-    component = setup.components[role.key]
+    component = in_meshes(setup.components[role.key])
     step, replica = lcm(component.step, each), component.parallel.replica
     if step > component.step and replica:
         parallel = replace(component.parallel, dp=component.parallel.dp * step // component.step)

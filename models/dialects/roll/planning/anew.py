@@ -23,7 +23,6 @@ from ...dialect import TRAINING
 from ..modes.asynchronous import RATIO
 from ..recognise import HINTS
 from .keys import numbers, opened_root, with_numbers
-from .meshes import holds, mesh_of, without_meshes
 
 Read = Callable[[Document, Union[Cluster, AsDeclared, None], str], Reading]
 Accepted = frozenset[tuple[int, Parallel]]
@@ -54,10 +53,6 @@ def anew(read: Read, document: Document, machines: Cluster | AsDeclared | None, 
             parts[component.name] = _widened(component, [each[component.name] for each in its.values()])
             shapes[component.name] = {parallel: _shape(each[component.name]) for parallel, each in its.items()}
             accepted[component.name] = frozenset(pair for parallel, each in its.items() for pair in _counts(each, component, parallel))
-        elif component.runs is None and component.timed and (size := mesh_of(opened.root, component)):
-            parts[component.name] = loose = without_meshes(component)
-            counts = _counts(_with(judged.problem, loose), loose, loose.parallel)
-            accepted[component.name] = frozenset(pair for pair in counts if holds(size, pair[0] // loose.per_process))
     apart, written = tuple(_apart(document, problem)), _written(before.problem, problem)
     job = replace(
         problem.job, components=tuple(parts.values()), own=_within(problem, written), overlaps=dict(_overlaps(problem, written)), shapes=shapes, accepted=accepted, relations=(*problem.job.relations, *apart),
@@ -133,11 +128,6 @@ def _key(finding: Finding) -> tuple[str, str]:
 
 def _shape(component: Component) -> Shape:
     return Shape(component.per_process, component.stride, component.parallel)
-
-
-def _with(problem: Problem, component: Component) -> Problem:
-    components = tuple(component if each.name == component.name else each for each in problem.components)
-    return replace(problem, job=replace(problem.job, components=components))
 
 
 def _counts(problem: Problem, component: Component, parallel: Parallel) -> Iterator[tuple[int, Parallel]]:

@@ -22,9 +22,8 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
     taken = problem.job.accepted.get(component.name)
     if taken is not None and (amount, parallel) not in taken:
         return f"the framework does not run `{component.name}` on {amount} with {parallel}: pools, batches or replicas do not divide so"
-    if not whole_groups(component.estimate, amount, parallel):
-        ranks, shards = amount // (parallel.tp * parallel.pp), component.estimate.shards if component.estimate else 0
-        return not_whole(component.name, ranks, shards)
+    if not whole_groups(component.divided_among, amount, parallel):
+        return not_whole(component.name, amount // (parallel.tp * parallel.pp), component.divided_among)
     timed = component.timed
     replicas = amount // parallel.replica
     if timed and timed.samples and (not replicas or timed.samples % replicas):

@@ -3,32 +3,75 @@
 from __future__ import annotations
 
 import pytest
+from placewright.models.problem import Problem
+from placewright.solver.planning.asking.options import options
+from placewright.solver.planning.asking.room import room
 from placewright.solver.verify import verify
 from placewright.solving import solve
 
 from .opened import Config, config, of, problem_of
 
 
-def job(size: int, ulysses: int = 1, devices: int = 8, **blocks: object) -> Config:
-    """A job whose training has meshes of a size."""
+def job(size: int | str, ulysses: int = 1, devices: int = 8, experts: int = 1, **blocks: object) -> Config:
+    """A job whose training has meshes of a size, and expert groups of two times `experts` where these are several."""
     trains = {
         "model_args": {"ulysses_size": ulysses},
         "training_args": {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 1},
-        "strategy_args": {"strategy_name": "fsdp2_train", "strategy_config": {"fsdp_size": size}},
+        "strategy_args": {"strategy_name": "fsdp2_train", "strategy_config": {"fsdp_size": size, **({"ep_size": experts, "efsdp_size": 2} if experts > 1 else {})}},
         "device_mapping": f"list(range(0,{devices}))",
-    }
-    its = config(actor_train=trains, rollout_batch_size=90, placewright={"components": blocks})
+    }  # fmt: skip
+    its = config(actor_train=trains, rollout_batch_size=90, eight=8, placewright={"components": blocks})
     its["actor_infer"] = {"strategy_args": {"strategy_name": "vllm"}, "device_mapping": "list(range(0,16))"}
     return its
 
 
-@pytest.mark.parametrize(("size", "ulysses"), [(2, 1), (4, 1), (6, 1), (8, 1), (12, 1), (4, 2), (6, 2), (8, 2), (9, 2), (12, 2)])
-def test_every_count_that_the_file_may_have_may_be_planned(size: int, ulysses: int) -> None:
-    timed = {"actor_train": {"seconds": {8: 80}}}
-    accepted = {count for count, _ in problem_of(job(size, ulysses, **timed), "2x8").job.accepted["actor_train"]}
-    taken = {count for count in range(1, 17) if not verify(of(job(size, ulysses, count), "2x8", level="training")).errors}
-    assert accepted == taken
-    assert len(accepted) > 1
+def taken(size: int | str, ulysses: int = 1, experts: int = 1) -> set[int]:
+    """The counts that the reading of ranks finds no fault with."""
+    return {count for count in range(1, 17) if not verify(of(job(size, ulysses, count, experts), "2x8", level="training")).errors}
+
+
+def planned(problem: Problem) -> set[tuple[int, int]]:
+    """(count, Ulysses degree) of every way in which training may be planned."""
+    its = problem["actor_train"]
+    return {(each.amount, each.parallel.cp) for each in options(problem, its, its.timed, room(problem, []), 1)}
+
+
+@pytest.mark.parametrize(
+    ("size", "ulysses", "experts"),
+    [(2, 1, 1), (4, 1, 1), (6, 1, 1), (8, 1, 1), (12, 1, 1), (4, 2, 1), (6, 2, 1), (8, 2, 1), (9, 2, 1), (12, 2, 1), ("${eight}", 1, 1), (8, 1, 2), (12, 1, 3), (8, 2, 2)],
+)  # fmt: skip
+def test_every_count_that_the_file_may_have_may_be_planned(size: int | str, ulysses: int, experts: int) -> None:
+    problem = problem_of(job(size, ulysses, experts=experts, actor_train={"seconds": {8: 80}}), "2x8")
+    counts = {count for count, _ in planned(problem)}
+    assert counts == taken(size, ulysses, experts)
+    assert len(counts) > 1
+
+
+@pytest.mark.parametrize(("size", "experts"), [(8, 1), (6, 1), (9, 1), ("${eight}", 1), (8, 2)])
+def test_every_count_of_open_ulysses_degrees_may_be_planned(size: int | str, experts: int) -> None:
+    timed = {"seconds": {8: 80}, "parallel": {"cp": [1, 2, 3]}}
+    problem = problem_of(job(size, experts=experts, actor_train=timed), "2x8")
+    assert planned(problem) == {(count, cp) for cp in (1, 2, 3) for count in taken(size, cp, experts)}
+
+
+@pytest.mark.parametrize("size", [2, 6, 8, 12])
+def test_hints_without_times_are_impossible_only_where_no_count_is_taken(size: int) -> None:
+    fit = taken(size)
+    for rest in range(1, 16):
+        infers = {"accelerators": rest, "disjoint_from": "actor_train"}
+        for least in (1, 4, 9):
+            its = job(size, actor_train={"accelerators": f"{least}-16"}, actor_infer=infers)
+            answer = solve(of(without_devices(its), "2x8", level="training"), sandbox=False)
+            can = any(least <= count <= 16 - rest for count in fit)
+            assert (answer.plan is not None) == can, (rest, least)
+            if answer.plan is not None:
+                assert answer.plan.assignment.amount("actor_train") in fit
+
+
+def without_devices(its: Config) -> Config:
+    for role in ("actor_train", "actor_infer"):
+        del its[role]["device_mapping"]
+    return its
 
 
 def test_a_part_of_a_mesh_is_planned_and_proved_where_it_is_best() -> None:
