@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator, Mapping
 
-from .....models.component import Component
+from .....models.component import COLOCATED, Component
 from .....models.findings.finding import Severity
 from .....models.machines.node_group import ACCELERATOR
 from .....models.parallel import Parallel
@@ -95,10 +95,13 @@ def _with_offered(problem: Problem, question: Question, design: Design) -> Quest
 
 
 def _demanded(problem: Problem, question: Question) -> frozenset[tuple[str, str]]:
-    """Who must share accelerators, without what only tells a plan where to leave those that have no times."""
+    """Who must share accelerators, without what only tells a plan where to leave those that have no times, unless it is demanded too."""
     free = {name for name in problem.job.own if problem[name].timed is None}
-    led = {each.components for each in problem.job.relations if each.span is None and not free.isdisjoint(each.components)}
-    return frozenset(pair for pair in question.together if pair not in led)
+    led, said = set[frozenset[str]](), set[frozenset[str]]()
+    for each in problem.job.relations:
+        if each.implies == COLOCATED:
+            (led if each.span is None and not free.isdisjoint(each.components) else said).add(frozenset(each.components))
+    return frozenset(pair for pair in question.together if frozenset(pair) not in led - said)
 
 
 def _broken(problem: Problem, question: Question, design: Design) -> Iterator[str]:

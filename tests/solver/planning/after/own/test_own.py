@@ -8,7 +8,7 @@ from typing import Any, Mapping, Sequence
 
 import placewright as pw
 import pytest
-from placewright.models.component import Component
+from placewright.models.component import COLOCATED, Component, Relation
 from placewright.models.parallel import UNDIVIDED
 from placewright.models.placements.assignment import compress, seats
 from placewright.models.planning.design import Design
@@ -220,3 +220,27 @@ def test_what_the_framework_does_not_run_is_told_as_that(tmp_path: Path) -> None
     found = priced(mine)
     assert "the framework does not run `rollout` on 4 with tp 1: pools, batches or replicas do not divide so" in found.forbidden
     assert not found.unclear
+
+
+@pytest.mark.parametrize("offered", [("actor", "judge"), ("judge", "actor")])
+@pytest.mark.parametrize("demands", ["judge", "actor", ""])
+def test_who_is_demanded_to_share_must_do_so_whatever_a_plan_is_told_beside_it(
+    tmp_path: Path, demands: str, offered: tuple[str, str]
+) -> None:
+    said = {"judge": "{accelerators: 4}", "actor": "{seconds: {8: 60, 16: 33}}"}
+    if demands:
+        other = next(name for name in said if name != demands)
+        said[demands] = said[demands].replace("{", f"{{colocate_with: {other}, ", 1)
+    text = f"""
+cluster: 2x8xH100
+components:
+  rollout: {{seconds: {{4: 100, 16: 30}}}}
+  judge: {said["judge"]}
+  actor: {said["actor"]}
+plan: {{workflow: rollout -> actor}}
+"""
+    its = on(problem(tmp_path, text), {"rollout": range(4), "judge": range(4, 8), "actor": range(8, 16)})
+    told = Relation(COLOCATED, offered, None, "`judge` goes along with `actor`")
+    found = priced(replace(its, job=replace(its.job, relations=(*its.job.relations, told))))
+    assert bool(found.forbidden) == bool(demands)
+    assert all("are not on the same accelerators" in reason for reason in found.forbidden)
