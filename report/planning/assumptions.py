@@ -22,6 +22,11 @@ def assumptions(account: Account) -> str:
     measured = [task_name(question, each.task) for each in account.bases if each.kind == MEASURED]
     if measured:
         lines.append(f"{listed(measured)}: as measured")
+    lines += [
+        f"{task_name(question, each.task)} on {listed(list(each.several))}: as long as on the slowest, {each.slowest}, each rank with the same share"
+        for each in account.bases
+        if each.several
+    ]
     models = [task_name(question, each.task) for each in account.bases if each.any_model]
     for unsaid in dict.fromkeys(each.any_degrees for each in account.bases if each.any_degrees):
         whose = listed([task_name(question, each.task) for each in account.bases if each.any_degrees == unsaid])

@@ -176,6 +176,7 @@ def _basis(basis: Basis) -> Data:
         "task": str(basis.task), "resources": basis.amount, "seconds": basis.nanoseconds / SECOND, "kind": basis.kind,
         "counts": list(basis.counts), "scaling": basis.scaling or None, "beyond": round(basis.beyond, 2),
         "any_degrees": bool(basis.any_degrees), "any_model": basis.any_model,
+        **({"slowest": basis.slowest, "models": list(basis.several)} if basis.several else {}),
     }  # fmt: skip
 
 

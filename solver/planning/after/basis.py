@@ -15,6 +15,7 @@ from ...wording import listed
 from ..asking.interpolation import points
 from ..asking.model_of import model_of
 from ..asking.own_kinds import model_on
+from ..asking.slowest import evenly_on, slowest
 
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
 FAR = 4
@@ -32,6 +33,7 @@ class Basis:
     scaling : how it follows from them: `power` or `linear`; for a formula its name.
     any_degrees : which of the degrees among which was chosen it is taken for the same with, such as `ep`; `degrees` for all, "" for none.
     any_model : is it taken for the same on several models of accelerators among which was chosen?
+    slowest : the model whose time it is, of `several` that given ranks are on, each with the same share.
     """
 
     task: Task
@@ -42,6 +44,8 @@ class Basis:
     scaling: str = ""
     any_degrees: str = ""
     any_model: bool = False
+    slowest: str = ""
+    several: tuple[str, ...] = ()
 
     @property
     def beyond(self) -> float:
@@ -64,13 +68,15 @@ def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, 
 def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     on = question.kinds[option.kind] if option.kind != NO_KIND else None
-    model = _model(problem, task.component, on)
+    at_once = evenly_on(problem, problem[task.component])
+    model = slowest(problem, problem[task.component], task.phase, option.amount, option.parallel) or _model(problem, task.component, on)
     its = points(timed.measured, task.phase, option.parallel, model)
     kind, counts, scaling = _follows(timed, its, option.amount)
     degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)
-    several = task.component in question.of_one_kind or (on is not None and bool(on.models))
-    models = several and any(not each.model for each in its)
-    return Basis(task, option.amount, design.nanoseconds(question, number), kind, counts, scaling, degrees, models)
+    chosen = task.component in question.of_one_kind or (on is not None and bool(on.models))
+    models = chosen and not at_once and any(not each.model for each in its)
+    time = design.nanoseconds(question, number)
+    return Basis(task, option.amount, time, kind, counts, scaling, degrees, models, model if at_once else "", at_once)
 
 
 def _model(problem: Problem, name: str, on: Kind | None) -> str:

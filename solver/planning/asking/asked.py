@@ -18,6 +18,7 @@ from .options import options, undominated
 from .ordered import ordered
 from .related import Pairs, hold, related
 from .room import areas, held_back, room
+from .slowest import on_the_slowest
 from .strangers import strangers
 
 
@@ -119,11 +120,11 @@ def _in_order(timed: Timed | None, name: str, tasks: Sequence[Task]) -> Timed | 
 
 
 def _counted(problem: Problem, component: Component) -> Component:
-    """The component; with its own count where its ranks are given."""
+    """The component; with its own count where its ranks are given, and the times that it has on their models."""
     if component.runs is None:
         return component
     amount = problem.given().amount(component.name) or component.least  # processes that hold nothing are counted by themselves
-    return replace(component, least=amount, most=amount)
+    return replace(on_the_slowest(problem, component), least=amount, most=amount)
 
 
 def _is_resident(component: Component) -> bool:

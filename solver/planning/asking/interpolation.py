@@ -29,10 +29,13 @@ def time_of(timed: Timed, phase: str, accelerators: int, parallel: Parallel, mod
     Measurements with exactly these degrees and this model count; where there are none, those that name some of the degrees, as many
     as any does, and else those that hold for any. Those of ``tp: 2`` and those of ``pp: 2`` are not mixed: see `points`.
     """
-    if timed.shortest_of:
-        each = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.shortest_of)
-        times = (time_of(its, phase, accelerators, parallel, its_model) for its, its_model in each)
-        return min((time for time in times if time is not None), key=lambda time: time.nanoseconds, default=None)
+    if several := timed.shortest_of or timed.longest_of:
+        each = ((Timed(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in several)
+        times = [time_of(its, phase, accelerators, parallel, its_model) for its, its_model in each]
+        found = [time for time in times if time is not None]
+        if timed.shortest_of:
+            return min(found, key=lambda time: time.nanoseconds, default=None)
+        return max(found, key=lambda time: time.nanoseconds) if len(found) == len(times) else None
     known = {point.accelerators: point.nanoseconds for point in points(timed.measured, phase, parallel, model)}
     if not known:
         return None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ....models.component import Component
 from ....models.problem import Problem
+from .slowest import untimed_on
 
 
 def model_of(problem: Problem, component: Component) -> str | None:
-    """The one model that a component is on; "" where it may be on several, as long on each of them; None where no time says how long on several.
+    """The one model that a component is on; "" where it is on several, or may be; None where no time says how long on several.
 
-    A time that names a model says nothing of several at once.
+    A time that names a model says nothing of several at once, but for given ranks: see solver/planning/asking/slowest.py.
     """
     nodes = problem.cluster.nodes
     if component.runs is not None:
@@ -23,5 +24,7 @@ def model_of(problem: Problem, component: Component) -> str | None:
         its = its if "" in timed else its & timed
     if len(its) == 1:
         return its.pop()
+    if component.runs is not None:
+        return None if untimed_on(problem, component) else ""
     names = component.timed is not None and any(each.model for each in component.timed.measured)
     return None if names else ""

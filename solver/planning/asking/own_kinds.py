@@ -12,6 +12,7 @@ from ....models.planning.question import Kind
 from ....models.problem import Problem
 from .kinds import Its
 from .related import related
+from .slowest import untimed_on
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,9 @@ def model_on(problem: Problem, component: Component) -> str:
 def own_kinds(problem: Problem, parts: Sequence[Component], kinds: Sequence[Its]) -> tuple[Own, ...]:
     """The accelerators of given components that lie on several of these kinds, with all who share them, where their times are known.
 
-    A time that names a model says nothing of several. Whose place is open shares them only where it must be within what is given, so
-    that it may be nowhere else; where anybody else could share them, or traffic counts as time, there is no such kind.
+    Who is on several models takes as long as on the slowest of them, see solver/planning/asking/slowest.py. Whose place is open shares
+    them only where it must be within what is given, so that it may be nowhere else; where anybody else could share them, or traffic
+    counts as time, there is no such kind.
     """
     workload = problem.job.workload
     if len(kinds) < 2 or problem.job.overlaps or problem.job.laying is not None or problem.related(IN_ORDER):
@@ -79,13 +81,17 @@ def _groups(problem: Problem, parts: Sequence[Component]) -> Iterator[frozenset[
 
 
 def _is_known(problem: Problem, parts: Sequence[Component], names: Collection[str], masks: Collection[str]) -> bool:
-    """Is every one of them within what is given, and does no time name a model of one that may be on several?"""
+    """Is every one of them within what is given, and is its time known wherever it may be?
+
+    A time that names a model says nothing of one that is somewhere on several.
+    """
     said = related(problem, parts)
     inside = {one for one, other in (*said.within, *said.together, *((b, a) for a, b in said.together)) if other in masks}
     for component in (problem[name] for name in names):
-        if component.timed and any(each.model for each in component.timed.measured) and not model_on(problem, component):
+        named = component.timed is not None and any(each.model for each in component.timed.measured)
+        if component.runs is not None and untimed_on(problem, component):
             return False
-        if component.runs is None and component.name not in inside:
+        if component.runs is None and (component.name not in inside or (named and not model_on(problem, component))):
             return False
     return True
 

@@ -14,6 +14,7 @@ from ....models.planning.question import Question
 from ....models.problem import Problem
 from ...wording import listed
 from ..asking.any_model import on_any_model
+from ..asking.slowest import on_the_slowest, untimed_on
 from .component import without_options
 from .said import model_name
 
@@ -22,7 +23,8 @@ def of_one_kind(problem: Problem, question: Question) -> Problem | None:
     """The problem as if all accelerators of a vendor were of one kind; None where there is one kind already.
 
     It has every placement that the problem has, and takes no longer: who may use one kind alone is kept off the nodes of the others,
-    of times on several kinds the shortest holds, and each accelerator has as much memory as the largest.
+    of times on several kinds the shortest holds, for given ranks on several that of the slowest of these, and each accelerator has as much
+    memory as the largest.
     """
     if len(question.kinds) < 2:
         return None
@@ -78,8 +80,9 @@ def by_given_ranks(problem: Problem, question: Question) -> Answer | None:
                 if finding := _around_of_one_model(problem, question, component, its):
                     return Answer(IMPOSSIBLE, findings=(finding,), how="given")
                 where = f"by its ranks `{component.name}` is on several kinds of accelerators ({listed(list(models))})"
-                message = f"undecided: {where}, and no plan has that"
-                help_text = "give it ranks of one kind, or no ranks"
+                missing = untimed_on(problem, component)
+                message = f"undecided: {where}, and {f'nothing says how long {missing}' if missing else 'no plan has that'}"
+                help_text = f"give it {'that time, ' if missing else ''}ranks of one kind, or no ranks"
                 return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
     return None
 
@@ -114,6 +117,8 @@ def undecided(helps: Sequence[str]) -> Answer:
 
 def _anywhere(problem: Problem, component: Component) -> Component:
     """The component without models; on nodes of those alone that it may use, and that its times are of."""
+    if not untimed_on(problem, component):
+        component = on_the_slowest(problem, component)
     models, timed, nodes = _models(component), component.timed, problem.cluster.nodes
     if timed is not None:
         there = {nodes[rank].accelerator_model for rank in _ranks(problem, component) if nodes[rank].accelerators}

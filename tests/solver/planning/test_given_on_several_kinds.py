@@ -10,6 +10,8 @@ import placewright as pw
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.models.planning.measured import SECOND
+from placewright.report.planning.assumptions import assumptions
+from placewright.solver.planning.after.basis import BEYOND
 
 BOTH = "1x4xH100+1x4xA100"
 
@@ -129,3 +131,93 @@ def test_as_all_counts_say(seed: int, tmp_path: Path) -> None:
         assert best(answer) == min(prices)
     else:
         assert answer.verdict == IMPOSSIBLE
+
+
+def test_who_is_on_several_models_takes_as_long_as_on_the_slowest(tmp_path: Path) -> None:
+    parts = """
+        actor: {accelerators: 1-4, seconds: {1: 12, 2: 7, 3: 5, 4: 4}, accelerator: H100, phase: train}
+        judge: {placement: "3-4", seconds: [{accelerators: 2, accelerator: H100, seconds: 2}, {accelerators: 1, accelerator: A100, seconds: 9}], phase: infer}
+    """
+    assert best(solved(tmp_path, parts)) == (9.5, 5)
+    account = pw.account(str(tmp_path / "job.yaml"), sandbox=False, searches=0)
+    (basis,) = [each for each in account.bases if each.several]
+    assert (basis.several, basis.slowest, basis.counts, basis.kind) == (("H100", "A100"), "A100", (1,), BEYOND)
+    assert "judge on H100 and A100: as long as on the slowest, A100, each rank with the same share" in assumptions(account)
+
+
+def test_the_time_that_is_missing_is_named(tmp_path: Path) -> None:
+    parts = """
+        actor: {accelerators: 1-4, seconds: {1: 12}, accelerator: H100, phase: train}
+        judge: {placement: "3-4", seconds: [{accelerators: 2, accelerator: H100, seconds: 2}], phase: infer}
+    """
+    answer = solved(tmp_path, parts)
+    assert answer.verdict == UNDECIDED
+    assert answer.findings[0].message.endswith("nothing says how long `judge` takes on 2 A100")
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_on_several_models_as_all_counts_say(seed: int, tmp_path: Path) -> None:
+    """Two open components, of one model each or of either, beside given ranks on both models with a time for each: every pair of counts."""
+    random = Random(seed)
+    many = {"H100": random.randint(2, 4), "A100": random.randint(2, 4)}
+    taken = {model: random.randint(1, most) for model, most in many.items()}
+    ranks = [*range(taken["H100"]), *range(many["H100"], many["H100"] + taken["A100"])]
+    times = {(name, model): [random.randint(1, 30) for _ in range(4)] for name in ("actor", "rollout") for model in many}
+    mine = {model: random.randint(1, 20) for model in many if random.random() < 0.9}
+    phases = {name: random.choice(("generate", "train")) for name in ("actor", "rollout", "judge")}
+    models = {name: random.choice((["H100"], ["A100"], ["H100", "A100"])) for name in ("actor", "rollout")}
+    rows = {
+        name: [
+            f"{{accelerators: {n}, accelerator: {model}, seconds: {times[name, model][n - 1]}}}"
+            for model in models[name]
+            for n in range(1, 5)
+        ]
+        for name in models
+    }
+    rows["judge"] = [f"{{accelerators: {len(ranks)}, accelerator: {model}, seconds: {time}}}" for model, time in mine.items()]
+    if not mine or (len(mine) < 2 and random.random() < 0.5):
+        mine = dict.fromkeys(many, 7)
+        rows["judge"] = [f"{{accelerators: {len(ranks)}, seconds: 7}}"]
+    said = {
+        "actor": "accelerators: 1-4, disjoint_from: [rollout]", "rollout": "accelerators: 1-4", "judge": f'placement: "{",".join(map(str, ranks))}"',
+    }  # fmt: skip
+    lines = [f"{name}: {{{its}, phase: {phases[name]}, seconds: [{', '.join(rows[name])}], scaling: table}}" for name, its in said.items()]
+    answer = solved(tmp_path, "\n".join(lines), f"1x{many['H100']}xH100+1x{many['A100']}xA100")
+    if len(mine) < 2:
+        assert answer.verdict == UNDECIDED
+        return
+    prices = []
+    for actor, rollout in product(product(models["actor"], range(1, 5)), product(models["rollout"], range(1, 5))):
+        used = {model: sum(count for its, count in (actor, rollout) if its == model) for model in many}
+        if all(used[model] + taken[model] <= many[model] for model in many):
+            its = {"actor": times["actor", actor[0]][actor[1] - 1], "rollout": times["rollout", rollout[0]][rollout[1] - 1]}
+            its["judge"] = max(mine.values())
+            takes = sum(max([its[name] for name in its if phases[name] == phase], default=0) for phase in ("generate", "train"))
+            prices.append((takes, actor[1] + rollout[1] + len(ranks)))
+    if prices:
+        assert best(answer) == min(prices)
+        assert answer.planned is not None
+        at_once = _least_on_several(models, times, phases, {model: many[model] - taken[model] for model in many}, max(mine.values()))
+        assert at_once is None or (answer.planned.over_kinds or answer.planned.bound) <= at_once * SECOND
+    else:
+        assert answer.verdict == IMPOSSIBLE or (answer.verdict == UNDECIDED and ["H100", "A100"] in models.values())
+
+
+def _least_on_several(
+    models: dict[str, list[str]], times: dict[tuple[str, str], list[int]], phases: dict[str, str], left: dict[str, int], mine: int
+) -> int | None:
+    """Seconds of the best where open components may be on both models, too, with equal shares; None where there is no such plan."""
+    ways = {
+        name: [
+            (counts, max(times[name, model][sum(counts) - 1] for model, count in zip(left, counts) if count))
+            for counts in product(*(range(left[model] + 1 if model in models[name] else 1) for model in left))
+            if 1 <= sum(counts) <= 4
+        ]
+        for name in ("actor", "rollout")
+    }
+    found = []
+    for (one, actor), (other, rollout) in product(ways["actor"], ways["rollout"]):
+        if all(a + b <= most for a, b, most in zip(one, other, left.values())):
+            its = {"actor": actor, "rollout": rollout, "judge": mine}
+            found.append(sum(max([its[name] for name in its if phases[name] == phase], default=0) for phase in ("generate", "train")))
+    return min(found, default=None)
