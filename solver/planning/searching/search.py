@@ -7,12 +7,12 @@ from typing import Callable, Iterator, Mapping, Sequence
 
 from ....models.planning.design import Design
 from ....models.planning.question import Question
-from ...sandbox.interrupts import held
+from ...sandbox.interrupts import Interrupts, held
 from ...sandbox.stopped import Stopped, interrupted, stoppable
 from ..costs.cost_model import CostModel
 from ..counting import OnCounting, silent
 from .candidates.candidate import Candidate
-from .candidates.dividing import Dividing
+from .candidates.dividing import HURRIED, Dividing
 from .candidates.looking import MANY, Looking
 from .candidates.progress import Progress
 from .candidates.pruning import Pruning
@@ -22,6 +22,7 @@ from .cuts.every import EveryCut
 from .price import Price
 from .searched import Found, Searched
 from .sizes.settling import Settle, Settled, Undecided, Unsettled
+from .structures.every import arrangements
 
 __all__ = ["Found", "Price", "Searched", "Skip", "search"]
 
@@ -55,6 +56,8 @@ def search(
         except KeyboardInterrupt:
             interrupts.look(2)
             stopped = interrupted()
+            if answer_interrupted and not run.standing.best:
+                run.hurry(interrupts)
     if stopped is None:
         try:
             with stoppable():
@@ -104,6 +107,22 @@ class _Run:
         if few or (standing.unseen is not None and not standing.best):
             Looking(self.model, self.sight, standing, self.dividing, self.progress).look(waiting, few and self.progress.left > 0)
         self.dividing.all()
+
+    def hurry(self, interrupts: Interrupts) -> None:
+        """After a Ctrl-C before anything was found: the cheapest structures of those that are open, else the first ones, are looked at once."""
+        waiting = sorted(self.standing.open, key=lambda each: (each.floor, each.number))
+        for one in islice(waiting or self._first_ones(), HURRIED):
+            interrupts.look(2)
+            one.look(None, 0)
+            if one.best is not None:
+                return
+
+    def _first_ones(self) -> Iterator[Candidate]:
+        for each in islice(arrangements(self.question, self.model), HURRIED):
+            for structure in islice(each.structures(), 1):
+                if (one := self.sight.candidate(structure)) is not None:
+                    self.standing.open.append(one)
+                    yield one
 
     def settle(self, settle: Settle) -> None:
         """Has a solver decide what is left."""

@@ -21,10 +21,11 @@ FEW, MOST = 16, 300
 """Structures between which they are looked at: fewer are searched as quickly, of more it would take longer than what it saves."""
 
 
-def floors(question: Question, model: CostModel) -> tuple[Mapping[Structure, int | None], float]:
+def floors(question: Question, model: CostModel, limit: float) -> tuple[Mapping[Structure, int | None], float]:
     """(structure -> no design of it takes fewer ns, None if it has no design at all; deterministic seconds that it took to look).
 
-    Nothing is said of very few structures and of very many. The budget of time is left out: where a component is quicker, more may keep to it.
+    Nothing is said of very few structures and of very many, nor of those that are left after `limit` deterministic seconds. The budget of
+    time is left out: where a component is quicker, more may keep to it.
     """
     plain = replace(question, aim=SECONDS, budget=replace(question.budget, nanoseconds=None))
     every = list(islice(structures(plain, model), MOST + 1))
@@ -33,7 +34,9 @@ def floors(question: Question, model: CostModel) -> tuple[Mapping[Structure, int
     ways, spent, part = Choices(plain, model.divisor(plain)), 0.0, part_of(plain)
     found: dict[Structure, int | None] = {}
     for structure in every:
+        if spent >= limit:
+            break
         branching = Branching(Sizing(plain, model, structure, ways, 0))
-        spent += LOOK + part * branching.parts
+        spent += LOOK + part * (branching.parts + branching.crossing)
         found[structure] = branching.floor[0] if branching.floor is not None else None
     return found, spent

@@ -179,7 +179,8 @@ class Further:
 
     def _floors_of(self, number: int) -> Mapping[Structure, int | None]:
         if number not in self._floors:
-            self._floors[number], spent = floors(self.questions[number], self.model)
+            share = self.left(self.limit) / 2 / (len(self.questions) - len(self._floors))
+            self._floors[number], spent = floors(self.questions[number], self.model, share)
             self.spent += spent
         return self._floors[number]
 

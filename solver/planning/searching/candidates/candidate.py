@@ -81,7 +81,7 @@ class Candidate:
             return self._branching, _searched(self._branching, below, parts)
         self._branching = begin()
         self.possible = self.possible and (self._branching.floor is not None or self._unlisted < NOTHING)
-        return self._branching, self._branching.parts
+        return self._branching, self._branching.parts + self._branching.crossing
 
     def _end_leanly(self, leanly: Leanly, branching: Branching, below: Price | None, parts: int) -> int:
         """Says what of all that really fits is to be listed: what can be better than what is known; how many parts were looked at.
@@ -92,7 +92,7 @@ class Candidate:
         looked = 0
         if branching.best is not None and self._really(leanly, branching.best) is None:
             near = Branching(leanly.alike(branching.best), self._refuses)
-            looked = near.parts + _searched(near, below, parts)
+            looked = near.parts + near.crossing + _searched(near, below, parts)
             self._take(near.best)
         if branching.decided and (branching.best is None or (self.best is not None and self.best[0] == branching.best[0])):
             self.proved = True

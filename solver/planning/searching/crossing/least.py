@@ -53,10 +53,14 @@ class LeastCrossing:
     A component has at least as many domains as its accelerators need. A pair of sets that sends something has at least what the best
     numbers of domains come to: fewer for each, or more so that they have some in common. Where several pairs have a set in common,
     each is given a part of its traffic, in proportion to what it sends.
+
+    Attributes
+    ----------
+    counted : how many pairs of sets with their amounts were looked at: of hundreds of accelerators, that takes most of the time.
     """
 
     def __init__(self, question: Question, crossing: Crossing) -> None:
-        self._crossing = crossing
+        self._crossing, self.counted = crossing, 0
         self._levels = [(level.cost, [Rooms(free) for free in level.free]) for level in crossing.levels]
         groups = {name: [each.group for each in its if each.kind != NO_KIND] for name, its in question.options.items()}
         free = bool(question.ways)  # in which a component may have another shape than by itself
@@ -95,6 +99,7 @@ class LeastCrossing:
     def between(self, pair: Pair, one: Range, other: Range) -> int:
         """What crosses between two sets with these kinds and amounts, beyond what each component has alone."""
         if (one, other) not in pair.known:
+            self.counted += 1
             pair.known[one, other] = self._between(pair, one, other)
         return pair.known[one, other]
 

@@ -21,18 +21,19 @@ class Rooms:
         self._free = free
         self._most: dict[int, list[int]] = {}
 
-    def most(self, domains: int, group: int = 1) -> int:
-        """What so many domains hold at most, in whole groups on each node."""
-        return self._held(group)[min(domains, self.count)]
-
-    def fewest(self, amount: int, group: int = 1) -> int | None:
-        """How many domains hold so many at least; None where all of them do not."""
-        held = self._held(group)
-        place = bisect_left(held, amount)
-        return place if place < len(held) else None
-
-    def _held(self, group: int) -> list[int]:
+    def held(self, group: int = 1) -> list[int]:
+        """What no domain, one, two and so on to all of them hold at most, in whole groups on each node."""
         if group not in self._most:
             each = sorted((sum(free // group * group for free in nodes) for nodes in self._free if any(nodes)), reverse=True)
             self._most[group] = [0, *accumulate(each)]
         return self._most[group]
+
+    def most(self, domains: int, group: int = 1) -> int:
+        """What so many domains hold at most, in whole groups on each node."""
+        return self.held(group)[min(domains, self.count)]
+
+    def fewest(self, amount: int, group: int = 1) -> int | None:
+        """How many domains hold so many at least; None where all of them do not."""
+        held = self.held(group)
+        place = bisect_left(held, amount)
+        return place if place < len(held) else None

@@ -12,6 +12,8 @@ from .domains import Domains, Narrowing
 from .raising import Split, raised
 from .sizing import Sizing
 
+COUNTED = 50
+"""Amounts of two sets between which it is counted what crosses, in the time of one part."""
 AGAIN = 3
 """Times that the maxima of one part are raised and all sets narrowed once more."""
 
@@ -27,6 +29,7 @@ class Branching:
     best : the best choices that were found until now, and what they cost; None if there are none.
     floor : no choices cost less; None if there are none at all, or none that cost less than what was asked for.
     parts : how many parts of the structure were looked at.
+    crossing : parts that take as long as counting what crosses between its sets took, where it was not known yet.
     """
 
     def __init__(self, sizing: Sizing, refused: Callable[[Sequence[Choice]], bool] = lambda chosen: False) -> None:
@@ -36,8 +39,11 @@ class Branching:
         self.parts = 0
         self._below: Price | None = None
         self._waiting: list[tuple[Price, int, Domains, Split | None]] = []
+        self.crossing = 0
         if all(sizing.choices):
+            before = sizing.ways.counted
             self._add(self._narrowing.start())
+            self.crossing = (sizing.ways.counted - before) // COUNTED
 
     @property
     def floor(self) -> Price | None:

@@ -37,6 +37,11 @@ class Choices:
         self._question, self._joining = question, Joining(question, divisor, self.crossing)
         self._found: dict[Key, tuple[Choice, ...]] = {}
 
+    @property
+    def counted(self) -> int:
+        """How many pairs of sets with their amounts it was counted for what crosses between them."""
+        return self.crossing.counted if self.crossing is not None else 0
+
     def of(self, structure: Structure, number: int, spare: int = 0) -> tuple[Choice, ...]:
         """The ways to run one set of a structure that fit in memory by themselves, the fewest accelerators first."""
         key = members, pattern, _ = self.key(structure, number, spare)

@@ -17,6 +17,10 @@ FEW = 64
 ROUNDS = 20
 """Times that all sets are looked at again; what is still left out after that is left out later."""
 
+Row = Sequence[int] | Mapping[int, int]
+Rows = Sequence[Sequence[int]] | Mapping[int, Mapping[int, int]]
+"""What crosses between two sets, by the place of a choice of the source, then by that of one of the target."""
+
 
 @dataclass
 class Domains:
@@ -130,7 +134,7 @@ class Narrowing:
         rows_of = [self._rows(each, left) for each in self.sizing.between]
         for pair, rows in zip(self.sizing.between, rows_of):
             its = left[pair.target]
-            least.append(min(min(map(rows[place].__getitem__, its)) for place in left[pair.source]))
+            least.append(min(min(map(row.__getitem__, its)) for row in _distinct(rows, left[pair.source])))
         domains.between = sum(least)
         price = self.price(domains)
         time, used = price if self.sizing.question.aim == SECONDS else (price[1], price[0])
@@ -139,13 +143,15 @@ class Narrowing:
             return False
         for pair, rows, value in zip(self.sizing.between, rows_of, least):
             source, target, limit = pair.source, pair.target, value + most[0] - time
-            left[source] = [place for place in left[source] if min(map(rows[place].__getitem__, left[target])) <= limit]
-            left[target] = [place for place in left[target] if any(rows[other][place] <= limit for other in left[source])]
+            least_of = {id(row): min(map(row.__getitem__, left[target])) for row in _distinct(rows, left[source])}
+            left[source] = [place for place in left[source] if least_of[id(rows[place])] <= limit]
+            kept = _distinct(rows, left[source])
+            left[target] = [place for place in left[target] if any(row[place] <= limit for row in kept)]
             if not left[source] or not left[target]:
                 return False
         return True
 
-    def _rows(self, pair: Between, left: Sequence[Sequence[int]]) -> Sequence[Sequence[int]] | Mapping[int, Mapping[int, int]]:
+    def _rows(self, pair: Between, left: Sequence[Sequence[int]]) -> Rows:
         """What crosses between two sets by the choices that are left; where these are few, exactly."""
         if pair.exact is None or len(left[pair.source]) * len(left[pair.target]) > FEW:
             return pair.rows
@@ -166,3 +172,9 @@ class Narrowing:
             most = min(most, below[0] if time < below[1] else below[0] - 1)
             times = min(times, below[1] - 1) if used == below[0] else times
         return (times, most) if time <= times and used <= most else None
+
+
+def _distinct(rows: Rows, places: Sequence[int]) -> Sequence[Row]:
+    """The rows at these places, those that are the same one only once: choices that need as few domains share theirs."""
+    rows_at: list[Row] = [rows[place] for place in places]
+    return list({id(row): row for row in rows_at}.values())

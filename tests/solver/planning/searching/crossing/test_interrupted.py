@@ -8,6 +8,7 @@ import signal
 import pytest
 from placewright.solver.planning.asking.asked import asked
 from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.searching.search import search
 from placewright.solver.planning.searching.sizes.choices import Choices
 from placewright.solver.planning.searching.sizes.sizing import Sizing
 from placewright.solver.planning.searching.structures.every import structures
@@ -33,3 +34,21 @@ def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> N
                 assert Sizing(question, model, structure, ways).between == ()
             counted += len(before)
     assert counted
+
+
+def test_before_anything_was_found_one_structure_is_looked_at_all_the_same() -> None:
+    found = 0
+    for seed in range(40):
+        question = asked(*drawn(seed))
+        model = cost_model("stream")
+        whole = search(question, model)
+        with held():
+            os.kill(os.getpid(), signal.SIGINT)
+            cut = search(question, model, answer_interrupted=True)
+        assert cut.stopped is not None and cut.stopped.interrupted
+        if cut.best is None:
+            continue
+        assert whole.best is not None and cut.bound is not None
+        assert cut.bound <= whole.best.price[0] <= cut.best.price[0]
+        found += 1
+    assert found > 20

@@ -1,0 +1,60 @@
+"""To count what crosses between sets of a hundred accelerators takes the time of many parts: it is time that is spent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from placewright.models.link import Link
+from placewright.models.planning.question import Question
+from placewright.models.planning.workload import After, Workload
+from placewright.solver.planning.after.flips.floors import FEW, floors
+from placewright.solver.planning.asking.asked import asked
+from placewright.solver.planning.costs import cost_model
+from placewright.solver.planning.searching.search import search
+from placewright.solver.planning.searching.sizes.branching import Branching
+from placewright.solver.planning.searching.sizes.choices import Choices
+from placewright.solver.planning.searching.sizes.sizing import Sizing
+from placewright.solver.planning.searching.structures.every import structures
+
+from ....cases import cluster, problem
+from ...looped import timed
+
+NAMES = "abcd"
+MODEL = cost_model("stream")
+
+
+def question() -> Question:
+    """Four in a chain on 16 nodes of eight, each of which sends weights to the next."""
+    parts = [timed(name, 1, 128, 600, 0.9, traffic=2_000) for name in NAMES]
+    found = problem(cluster(*({"count": 8} for _ in range(16))), *parts)
+    links = tuple(Link(one, other, weights=9_000) for one, other in zip(NAMES, NAMES[1:]))
+    chain = tuple(After(one, other) for one, other in zip(NAMES, NAMES[1:]))
+    return asked(replace(found, job=replace(found.job, links=links)), Workload(chain, batches=4, bandwidth={"node": 50_000}))
+
+
+def test_it_takes_time_once_for_the_same_sets() -> None:
+    asked_for = question()
+    ways = Choices(asked_for, MODEL.divisor(asked_for))
+    apart = next(each for each in structures(asked_for, MODEL) if len(each.sets) == len(NAMES))
+    taken = [Branching(Sizing(asked_for, MODEL, apart, ways)).crossing for _ in range(2)]
+    assert taken[0] > 0
+    assert taken[1] == 0
+    assert ways.counted >= 16 * 16
+
+
+def test_a_search_of_little_time_counts_it_for_few_structures() -> None:
+    asked_for = question()
+    found = search(asked_for, MODEL, limit=0.01)
+    assert found.best is not None
+    assert found.structures[1] < found.structures[0] / 2
+
+
+def test_what_structures_take_at_least_is_looked_at_as_long_as_there_is_time_for_it() -> None:
+    asked_for = question()
+    every, _ = floors(asked_for, MODEL, 1_000.0)
+    assert len(every) > FEW
+    known, spent = floors(asked_for, MODEL, 0.01)
+    assert 0 < len(known) < len(every)
+    assert spent >= 0.01
+    assert all(every[structure] == floor for structure, floor in known.items())
+    assert floors(asked_for, MODEL, 0.0) == ({}, 0.0)
