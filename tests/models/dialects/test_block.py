@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from placewright.models.component import APART, NEAR
 from placewright.models.dialects.load import dialect_named, read
-from placewright.models.findings.finding import Finding
+from placewright.models.findings.finding import Finding, Severity
 from placewright.models.link import Link
 from placewright.models.locality import Keep, Pin, Spread
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.cluster_source import cluster_of
 from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.reading import Reading
+from placewright.models.roles import role_of
 from placewright.models.text.source import Source
 
 MACHINES = (
@@ -94,13 +95,20 @@ def test_a_strange_key_alone_is_named_and_nothing_else(block: str, near: str) ->
     [
         ("accelerators_per_process: 2", "`accelerators_per_process` of `actor` is 2, but verl makes it 1"),
         ("cpus: 50", "`cpus` of `actor` is 50, but verl makes it 3"),
-        ("role: critic", "`role` of `actor` is critic, but verl makes it actor"),
     ],
 )
 def test_what_verl_fixes_is_not_left_to_hints(hint: str, message: str) -> None:
     for more in ("accelerators: 8", "seconds: {8: 9}"):
         findings: tuple[Finding, ...] = reading("verl", f"placewright: {{components: {{actor: {{{more}, {hint}}}}}}}\n").findings
         assert [each.message for each in findings if each.code == "PW121"] == [message]
+
+
+def test_a_role_that_verl_runs_otherwise_is_ignored() -> None:
+    for more in ("accelerators: 8", "seconds: {8: 9}"):
+        its = reading("verl", f"placewright: {{components: {{actor: {{{more}, role: critic}}}}}}\n")
+        (told,) = [each for each in its.findings if "`role` of `actor`" in each.message]
+        assert told.code == "PW124" and told.severity is Severity.WARNING
+        assert its.problem is not None and role_of(its.problem["actor"]) == "actor"
 
 
 def test_a_near_key_is_an_edit() -> None:
