@@ -81,7 +81,18 @@ def test_the_same_text_comes_out_of_the_text_itself(dialect: str) -> None:
             return
         once = again(problem, first, dialect)
         second = dialect_named(dialect).render(once)
-        # Node by node the same place can be said in several ways.
-        assert second.text == first.text or "- {ranks:" in first.text
+        # Node by node the same place can be said in several ways; of roles that RLinf has otherwise, others may take the names.
+        odd = any("and RLinf runs" in loss.message for loss in first.losses)
+        assert second.text == first.text or "- {ranks:" in first.text or odd
 
     check()
+
+
+def test_a_role_that_rlinf_runs_otherwise_is_told_and_not_written() -> None:
+    text = "cluster: 1x8\ncomponents:\n  rollout: {placement: 0, role: actor}\n  actor: {accelerators: 4}\n"
+    problem = read(Source("job.yaml", text)).problem
+    assert problem is not None
+    rendering = dialect_named("rlinf").render(problem)
+    assert "role:" not in rendering.text
+    assert any(loss.subject == "rollout" and "is `actor`" in loss.message for loss in rendering.losses)
+    assert dialect_named("rlinf").render(again(problem, rendering, "rlinf")).text == rendering.text

@@ -7,7 +7,7 @@ from typing import Sequence
 
 from ....component import Component
 from ....conversion.hints import Data, asked, shape
-from ....conversion.losses import moved, refusal, unsaid_demands
+from ....conversion.losses import dropped, moved, refusal, unsaid_demands
 from ....conversion.names import renamed, said_of_names
 from ....conversion.where import hint_block
 from ....findings.finding import Finding, UnusableInput
@@ -16,7 +16,7 @@ from ....notation.launchable import why_not
 from ....notation.runs_text import best_text
 from ....placements.assignment import Run
 from ....problem import Problem
-from ....roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLLOUT
+from ....roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLES, ROLLOUT
 from ....text.dump import number_or_text, to_yaml
 from ...dialect import Rendering
 from .declared import declared
@@ -46,6 +46,9 @@ def render(problem: Problem) -> Rendering:
             open_[name] = asked(problem, component) | said
             continue
         placed[name] = _placed(problem, component, node_by_node(problem, component, component.runs, losses), reasons)
+        if "role" in said and name in ROLES:
+            losses.append(dropped(component.name, f"`{component.name}` is `{component.role}`, and RLinf runs `{name}` as `{name}`"))
+            del said["role"]
         if said:
             hints[name] = said
     if reasons:
