@@ -24,6 +24,7 @@ from placewright.solver.planning.searching.search import Searched, search
 from placewright.solver.planning.searching.sizes.branching import Branching
 
 from .questions import question
+from .texts import FOUR_IN_A_CIRCLE
 
 GIB = 1024
 ROLES = {"actor": ("generate", "train"), "ref": ("infer",), "critic": ("infer", "train"), "reward": ("infer",), "cost": ("infer",)}
@@ -76,17 +77,6 @@ def must_hold(asked: Question, name: str, searched: Searched) -> None:
     assert price(asked, model, searched.best.design) == searched.best.price
 
 
-IN_A_CIRCLE = """\
-cluster: 2x8xH100
-components:
-  env: {phase: generate, processes: 4-16, accelerators_per_process: 1, seconds: {4: 60, 8: 33}, memory: 10GiB}
-  rollout: {phase: generate, seconds: {8: 60}, memory: 60GiB, offloaded: 60GiB}
-  actor: {phase: train, seconds: {8: 70}, memory: 50GiB, offloaded: 2GiB}
-  critic: {phase: infer, seconds: {8: 20}, memory: 40GiB, offloaded: 2GiB, within: actor}
-plan: {workflow: [env -> rollout, rollout -> env, rollout -> actor, actor => critic], batches: 8}
-"""
-
-
 def spent(asked: Question, name: str) -> float:
     """The deterministic seconds in which the best is proved: the same on any machine, about those of a fast one."""
     searched = search(asked, cost_model(name))
@@ -115,7 +105,7 @@ def test_components_that_nothing_relates_are_proved_soon(models: int, seed: int)
 
 def test_small_questions_are_divided_for_as_long_as_there_is_time() -> None:
     """A part of them is soon looked at, and counts for little: two in a circle, one inside another, on 16 accelerators."""
-    asked_for = read(Source("job.yaml", IN_A_CIRCLE), None, "native", "start").to_solve.problem
+    asked_for = read(Source("job.yaml", FOUR_IN_A_CIRCLE), None, "native", "start").to_solve.problem
     assert asked_for is not None and asked_for.job.workload is not None
     its = as_question(asked_for, asked_for.job.workload)
     searched = search(its, cost_model("stream"), limit=10.0)

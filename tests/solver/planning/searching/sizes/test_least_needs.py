@@ -20,17 +20,9 @@ from placewright.solver.planning.searching.sizes.sizing import Sizing
 from placewright.solver.planning.searching.structures.every import structures
 
 from ...questions import question
+from ...texts import FOUR_IN_A_CIRCLE
 
 MODEL = cost_model("stream")
-FOUR_IN_A_CIRCLE = """\
-cluster: 2x8xH100
-components:
-  env: {phase: generate, processes: 4-16, accelerators_per_process: 1, seconds: {4: 60, 8: 33}, memory: 10GiB}
-  rollout: {phase: generate, seconds: {8: 60}, memory: 60GiB, offloaded: 60GiB}
-  actor: {phase: train, seconds: {8: 70}, memory: 50GiB, offloaded: 2GiB}
-  critic: {phase: infer, seconds: {8: 20}, memory: 40GiB, offloaded: 2GiB, within: actor}
-plan: {workflow: [env -> rollout, rollout -> env, rollout -> actor, actor => critic], batches: 8}
-"""
 
 
 def nested(seed: int) -> Question:
