@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,14 @@ def test_a_study_is_one_command(study: str, tmp_path: Path) -> None:
         assert figures["rows"]
         assert all(isinstance(row, dict) for row in figures["rows"])
     assert (BENCHMARKS / "results" / f"{study}.svg").read_text("utf-8").startswith("<?xml")
+
+
+def test_a_tool_that_does_not_start_is_named_with_its_reason(tmp_path: Path) -> None:
+    command = [sys.executable, str(BENCHMARKS / "auto_rlinf.py")]
+    environment = {**os.environ, "PLACEWRIGHT_RLINF": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=280)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert f"RLinf's tool in `{tmp_path}` does not start: ModuleNotFoundError" in done.stderr
 
 
 def test_the_two_formulations_agree_wherever_both_are_proved() -> None:

@@ -14,9 +14,12 @@ SCRIPT = Path(__file__).resolve().parent / "toolkit.py"
 
 
 def asked(checkout: str, case: Case) -> dict[str, Any]:
-    """Its answer; see toolkit.py."""
+    """Its answer; see toolkit.py. Ends the study where the tool does not start, as without scipy, which it fits its curves with."""
     command = [sys.executable, str(SCRIPT), checkout]
-    done = subprocess.run(command, input=json.dumps(told(case)) + "\n", capture_output=True, text=True, check=True)
+    done = subprocess.run(command, input=json.dumps(told(case)) + "\n", capture_output=True, text=True)
+    if done.returncode:
+        reason = done.stderr.strip().rpartition("\n")[2]
+        raise SystemExit(f"RLinf's tool in `{checkout}` does not start: {reason}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
