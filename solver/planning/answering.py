@@ -94,9 +94,9 @@ def _around(place: Solve) -> Solve:
 
     def placed(problem: Problem) -> Answer:
         from .placing.around import around_given
-        from .placing.one_order import in_one_order
+        from .placing.one_order import with_one_order
 
-        return in_one_order(around_given(place))(problem)
+        return with_one_order(around_given(place))(problem)
 
     return placed
 

@@ -23,7 +23,7 @@ MOST_PLACED = 16
 """Pairs of ranges around which all else is placed, at most."""
 
 
-def in_one_order(place: Solve) -> Solve:
+def with_one_order(place: Solve) -> Solve:
     """How a problem is placed whose pairs `Job.in_step` are in one order of ranks where they share accelerators, given how any is.
 
     Both are ranges whose processes may lie in any order, so only pins bring the two out of one. A placement that has them so is put in

@@ -16,12 +16,12 @@ from placewright.models.placements.assignment import Assignment, Run, compress, 
 from placewright.models.placements.plan import OPTIMAL
 from placewright.models.problem import Problem
 from placewright.solver.check import check
-from placewright.solver.planning.placing.one_order import in_one_order
+from placewright.solver.planning.placing.one_order import with_one_order
 from placewright.solver.searching.search import solve
 
 from ...cases import cluster, component, problem
 
-placed = in_one_order(solve)
+placed = with_one_order(solve)
 
 
 def solid(name: str, count: int, *pins: Pin, each: int = 1, tp: int = 1) -> Component:
