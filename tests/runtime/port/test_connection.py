@@ -19,6 +19,7 @@ from placewright.runtime.port.connection import Connection, parse_address, probe
 def server() -> Iterator[Callable[[bytes], str]]:
     """A TCP server that gives one answer, whatever is asked; its HOST:PORT."""
     listener = socket.create_server(("127.0.0.1", 0))
+    serving: list[threading.Thread] = []
 
     def answering(answer: bytes) -> str:
         def serve() -> None:
@@ -27,10 +28,13 @@ def server() -> Iterator[Callable[[bytes], str]]:
                 connection.recv(100)
                 connection.sendall(answer)
 
-        threading.Thread(target=serve, daemon=True).start()
+        serving.append(threading.Thread(target=serve, daemon=True))
+        serving[-1].start()
         return f"127.0.0.1:{listener.getsockname()[1]}"
 
     yield answering
+    for thread in serving:  # each is asked by its test: one that still waited to accept would fail at a closed socket
+        thread.join(10)
     listener.close()
 
 
