@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...models.memory.bill import ESTIMATED, KEPT, SILENT, Entry
+from ...models.memory.bill import ESTIMATED, KEPT, SILENT, BlockBill, Entry
 from ...solver.planning.after.account import Account
 from ...solver.wording import listed
 from ..table import table
@@ -30,13 +30,22 @@ def memory(account: Account) -> str:
                 continue
             said = [f"{its.component} {_amount(its)}" for its in entries if its.mebibytes and its.state != KEPT]
             kept = [f"{its.component} {_amount(its)}" for its in entries if its.mebibytes and its.state == KEPT]
-            cells.append("; ".join([*([", ".join(said)] if said else []), *([f"kept: {', '.join(kept)}"] if kept else [])]) or "-")
+            nothing = "not known" if any(its.origin == SILENT for its in entries) else "-"
+            cells.append("; ".join([*([", ".join(said)] if said else []), *([f"kept: {', '.join(kept)}"] if kept else [])]) or nothing)
             silent += [its.component for its in entries if its.origin == SILENT]
         capacity = _gibibytes(each.capacity) if each.capacity is not None else "not known"
-        rows.append([block_name(question, each.block), *cells, _gibibytes(each.peak.mebibytes), capacity])
+        rows.append([block_name(question, each.block), *cells, _peak(each), capacity])
     unsaid = f"\nnobody says the memory of {escape(listed(list(dict.fromkeys(silent))))}" if silent else ""
     estimated = any(its.origin == ESTIMATED for each in account.bills for moment in each.moments for its in moment.entries)
     return table(rows) + ("\n~ is an estimate" if estimated else "") + unsaid
+
+
+def _peak(bill: BlockBill) -> str:
+    """The most that is on an accelerator at once; what nobody says comes on top."""
+    amount = _gibibytes(bill.peak.mebibytes)
+    if not any(entry.origin == SILENT for moment in bill.moments for entry in moment.entries):
+        return amount
+    return f"at least {amount}" if bill.peak.mebibytes else "not known"
 
 
 def _amount(entry: Entry) -> str:
