@@ -175,4 +175,5 @@ def _strange_phases(components: Mapping[str, Component], phases: Collection[str]
                 own = next((each.span for each in its.measured if each.phase == phase), None) if its else None
                 where = (component.spans.get(each) for each in ("phases" if phase else "timed", "timed", "name"))
                 place = own or (span if phase else None) or next(filter(None, where), span)
-                yield error("PW121", name, message, place, help=f"write `phase:` of the component, or `{key}.phases`")
+                help_text = f"add `{phase}` to `{key}.phases`, or call it as one of these" if phase else "write `phase:` of the component"
+                yield error("PW121", name, message, place, help=help_text)

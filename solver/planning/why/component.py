@@ -68,6 +68,8 @@ def _no_way(problem: Problem, component: Component, space: Room) -> Finding:
         return _impossible(component, "node_group", told, "let it use other nodes, or leave other ranks open")
     if too_wide := _too_wide(problem, component, space):
         return too_wide
+    if too_many := _too_many(problem, component, space):
+        return too_many
     if torn := _torn(problem, component):
         return _impossible(component, "parallel", torn.message, torn.help, torn.witnesses)
     told = "no degrees of it divide its model, its work and the accelerators of the nodes that it may use"
@@ -116,6 +118,21 @@ def _too_wide(problem: Problem, component: Component, space: Room) -> Finding | 
     return _impossible(
         component, "parallel", told, f"lower its degrees, or let it use larger nodes{over if may_cross else ''}", [need, have]
     )
+
+
+def _too_many(problem: Problem, component: Component, space: Room) -> Finding | None:
+    """Where the smallest of its replicas takes more accelerators than there are that it may use."""
+    if component.name in problem.job.shapes:
+        return None  # what a process takes then depends on its framework's way
+    choices = problem.job.choices.get(component.name, (component.parallel,))
+    need, parallel = min(((replace(component, parallel=its).step, its) for its in choices), key=lambda each: each[0])
+    one = replace(component, parallel=parallel)
+    size, have = space.group(problem, one), max(space.most(problem, one, kind) for kind in range(len(space.kinds)))
+    if need <= have:
+        return None
+    whole = f" in groups of {size} on one node" if size > 1 else ""
+    told = f"{parallel} needs {with_noun(need, 'accelerator')} for a replica, and it may use {have}{whole}"
+    return _impossible(component, "parallel", told, "lower its degrees, or let it use other nodes", [need, have])
 
 
 def _has_room(problem: Problem, changed: Component) -> bool:
