@@ -15,6 +15,7 @@ from ..text.forms import fill
 from ..text.tree import Mapping, Value, find, kind_of, leaves
 from ..text.unresolved import UNRESOLVED
 from .amount import amount
+from .by_model import by_model, misspelt_models
 from .consistent import consistent
 from .estimate import unlikely
 from .forms import ComponentForm
@@ -68,10 +69,12 @@ def add_hints(
             continue
         try:
             form = fill(ComponentForm, entry.value, name, f"the hints of `{name}`")
+            form = by_model(form, cluster)
             component = _component(form, name, entry.value, cluster, known.get(name))
         except UnusableInput as problem:
             findings += problem.findings
             continue
+        findings += misspelt_models(form, name, entry.value.get("seconds"), cluster)
         spans = {**component.spans, "name": component.spans.get("name", entry.key.span)}
         found[name] = replace(component, spans=spans)
         faulty.remove(name)
@@ -85,7 +88,7 @@ def add_hints(
     if count > MAX_CHOICES:
         message = f"{count} combinations of parallel degrees are open; at most {MAX_CHOICES} are tried"
         findings.append(error("PW121", next(iter(choices)), message, inner.span, help="leave fewer degrees open"))
-    findings += misspelt_phases(inner, faulty)
+    findings += misspelt_phases(inner, faulty, cluster)
     unjudged = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
     gone = faulty - found.keys()
     relations = [relation for relation in relations if gone.isdisjoint(relation.components)]

@@ -7,17 +7,20 @@ from typing import Collection, Iterator
 
 from ..findings.finding import Finding, warning
 from ..findings.span import Edit
+from ..machines.cluster import Cluster
 from ..planning.workload import PHASES
 from ..text.nearest import nearest
 from ..text.tree import Entry, Mapping, Scalar, Sequence
+from .by_model import is_model, models_of
 
 
-def misspelt_phases(hints: Mapping, faulty: Collection[str]) -> Iterator[Finding]:
+def misspelt_phases(hints: Mapping, faulty: Collection[str], cluster: Cluster) -> Iterator[Finding]:
     """A warning for each such word. `hints` are those of the components; of the `faulty` ones nothing is said."""
-    words = [(entry.key.text, word) for entry in hints if entry.key.text not in faulty for word in _words(entry)]
+    named = [(entry.key.text, word) for entry in hints if entry.key.text not in faulty for word in _words(entry)]
+    words = [(name, word) for name, word in named if not is_model(word.text, cluster)]
     told = Counter(text for text, _ in {(word.text, name) for name, word in words})
     for name, word in {(name, word.text): (name, word) for name, word in words}.values():
-        others = dict.fromkeys((*PHASES, *(text for text in told if text != word.text)))
+        others = dict.fromkeys((*PHASES, *models_of(cluster), *(text for text in told if text != word.text)))
         close = nearest(word.text, others) if word.text not in PHASES and told[word.text] == 1 else None
         if close is None or abs(len(close) - len(word.text)) > 1 or word.text.startswith(close):
             continue  # `infer1` and `infer_critic` are phases of their own

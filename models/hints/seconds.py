@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from ..parallel import DEGREES, Parallel
 from ..planning.measured import SECOND, Measured
+from ..planning.workload import PHASES
 from ..text.values import INSIDE, MAX_DIGITS, MAX_TEXT, NAME_PATTERN, Count, Name, Word, shown, whole_schema
 
 MAX_MEASURED = 4096
@@ -66,7 +68,10 @@ class MeasuredForm(BaseModel):
 
 
 def _rows(value: object) -> object:
-    """The rows of the short forms: a number, a map from counts to seconds, a map from phases to either. A fault of these names its place."""
+    """The rows of the short forms: a number, a map from counts to seconds, a map from phases to either or to these by model.
+
+    A map from models alone is read as one from phases until the cluster is known (see models/hints/by_model.py). A fault names its place.
+    """
     if isinstance(value, dict):
         return _of_map(value)
     if isinstance(value, (list, tuple)):
@@ -92,10 +97,23 @@ def _of_map(value: dict[object, object]) -> list[dict[str, object]]:
 
 
 def _of_phase(key: str, value: object) -> list[dict[str, object]]:
+    if isinstance(value, dict) and value and not any(_is_count(str(inner)) for inner in value):
+        return [{**row, "accelerator": str(model)} for model, inner in value.items() for row in _of_model(key, str(model), inner)]
+    return _counted(value, (key,), "counts of accelerators, such as `{8: 120}`, or models of these, such as `{H100: {8: 120}}`")
+
+
+def _of_model(phase: str, model: str, value: object) -> list[dict[str, object]]:
+    if model in PHASES or not re.fullmatch(NAME_PATTERN, model) or not set(model) - _OF_NUMBERS:
+        raise _key_fault(f"`{model[:40]}` is neither a count of accelerators nor a model of these", (phase, model))
+    return _counted(value, (phase, model), "counts of accelerators, such as `{8: 120}`")
+
+
+def _counted(value: object, place: tuple[str, ...], what: str) -> list[dict[str, object]]:
+    """The rows of a number of seconds, or of a map from counts, whose keys are `what` stands at a place of the short form."""
     strange = next((str(count) for count in value if not _is_count(str(count))), None) if isinstance(value, dict) else None
     if strange is not None:
-        raise _key_fault(f"below `{key[:40]}` stand counts of accelerators, such as `{{8: 120}}`", (key, strange))
-    return _by_count(value, (key,)) if isinstance(value, dict) else [_row(value, (key,))]
+        raise _key_fault(f"below `{place[-1][:40]}` stand {what}", (*place, strange))
+    return _by_count(value, place) if isinstance(value, dict) else [_row(value, place)]
 
 
 def _by_count(value: dict[object, object], place: tuple[str, ...]) -> list[dict[str, object]]:
@@ -134,9 +152,13 @@ _BY_COUNT: dict[str, Any] = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": False,
     "patternProperties": {"^0{0,8}[1-9][0-9]{0,8}$": _NUMBER},
 }  # fmt: skip
+_BY_MODEL: dict[str, Any] = {
+    "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "additionalProperties": {"anyOf": [_NUMBER, _BY_COUNT]},
+    "propertyNames": {"allOf": [{"pattern": NAME_PATTERN}, {"pattern": "[^-+.0-9]"}]},
+}  # fmt: skip
 _BY_PHASE: dict[str, Any] = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": "[^-+.0-9]"},
-    "additionalProperties": {"anyOf": [_NUMBER, _BY_COUNT]},
+    "additionalProperties": {"anyOf": [_NUMBER, _BY_COUNT, _BY_MODEL]},
 }  # fmt: skip
 _ROW: dict[str, Any] = {
     "type": "object", "required": ["seconds"], "additionalProperties": False,
@@ -151,4 +173,4 @@ Seconds = Annotated[
     Field(min_length=1, max_length=MAX_MEASURED),
     WithJsonSchema({"anyOf": [_NUMBER, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": _ROW}]}),
 ]
-"""Measurements: a number of seconds, `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}` or a list of rows in full."""
+"""Measurements: a number of seconds, `{8: 120, 16: 66}`, `{generate: {8: 95}, train: {8: 60}}`, `{H100: {8: 60}, A100: {8: 90}}` or a list of rows in full."""

@@ -21,7 +21,7 @@ WRONG = {
     "{8: abc}": "`seconds.8` of the hints of `a`: `abc` is no number of seconds",
     "{train: {8: -1}}": "`seconds.train.8` of the hints of `a`: -1 seconds are no time: more than 0 are meant, and at most 10,000,000",
     "{8: 3, 0: 4}": "`seconds.0` of the hints of `a`: nothing is measured on 0 accelerators",
-    "{train: {infer: 3}}": "`seconds.train.infer` of the hints of `a`: below `train` stand counts of accelerators, such as `{8: 120}`",
+    "{train: {infer: 3}}": "`seconds.train.infer` of the hints of `a`: `infer` is neither a count of accelerators nor a model of these",
 }
 RIGHT = [
     "[{seconds: 3, accelerators: 8}, {seconds: 3, accelerators: 8}]",
