@@ -22,11 +22,7 @@ def assumptions(account: Account) -> str:
     measured = [task_name(question, each.task) for each in account.bases if each.kind == MEASURED]
     if measured:
         lines.append(f"{listed(measured)}: as measured")
-    lines += [
-        f"{task_name(question, each.task)} on {listed(list(each.several))}: as long as on the slowest, {each.slowest}, each rank with the same share"
-        for each in account.bases
-        if each.several
-    ]
+    lines += [_slowest(question, each) for each in account.bases if each.several]
     models = [task_name(question, each.task) for each in account.bases if each.any_model]
     for unsaid in dict.fromkeys(each.any_degrees for each in account.bases if each.any_degrees):
         whose = listed([task_name(question, each.task) for each in account.bases if each.any_degrees == unsaid])
@@ -39,6 +35,7 @@ def assumptions(account: Account) -> str:
         several = "by the times that are known, on several at once is no better" if better else "on several at once was not searched"
         lines.append(f"{alone}: on accelerators of one kind; {several}")
     if account.own is not None:
+        lines += [f"yours: {_slowest(question, each)}" for each in account.own.bases if each.several and each not in account.bases]
         lines += [f"yours: {_time(question, each)}" for each in account.own.bases if each.kind != MEASURED and each not in account.bases]
     lines += _filled(account)
     lines.append(f"an iteration: {account.source}")
@@ -52,6 +49,12 @@ def assumptions(account: Account) -> str:
     if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
         lines.append(f"{listed(estimated)}: memory by an estimate, which nobody measured (`--format json` has each term)")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
+
+
+def _slowest(question: Question, basis: Basis) -> str:
+    """`actor on H100 and A100: as long as on the slowest, A100, each rank with the same share`."""
+    models = listed(list(basis.several))
+    return f"{task_name(question, basis.task)} on {models}: as long as on the slowest, {basis.slowest}, each rank with the same share"
 
 
 def _filled(account: Account) -> Iterator[str]:

@@ -183,11 +183,12 @@ def _basis(basis: Basis) -> Data:
 def _own(planned: Planned, own: Own) -> Data:
     if own.priced is None:
         return {"why_not": own.why_not}
+    models = {"models": {name: dict(its) for name, its in own.counts.items()}} if own.on_several_kinds else {}
     over = own.over(planned.best)
     rests = [_basis(each) for each in own.bases]
     pairs = own.priced.design.overlapping
     overlap = {"overlapping": [list(pair) for pair in pairs]} if pairs else {}
-    return {**_priced(planned.question, own.priced), "over": over, "forbidden": list(own.forbidden), "rests_on": rests, **overlap}
+    return {**_priced(own.question, own.priced), "over": over, "forbidden": list(own.forbidden), "rests_on": rests, **overlap, **models}
 
 
 def _sensitivity(question: Question, found: Sensitivity) -> Data:

@@ -21,7 +21,7 @@ def own_placement(account: Account) -> str:
         return _forbidden(own.forbidden).removeprefix("\n")
     if own.priced is None:
         return f"yours: it has no price under this cost model: {escape(own.why_not)}"
-    words = escape(design_in_words(planned.question, planned, own.priced.design, planned.best.design))
+    words = escape(design_in_words(own.question, planned, own.priced.design, planned.best.design, own.counts))
     yours, best = total(own.priced), total(planned.best)
     said = f"yours: {with_unit(seconds(yours))}"
     used, its = own.priced.design.held(planned.question), planned.best.design.held(planned.question)
@@ -37,7 +37,7 @@ def own_placement(account: Account) -> str:
     distance = f"{100 * (yours - best) / best:.1f} % from {bound}"
     more = used - its
     held = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
-    if yours == best and not planned.is_own:
+    if yours == best and not planned.is_own and not account.keeps:
         verdict = f"as long as the plan{held or ', and not placed as well'}"
     elif account.keeps:
         less = "as good as the plan" if yours == best else f"{over(yours, best)} than the plan"

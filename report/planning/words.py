@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Mapping
+
 from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
 from ...models.planning.design import Block, Design
@@ -99,10 +101,17 @@ def resources(kind: str, option: Option) -> str:
     return f"{option.processes} {plural('process', option.processes)}" if kind == NODE else f"{option.amount} {kind}"
 
 
-def design_in_words(question: Question, planned: Planned, design: Design, beside: Design | None = None) -> str:
+def design_in_words(
+    question: Question,
+    planned: Planned,
+    design: Design,
+    beside: Design | None = None,
+    counts: Mapping[str, Mapping[str, int]] | None = None,
+) -> str:
     """Who is on how many accelerators with whom, and what runs after what: `rollout and actor on 108, inference on 20; ...`.
 
-    Left out is what the design that is named `beside` has too: the order, and components that need no accelerators.
+    Left out is what the design that is named `beside` has too: the order, and components that need no accelerators. `counts` says of
+    components that are on several kinds how many of each model they hold.
     """
     sets: dict[tuple[int, ...], list[str]] = {}
     more = planned.filled if beside is not None else ()  # others than the plan are compared with what such components need
@@ -110,12 +119,26 @@ def design_in_words(question: Question, planned: Planned, design: Design, beside
         if beside is not None and not design.blocks_of(name) and (name in more or design.options[name] == beside.options[name]):
             continue
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
-    said = [_set(question, design, uses, names, list(sets), any(name in more for name in names)) for uses, names in sets.items()]
+    held = {name: _of_models(its) for name, its in (counts or {}).items()}
+    said = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
     order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""
     return ", ".join(said) + (f"; {order}" if order else "")
 
 
-def _set(question: Question, design: Design, uses: tuple[int, ...], names: list[str], every: list[tuple[int, ...]], or_more: bool) -> str:
+def _of_models(counts: Mapping[str, int]) -> str:
+    """`4 H100 and 4 A100`."""
+    return listed([f"{count} {model}" if model else f"{count} of no model" for model, count in counts.items()])
+
+
+def _set(
+    question: Question,
+    design: Design,
+    uses: tuple[int, ...],
+    names: list[str],
+    every: list[tuple[int, ...]],
+    or_more: bool,
+    held: Mapping[str, str],
+) -> str:
     option = design.options[names[0]]
     degrees = [f"{name} ({design.options[name].parallel})" if design.options[name].parallel.replica > 1 else name for name in names]
     if uses[0] < 0:
@@ -126,7 +149,7 @@ def _set(question: Question, design: Design, uses: tuple[int, ...], names: list[
     if around:
         outer = min(around, key=len)
         inside = f" of those of {listed([name for name in question.components if design.blocks_of(name) == outer])}"
-    return f"{listed(degrees)} on {least}{amount(question, option.kind, option.amount)}{inside}"
+    return f"{listed(degrees)} on {least}{held.get(names[0]) or amount(question, option.kind, option.amount)}{inside}"
 
 
 def _order(question: Question, planned: Planned, design: Design) -> str:

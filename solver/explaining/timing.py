@@ -40,7 +40,8 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     from ..planning.costs import cost_model
 
     question, model = asked(problem, workload), cost_model(workload.model)
-    priced = own_of(problem, question, model).priced
+    own = own_of(problem, question, model)
+    priced, question = own.priced, own.question
     if priced is None:
         return ()
     parts = [f"{question.tasks[task]} {_seconds(time)}" for task, time in shares(question, model, priced.design).items() if time]

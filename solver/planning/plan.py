@@ -111,7 +111,13 @@ def _tried(rounds: Rounds, problem: Problem, workload: Workload) -> tuple[int, i
 def _or_own(rounds: Rounds, question: Question, its: Own | None) -> Placed | None:
     """The best, or the file's own placement where that is no better: who has placed it so need not change it."""
     problem, best = rounds.problem, rounds.best
-    if its is None or its.priced is None or its.forbidden or (best is not None and rounds.price(its.priced) > best.price):
+    if (
+        its is None
+        or its.priced is None
+        or its.forbidden
+        or its.on_several_kinds
+        or (best is not None and rounds.price(its.priced) > best.price)
+    ):
         return best
     alike = best is not None and _degrees(best.priced) == _degrees(its.priced)
     if alike and best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.own):

@@ -77,7 +77,8 @@ class Account:
             return own.priced.design.held(planned.question) < planned.best.design.held(planned.question)
         over = _total(own.priced) - _total(planned.best)
         more = own.priced.design.accelerators - planned.best.design.accelerators
-        return over < 0 or (over > 0 and more <= 0 and over * 100 <= _total(planned.best) * KEEP)
+        near = over > 0 or own.on_several_kinds  # where it takes as long, its placement was not compared on several kinds
+        return over < 0 or (near and more <= 0 and over * 100 <= _total(planned.best) * KEEP)
 
 
 def _total(priced: Priced) -> int:

@@ -29,10 +29,10 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
     groups that nothing is said of may lie over nodes, and so may processes where the framework lets them.
     """
     given = [each for each in problem.components if each.runs is not None and not _related(problem, each)]
-    parts = [_counted(problem, each) for each in problem.components if each not in given]
+    parts = [counted(problem, each) for each in problem.components if each not in given]
     space, held = room(problem, given, over_nodes), held_back(problem, given)
     tasks, edges, rounds = ordered(parts, workload)
-    every = {each.name: options(problem, each, _in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
+    every = {each.name: options(problem, each, in_order(each.timed, each.name, tasks), space, workload.handed_on) for each in parts}
     barred = (*barred, *(each for each in strangers(problem, parts, every, space) if each not in barred))
     every = {name: _affordable(problem, workload.budget, held, name, its) for name, its in every.items()}
     said = related(problem, parts)
@@ -111,7 +111,7 @@ def _left(budget: Budget, held: int) -> Budget:
     return budget if budget.accelerators is None else replace(budget, accelerators=budget.accelerators - held)
 
 
-def _in_order(timed: Timed | None, name: str, tasks: Sequence[Task]) -> Timed | None:
+def in_order(timed: Timed | None, name: str, tasks: Sequence[Task]) -> Timed | None:
     """The times of a component in the order of its tasks, which may be another than the written one."""
     if timed is None:
         return None
@@ -119,7 +119,7 @@ def _in_order(timed: Timed | None, name: str, tasks: Sequence[Task]) -> Timed | 
     return replace(timed, measured=tuple(sorted(timed.measured, key=lambda each: place[each.phase])))
 
 
-def _counted(problem: Problem, component: Component) -> Component:
+def counted(problem: Problem, component: Component) -> Component:
     """The component; with its own count where its ranks are given, and the times that it has on their models."""
     if component.runs is None:
         return component

@@ -6,12 +6,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from placewright.models.job import Job
+from placewright.models.machines.cluster import Cluster
+from placewright.models.planning.planned import Priced
+from placewright.models.problem import Problem
 from placewright.report.planning.data import to_data
 from placewright.report.planning.own import own_placement
 from placewright.report.planning.text import render
+from placewright.solver.planning.after.account import Account
 from placewright.solver.planning.after.own.own import Own
 
 from .accounts import BY_HAND, account
+
+
+def yours_of(found: Account, priced: Priced, forbidden: tuple[str, ...] = ()) -> Own:
+    """A placement of the file's own that costs so much."""
+    return Own(priced, Problem(Cluster(()), Job(())), found.planned.question, forbidden=forbidden)
 
 
 def test_ranks_that_the_file_fixes_are_compared_with_none(tmp_path: Path) -> None:
@@ -45,7 +55,7 @@ def test_further_ranks_are_not_asked_for_without_further_searches(tmp_path: Path
 
 def test_yours_is_to_be_kept_only_where_it_is_the_plan(tmp_path: Path) -> None:
     found = account(tmp_path, BY_HAND, 0)
-    found = replace(found, own=Own(found.planned.best))
+    found = replace(found, own=yours_of(found, found.planned.best))
     assert "as long as the plan, and not placed as well\n" in own_placement(found)
     same = replace(found, planned=replace(found.planned, is_own=True))
     assert "as good as the plan: keep it\n" in own_placement(same)
@@ -70,7 +80,7 @@ def test_yours_is_to_be_kept_near_the_best(tmp_path: Path, percent: int, fewer: 
     best = found.planned.best
     blocks = best.design.blocks[:1] if fewer else best.design.blocks
     plan = replace(found.planned, best=replace(best, design=replace(best.design, blocks=blocks)))
-    yours = Own(replace(best, nanoseconds=best.nanoseconds * (100 + percent) // 100), forbidden=forbidden)
+    yours = yours_of(found, replace(best, nanoseconds=best.nanoseconds * (100 + percent) // 100), forbidden)
     found = replace(found, planned=plan, own=yours)
     assert said in own_placement(found)
     assert to_data(found)["keep"] is found.keeps is (": keep it" in said)
@@ -81,6 +91,6 @@ def test_yours_that_is_as_good_is_to_be_kept_where_the_fewest_accelerators_are_a
     planned, best = found.planned, found.planned.best
     held = best.design.held(planned.question)
     for is_own, said in ((True, f" on {held} accelerators, as good as the plan: keep it\n  "), (False, f", the plan's are {held}: ")):
-        its = replace(found, planned=replace(planned, is_own=is_own), own=Own(best))
+        its = replace(found, planned=replace(planned, is_own=is_own), own=yours_of(found, best))
         assert said in own_placement(its)
         assert to_data(its)["keep"] is its.keeps is is_own

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping
-
 from .....models.component import Component
-from .....models.machines.node_group import ACCELERATOR
 from .....models.parallel import Parallel
 from .....models.placements.assignment import Assignment
 from .....models.planning.design import Block, Design
@@ -13,29 +10,26 @@ from .....models.planning.question import NO_KIND, Option, Question
 from .....models.problem import Problem
 from ...asking.interpolation import time_of
 from ...asking.model_of import model_of
+from ...asking.own_kinds import model_on
+from ...asking.slowest import on_the_slowest, untimed_on
 from ...costs.cost_model import CostModel, iteration
 from ...searching.structures.segmentations import segmentations
+from .seats import NoPrice, Seat, Seats
+from .several_kinds import Lies
 from .untimed import untimed
 
-Seat = tuple[int, int]
-"""(node rank, local index) of an accelerator."""
 
-
-class NoPrice(Exception):
-    """Why a placement has no price: a sentence."""
-
-
-def design_of_ranks(problem: Problem, question: Question, model: CostModel) -> Design:
-    """The design of the ranks. Raises NoPrice."""
-    seats = {name: its for name in question.components if (its := _seats(problem, question, name))}
+def design_of_ranks(lies: Lies, seats: Seats, model: CostModel) -> Design:
+    """The design of the ranks of the file, by which components hold these accelerators. Raises NoPrice."""
+    problem, question, kinds = lies
     ways = _ways(question, seats)
     options = {
-        name: _option(problem, question, problem[name], seats.get(name, frozenset()), ways.get(name, problem.own_degrees(problem[name])))
+        name: _option(lies, problem[name], seats.get(name, frozenset()), ways.get(name, problem.own_degrees(problem[name])))
         for name in question.components
     }
     users: dict[tuple[int, tuple[str, ...]], int] = {}
     for seat in sorted(set().union(*seats.values())):
-        key = (_kind(problem, question, seat), tuple(name for name, its in seats.items() if seat in its))
+        key = (kinds[seat], tuple(name for name, its in seats.items() if seat in its))
         users[key] = users.get(key, 0) + 1
     blocks = tuple(Block(kind, count, names) for (kind, names), count in users.items())
     best: Design | None = None
@@ -48,7 +42,7 @@ def design_of_ranks(problem: Problem, question: Question, model: CostModel) -> D
     return best
 
 
-def _ways(question: Question, seats: Mapping[str, frozenset[Seat]]) -> dict[str, Parallel]:
+def _ways(question: Question, seats: Seats) -> dict[str, Parallel]:
     """The degrees of components that have others than their own in the way in which the seats lie."""
     for way in question.ways:
         together = all(seats.get(one) == seats.get(other) for one, other in way.together)
@@ -57,57 +51,22 @@ def _ways(question: Question, seats: Mapping[str, frozenset[Seat]]) -> dict[str,
     return {}
 
 
-def _seats(problem: Problem, question: Question, name: str) -> frozenset[Seat]:
-    """The accelerators that a component holds by its own ranks; none for one on other resources. Raises NoPrice."""
-    if problem.kind(problem[name]) != ACCELERATOR:
-        return frozenset()
-    runs = problem.job.own.get(name) or problem[name].runs
-    if runs is None:
-        runs = next((problem.job.own[other] for other in _stand_ins(question, name) if other in problem.job.own), None)
-    if runs is None:
-        raise NoPrice(f"the file gives no ranks of `{name}` on these nodes")
-    masks = Assignment({name: runs}).masks(name)
-    return frozenset(
-        (node, index)
-        for (node, kind), mask in masks.items()
-        if kind == ACCELERATOR
-        for index in range(mask.bit_length())
-        if mask >> index & 1
-    )
-
-
-def _stand_ins(question: Question, name: str) -> list[str]:
-    """Who does the work of a component that the framework does not start, in a way that it allows."""
-    pairs = [pair for way in question.ways if name in way.without for pair in sorted(way.together) if name in pair]
-    return [other for pair in pairs for other in pair if other != name]
-
-
-def _kind(problem: Problem, question: Question, seat: Seat) -> int:
-    """The kind of an accelerator. Raises NoPrice for one that no component may be planned on."""
-    node = problem.cluster.nodes[seat[0]]
-    kind = question.kind_of(node.accelerator_model, node.accelerator_memory)
-    if kind is None:
-        raise NoPrice(f"`{node.name}` has no accelerator that is free")
-    return kind
-
-
-def _option(problem: Problem, question: Question, component: Component, seats: frozenset[Seat], parallel: Parallel) -> Option:
+def _option(lies: Lies, component: Component, seats: frozenset[Seat], parallel: Parallel) -> Option:
     """The option that a component has by its ranks, among those of the question or beside them. Raises NoPrice."""
+    problem, question, kinds = lies
     options = question.options[component.name]
     if not seats:
         return min(options, key=lambda each: each.nanoseconds) if component.runs is None else _bare(problem, question, component)
-    kinds = {_kind(problem, question, seat) for seat in seats}
-    if len(kinds) > 1:
-        raise NoPrice(f"`{component.name}` lies on several kinds of accelerators")
-    kind, amount = kinds.pop(), len(seats)
+    kind, amount = kinds[min(seats)], len(seats)
     found = [each for each in options if (each.kind, each.amount, each.parallel) == (kind, amount, parallel)]
     return found[0] if found else _beside(problem, question, component, kind, amount, parallel)
 
 
 def _beside(problem: Problem, question: Question, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
     """An option that the question has not: of a count or of degrees that the hints do not offer. Raises NoPrice."""
-    its = question.kinds[kind] if kind != NO_KIND else None
-    model = "" if its is None else model_of(problem, component) or its.model if its.mixed else its.model
+    if component.runs is not None and (missing := untimed_on(problem, component)):
+        raise NoPrice(f"nothing says how long {missing}")
+    model, component = _model(problem, question, component, kind), on_the_slowest(problem, component)
     times = []
     for task in question.tasks_of[component.name]:
         time = time_of(component.timed, question.tasks[task].phase, amount, parallel, model) if component.timed else None
@@ -117,6 +76,16 @@ def _beside(problem: Problem, question: Question, component: Component, kind: in
     rounded = tuple(-(-time.nanoseconds // question.batches) * question.batches for time in times)
     outside = any(time.extrapolated for time in times)
     return Option(kind, amount, parallel, rounded, component.memory, component.offloaded, outside)
+
+
+def _model(problem: Problem, question: Question, component: Component, kind: int) -> str:
+    """The model whose times a component has on a kind; "" where that may be several."""
+    its = question.kinds[kind] if kind != NO_KIND else None
+    if its is None:
+        return ""
+    if component.name in its.holders:
+        return model_on(problem, component)
+    return model_of(problem, component) or its.model if its.mixed else its.model
 
 
 def _bare(problem: Problem, question: Question, component: Component) -> Option:

@@ -42,7 +42,8 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     opened = replace(problem, job=replace(problem.job, components=parts, own=own))
     opened = evenly(opened) or opened
     question, model = asked(opened, workload), cost_model(workload.model)
-    priced = own_of(opened, question, model).priced
+    mine = own_of(opened, question, model)
+    priced = mine.priced
     if priced is None:
         return None
     searched = search(question, model, limit, seed, OTHERS)
@@ -60,7 +61,7 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
     inside = None if question.nested or (nested := with_nesting(opened)) is None else bound_inside(nested, planned, limit, seed)
     planned = replace(planned, nested=None if inside is None or inside >= bound + held else Nested(inside))
     planned = replace(planned, at_once=least_at_once(opened, planned, limit, seed))
-    return replace(account_of(opened, planned, problem.given()), given=True)
+    return replace(account_of(mine.problem, replace(planned, question=mine.question), problem.given()), given=True)
 
 
 def _over_nodes(problem: Problem, workload: Workload, question: Question, limit: float, seed: int) -> int | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Mapping
 
 from .....models.planning.planned import Priced
+from .....models.planning.question import Question
+from .....models.problem import Problem
 from ..basis import Basis
 
 
@@ -15,17 +18,27 @@ class Own:
     Attributes
     ----------
     priced : its design, run in the best parts that it allows; None where it has no price.
+    problem, question : what was asked; where ranks are on several kinds of accelerators, with these given, and on kinds of their own.
     why_not : why it has none; "" if it has one.
     forbidden : what the demands of the file refuse of it, each a sentence.
     unclear : all that is against it is that the plan was not chosen among its counts: no demand and no rule says that it may not be so.
     bases : what its times rest on.
+    counts : where ranks are on several kinds: of each component on accelerators, how many of each model it holds.
     """
 
     priced: Priced | None
+    problem: Problem
+    question: Question
     why_not: str = ""
     forbidden: tuple[str, ...] = ()
     unclear: bool = False
     bases: tuple[Basis, ...] = ()
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def on_several_kinds(self) -> bool:
+        """Are ranks on kinds of accelerators that no plan of the question has at once?"""
+        return bool(self.counts)
 
     def over(self, best: Priced) -> float | None:
         """By which part it takes longer than another design, such as 0.04; None without a price."""

@@ -22,10 +22,12 @@ from ...costs.cost_model import CostModel, iteration, segment_times
 from ...loop.fitting import as_written
 from ...memory.without import without_estimates
 from ..basis import bases
-from .design import NoPrice, design_of_ranks
+from .design import design_of_ranks
 from .over_nodes import given_over_nodes
 from .own import Own
 from .refused import refused
+from .seats import NoPrice, counts_by_model, seats_of
+from .several_kinds import as_it_lies
 
 
 def own(problem: Problem, planned: Planned) -> Own | None:
@@ -53,9 +55,12 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     """What the ranks come to that the file gives to the components of a question."""
     question = given_over_nodes(problem, question)
     try:
-        design = design_of_ranks(problem, question, model)
+        seats = seats_of(problem, question)
+        lies = as_it_lies(problem, question, seats)
+        design = design_of_ranks(lies, seats, model)
     except NoPrice as reason:
-        return Own(None, str(reason))
+        return Own(None, problem, question, str(reason))
+    question = lies.question
     times = tuple(segment_times(model, question, design))
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
@@ -63,7 +68,9 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     refuses = (*reasons, *forbidden(known, model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
     unclear = bool(refuses) and not reasons and not broken and not any(forbidden(_with_offered(problem, known, design), model, design))
-    return Own(priced, forbidden=refuses or broken, unclear=unclear, bases=bases(problem, question, design))
+    counts = counts_by_model(problem, seats) if lies.problem is not problem else {}
+    basis = bases(lies.problem, question, design)
+    return Own(priced, lies.problem, question, forbidden=refuses or broken, unclear=unclear, bases=basis, counts=counts)
 
 
 def _refusals(problem: Problem, question: Question, design: Design) -> tuple[list[str], Question]:

@@ -141,9 +141,11 @@ def test_its_times_say_what_they_rest_on(tmp_path: Path) -> None:
             "nothing says how long `rollout` takes on 8 with tp 1: its times there are of tp 2 and tp 4",
         ),
         (
-            FILE.replace("2x8xH100", "1x8xH100+1x8x4090"),
+            FILE.replace("2x8xH100", "1x8xH100+1x8x4090").replace(
+                "{4: 100, 16: 30}", "[{accelerators: 16, accelerator: H100, tp: 1, seconds: 30}]"
+            ),
             {"rollout": range(16), "inference": range(8), "actor": range(8)},
-            "`rollout` lies on several kinds of accelerators",
+            "nothing says how long `rollout` takes on 16 4090 with tp 1",
         ),
     ],
 )
