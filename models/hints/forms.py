@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Annotated, Union
+from typing import Annotated, ClassVar, Mapping, Union
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, StrictBool, Tag
 
@@ -62,8 +62,29 @@ _Placement = Annotated[
 ]
 
 
+_DEGREE_WORDS = {
+    **dict.fromkeys(("tensor_parallel", "tensor_parallel_size", "tensor_model_parallel_size", "tp_size"), "tp"),
+    **dict.fromkeys(("pipeline_parallel", "pipeline_parallel_size", "pipeline_model_parallel_size", "pp_size"), "pp"),
+    **dict.fromkeys(("context_parallel", "context_parallel_size", "cp_size"), "cp"),
+    **dict.fromkeys(("expert_parallel", "expert_parallel_size", "expert_model_parallel_size", "ep_size"), "ep"),
+    **dict.fromkeys(("data_parallel", "data_parallel_size", "dp_size"), "dp"),
+}
+_OTHER_WORDS = {
+    **{word: f"write `parallel: {{{degree}: ...}}`" for word, degree in _DEGREE_WORDS.items()},
+    **dict.fromkeys(("time", "times", "duration", "profile", "iteration_time"), "write `seconds`"),
+    **dict.fromkeys(("count", "size", "world_size"), "write `accelerators`, or `processes`"),
+    **dict.fromkeys(
+        ("after", "before", "depends_on", "needs", "requires"), "write what works on what in `plan: {workflow: rollout -> actor}`"
+    ),
+    **dict.fromkeys(("nodes", "num_nodes", "hosts"), "write `accelerators`; on which nodes say `node_group`, `exclude` and `pin`"),
+}
+
+
 class ComponentForm(_Strict):
     """One component of the job: how much it asks for, or where it is. `accelerators` and `processes` are a number or a range."""
+
+    other_words: ClassVar[Mapping[str, str]] = _OTHER_WORDS
+    """What people write for a key -> what is advised then."""
 
     role: _Role | None = Field(
         default=None, description=f"one of {', '.join(f'`{role}`' for role in ROLES)}", title="what it does, if its name does not say it"

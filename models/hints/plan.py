@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Collection, Iterator, Mapping
+from typing import Annotated, ClassVar, Collection, Iterator, Mapping
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
@@ -46,8 +46,22 @@ class BandwidthForm(_Strict):
     zone: Rate = Field(default=0, description="an amount such as `1GiB`")
 
 
+_OTHER_WORDS = {
+    **dict.fromkeys(("async", "asynchronous", "off_policy"), "write `cost_model: steady` where nothing waits for anything"),
+    **dict.fromkeys(("sync", "synchronous", "on_policy"), "write `cost_model: stages` where phases come one after the other"),
+    **dict.fromkeys(
+        ("chain", "chains", "dependencies", "depends_on", "stages", "order"), f"write chains such as `workflow: rollout {ARROW} actor`"
+    ),
+    **dict.fromkeys(("objective", "aim", "goal", "minimize"), "write `minimise`"),
+    **dict.fromkeys(("micro_batches", "num_batches", "n_batches", "pipeline_stages"), "write `batches`"),
+}
+
+
 class PlanForm(_Strict):
     """What counts and degrees are chosen by; the times themselves are the `seconds` of the components."""
+
+    other_words: ClassVar[Mapping[str, str]] = _OTHER_WORDS
+    """What people write for a key -> what is advised then."""
 
     workflow: _Chains = Field(
         default=(),

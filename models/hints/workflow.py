@@ -18,6 +18,8 @@ from .timed import example
 
 KEY = "workflow"
 LEAVE = f"leave `{KEY}` out"
+_BETWEEN = r"\s*(?:[-=]*>|→|[,;|]|\s)\s*"
+"""What people write between the names of a chain."""
 
 
 class _Part(NamedTuple):
@@ -51,9 +53,10 @@ def read_workflow(
         names, arrows = parts[::2], parts[1::2]
         if len(parts) < 3 or len(parts) % 2 == 0 or any(each.text not in (ARROW, WHOLE) for each in arrows):
             message = f"`{chain}` is no chain of components"
-            findings.append(
-                error("PW105", "", message, place.span, help=f"write `rollout {ARROW} actor`, or `rollout {WHOLE} actor`; or {LEAVE}")
-            )
+            said = [name for name in re.split(_BETWEEN, chain.strip()) if name]
+            meant = said if len(said) > 1 and all(name in faulty or _tasks(name, components) for name in said) else ["rollout", "actor"]
+            help_ = f"write `{f' {ARROW} '.join(meant)}`, or `{f' {WHOLE} '.join(meant)}`; or {LEAVE}"
+            findings.append(error("PW105", "", message, place.span, help=help_))
             continue
         findings += _strange(names, components, faulty, section, most)
         for one, arrow, other in zip(names, arrows, names[1:]):

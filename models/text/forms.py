@@ -22,7 +22,7 @@ def fill(form: type[Form], value: Value, subject: str, where: str, code: str = "
     """The form with what a value says. Raises UnusableInput with a Finding for every fault.
 
     `subject` is what the value is about and `where` how to call it in messages, such as "the hints of actor". The codes are
-    PW101, PW104 and PW105, or all of them `code`.
+    PW101, PW104 and PW105, or all of them `code`. What a form advises for words that are none of its keys are its `other_words`.
     """
     try:
         return form.model_validate(plain(value))
@@ -59,9 +59,11 @@ def _finding(form: type[BaseModel], value: Value, details: ErrorDetails, subject
         inside = _holder(form, place)
         close = other if other in known else None if inside else nearest(str(place[-1]), known)
         edit = Edit(span, close) if close and close != other else None
-        advice = (
+        said = getattr(_form_at(form, place), "other_words", {}).get(str(place[-1]).lower())
+        advice = said or (
             f"write `{close}`" if close else f"write `{inside}: {{{place[-1]}: ...}}`" if inside else "known keys are " + ", ".join(known)
         )
+        edit = None if said else edit
         return error(code or "PW104", subject, f"`{path}` is no key of {where}", span, label="not known", help=advice, edit=edit)
     if kind == "missing":
         return error(code or "PW101", subject, f"`{path}` of {where} is missing", _deepest(value, place), help=f"add `{path}:`")
@@ -131,22 +133,24 @@ def _key(root: Value, place: Sequence[int | str]) -> Span:
     return entry.key.span if entry else _deepest(root, place)
 
 
-def _known(form: type[BaseModel], place: Sequence[int | str]) -> list[str]:
-    """The keys that the form knows at a place."""
+def _form_at(form: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel]:
+    """The form of the map that holds the last key of a place."""
     current: type[BaseModel] = form
     for name in place[:-1]:
-        inner = _inner(current, name)
-        if inner:
-            current = inner
-    return [field.alias or name for name, field in current.model_fields.items()]
+        current = _inner(current, name) or current
+    return current
+
+
+def _known(form: type[BaseModel], place: Sequence[int | str]) -> list[str]:
+    """The keys that the form knows at a place."""
+    return [field.alias or name for name, field in _form_at(form, place).model_fields.items()]
 
 
 def _holder(form: type[BaseModel], place: Sequence[int | str]) -> str:
     """The first key beside an unknown one whose own map knows it, as `parallel` knows `tp`; "" if there is none."""
-    current: type[BaseModel] = form
-    for name in place[:-1]:
-        current = _inner(current, name) or current
-    inner = ((field.alias or name, _form_in(field.annotation, (tuple, list, dict))) for name, field in current.model_fields.items())
+    inner = (
+        (field.alias or name, _form_in(field.annotation, (tuple, list, dict))) for name, field in _form_at(form, place).model_fields.items()
+    )
     return next((name for name, its in inner if its is not None and str(place[-1]) in its.model_fields), "")
 
 
