@@ -118,14 +118,14 @@ def _priced(question: Question, priced: Priced) -> Data:
 
 
 def _component(question: Question, design: Design, name: str) -> Data:
-    option = design.options[name]
+    option, parallel = design.options[name], design.degrees(question, name)
     tasks = question.tasks_of[name]
     amount = "accelerators" if option.kind != NO_KIND else "resources"
     return {
         amount: option.amount,
         **({"model": question.kinds[option.kind].model} if option.kind != NO_KIND else {}),
-        "parallel": asdict(option.parallel),
-        "replicas": option.amount // option.parallel.replica if option.kind != NO_KIND else option.amount,
+        "parallel": asdict(parallel),
+        "replicas": option.amount // parallel.replica if option.kind != NO_KIND else option.amount,
         "tasks": [
             {"phase": question.tasks[task].phase, "seconds": design.nanoseconds(question, task) / SECOND, "part": design.segments[task]}
             for task in tasks

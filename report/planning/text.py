@@ -95,8 +95,9 @@ def _components(account: Account) -> str:
         blocks = set(design.blocks_of(name))
         others = [other for other in question.components if other != name and blocks & set(design.blocks_of(other))]
         held = amount(question, option.kind, option.amount) if option.accelerators else resources(account.resources[name], option)
-        replicas = str(option.amount // option.parallel.replica) if option.accelerators else str(option.amount)
-        own = [held, str(option.parallel), replicas, ", ".join(others) or "-"]
+        parallel = design.degrees(question, name)
+        replicas = str(option.amount // parallel.replica) if option.accelerators else str(option.amount)
+        own = [held, str(parallel), replicas, ", ".join(others) or "-"]
         tasks = question.tasks_of[name]
         rows += [[name, *own, "-", "-"]] if not tasks else []
         for place, number in enumerate(tasks):

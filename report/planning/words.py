@@ -140,7 +140,8 @@ def _set(
     held: Mapping[str, str],
 ) -> str:
     option = design.options[names[0]]
-    degrees = [f"{name} ({design.options[name].parallel})" if design.options[name].parallel.replica > 1 else name for name in names]
+    its = {name: design.degrees(question, name) for name in names}
+    degrees = [f"{name} ({parallel})" if parallel.replica > 1 else name for name, parallel in its.items()]
     if uses[0] < 0:
         return f"{option.amount} of {names[0]}"
     least = "at least " if or_more else ""

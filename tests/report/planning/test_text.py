@@ -10,6 +10,7 @@ import placewright as pw
 import pytest
 from placewright.models.findings.finding import error
 from placewright.models.planning.planned import Unplaceable
+from placewright.report.planning.data import to_data
 from placewright.report.planning.text import render
 
 from .accounts import BY_HAND, account
@@ -127,3 +128,28 @@ def test_accelerators_far_from_the_bound_are_told_likewise(tmp_path: Path) -> No
     found = account(tmp_path, BY_HAND.replace("plan: {", "plan: {minimise: accelerators, "), 0)
     planned = replace(found.planned, proved=False, bound=1, structures=(2, 0))
     assert "any plan has at least 1 accelerator, more is not proved" in render(replace(found, planned=planned))[0].splitlines()[0]
+
+
+def test_who_is_not_started_has_the_degrees_of_what_does_its_work(tmp_path: Path) -> None:
+    """RLinf's inference beside an actor whose degrees are chosen: where the job is collocated the actor computes with those."""
+    text = """
+cluster: {num_nodes: 1, component_placement: {"rollout,reward": 0-3, inference: 4-5, actor: 6-7}}
+runner: {task_type: reasoning}
+algorithm: {group_size: 8, n_minibatches: 1, recompute_logprobs: true}
+data: {rollout_batch_size: 64}
+rollout: {tensor_parallel_size: 1, max_running_requests: 8}
+actor: {training_backend: megatron, model: {tensor_model_parallel_size: 1}}
+placewright:
+  components:
+    actor: {parallel: {tp: [1, 2]}, seconds: [{accelerators: 2, tp: 1, seconds: 60}, {accelerators: 2, tp: 2, seconds: 50}]}
+    rollout: {seconds: {4: 50}}
+    inference: {seconds: {2: 20}}
+"""
+    (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
+    found = pw.account(str(tmp_path / "run.yaml"), "1x8xH100", sandbox=False, searches=0)
+    assert found is not None
+    lines = [line.split() for line in "\n".join(render(found)).splitlines() if line.strip()]
+    rows = {line[0]: line[1:5] for line in reversed(lines)}
+    assert rows["inference"] == rows["actor"] == ["8", "tp", "2", "4"]
+    data = to_data(found)["components"]
+    assert isinstance(data, dict) and data["inference"]["parallel"] == data["actor"]["parallel"]
