@@ -27,7 +27,7 @@ def works(account: Account) -> str:
     rows = [["works", *(f"{names[place]}: {length}" for place, length in zip(shown, lengths)), *(["iteration"] if len(shown) > 1 else [])]]
     for its in places:
         cells = [_worked(question, usage) for usage in its if usage.segment in shown]
-        rows.append([_place(account, its[0]), *cells, *([_share(its)] if len(shown) > 1 else [])])
+        rows.append([_place(account, its[0]), *cells, *([_share(its, planned.best.traffic)] if len(shown) > 1 else [])])
     for block in _beside(account):
         rows.append([block_name(question, block), *(NOT_KNOWN for _ in shown), *(["not known"] if len(shown) > 1 else [])])
     return "\n".join([table(rows), *_idle(account), *_whole(account)])
@@ -61,14 +61,16 @@ def _worked(question: Question, usage: Usage) -> str:
     return ", ".join(f"{_worker(question, usage, turn.task)} {percent(turn.works, usage.nanoseconds)}" for turn in usage.turns) or "idle"
 
 
-def _share(place: list[Usage]) -> str:
-    return percent(*busy(place)) if place[0].known else "not known"
+def _share(place: list[Usage], traffic: int) -> str:
+    done, length = busy(place)
+    return percent(done, length + traffic) if place[0].known else "not known"
 
 
 def _whole(account: Account) -> list[str]:
     """A line on how much of the time the accelerators work of which that is known, and which these are not; none where there are none."""
     question, design = account.planned.question, account.planned.best.design
     done = total = counted = 0
+    traffic = account.planned.best.traffic
     left, beside, others = 0, list[str](), list[str]()
     for its in by_place(account.usages):
         usage = its[0]
@@ -78,8 +80,8 @@ def _whole(account: Account) -> list[str]:
         if not usage.known:
             left, others = left + held, [*others, *usage.untimed]
             continue
-        works, length = busy(its)
-        done, total, counted = done + works * held, total + length * held, counted + held
+        worked, length = busy(its)
+        done, total, counted = done + worked * held, total + (length + traffic) * held, counted + held
         beside += usage.untimed
         beside += _over(account, design.blocks[usage.block])
     for block in _beside(account):
@@ -92,6 +94,8 @@ def _whole(account: Account) -> list[str]:
         said.append(f"nobody says how much the {left} of {_without_seconds(others)}, work")
     if (used := design.held(question)) < there:
         said.append(f"{there - used} of {there} {'is' if there - used == 1 else 'are'} not used")
+    if traffic:
+        said.append(f"nobody works in the {with_unit(seconds(traffic))} for traffic, which come on top")
     return [escape("; ".join(said))] if said else []
 
 
