@@ -6,11 +6,12 @@ from itertools import combinations
 from typing import Iterator, Mapping
 
 from ...models.planning.design import Block, Design
-from ...models.planning.measured import SECOND
 from ...models.planning.question import Question
 from ...models.planning.way import Way
 from ...models.planning.workload import SECONDS
-from ..durations import with_unit
+from ...models.quantity import write_estimate, write_memory
+from ..durations import exactly_in_seconds, in_seconds, with_unit
+from ..wording import listed
 from .checking.limited import limited
 from .checking.rounds import in_rounds
 from .costs.cost_model import CostModel, iteration
@@ -35,7 +36,7 @@ def forbidden(question: Question, model: CostModel, design: Design) -> Iterator[
         yield f"{design.held(question)} accelerators are used, {limit + question.held} may be"
     most, takes = question.budget.nanoseconds, iteration(model, question, design)
     if most is not None and takes > most:
-        yield f"an iteration takes {with_unit(f'{takes / SECOND:g}')}, {most / SECOND:g} may be taken"
+        yield f"an iteration takes {with_unit(in_seconds(takes))}, {exactly_in_seconds(most)} may be taken"
 
 
 def price(question: Question, model: CostModel, design: Design) -> tuple[int, int]:
@@ -86,9 +87,17 @@ def _kinds(question: Question, design: Design) -> Iterator[str]:
             continue
         limit, needed = question.kinds[block.kind].memory, memory(question, design, block)
         if limit is not None and needed > limit:
-            yield f"{', '.join(block.components)} need {needed} MiB together, an accelerator has {limit}"
+            yield f"{_needs(design, block, needed)}, and it has {write_memory(limit)}"
     if len({block.components for block in design.blocks}) < len(design.blocks):
         yield "two blocks have the same components"
+
+
+def _needs(design: Design, block: Block, mebibytes: int) -> str:
+    """What its components need of each accelerator; estimates have their slack."""
+    told = f"{listed(block.components)} {'need' if len(block.components) > 1 else 'needs'}"
+    if not any(design.options[name].estimated for name in block.components):
+        return f"{told} {write_memory(mebibytes)} of an accelerator"
+    return f"by estimates {told} {write_estimate(mebibytes)} of an accelerator, a tenth of which is to stay free"
 
 
 def _relations(question: Question, design: Design) -> Iterator[str]:
