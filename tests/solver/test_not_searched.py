@@ -28,6 +28,10 @@ NODES = cluster({"count": 8}, {"count": 8}, back=(1,), front=(0,))
             "b lies within m and a; where the place of these is open, only one inside another is searched",
         ),
         (
+            problem(NODES, given("a", Run(range(4), 0)), component("m", 4), component("b", 2), within="b+m b+a"),
+            "b lies within m and a; where the place of these is open, only one inside another is searched",
+        ),
+        (
             problem(NODES, component("a", 4), component("b", 4), within="b+a a+b"),
             "a lies within b and a; where the place of these is open, only one inside another is searched",
         ),

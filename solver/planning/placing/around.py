@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Iterator
 
-from ....models.answer import IMPOSSIBLE, Answer, Solve
+from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.component import SUBSET, Component
 from ....models.findings.finding import error
 from ....models.part import among
@@ -19,7 +20,9 @@ from ...searching.refused.not_searched import not_searched
 from ...searching.standing import errors
 from ...unchecked import unchecked
 from ...wording import listed
+from .in_places import Left, in_places, is_anywhere
 from .in_ranges import in_ranges, is_one_range
+from .kept import Hosts
 from .split import Split, hosts_of, in_runs, is_separable, splits
 
 
@@ -30,34 +33,60 @@ def around_given(place: Solve) -> Solve:
     given too, and the rest of it is placed like any component, disjoint from that. The answer is checked against the problem as it was.
     The best placement is not looked for, only one that holds; of its objective no more is proved than counting shows.
     One component that is one range is tried on each that holds them. Where more is asked of such a component than that (an order of
-    ranks, a place for each of its groups), or where not all ways are looked at, the problem is placed as it is.
+    ranks, a place for each of its groups), each set of accelerators that it may have is tried; where that are too many, the problem is
+    placed as it is.
     """
 
     def answer(problem: Problem) -> Answer:
-        if not _may_be_around(problem):
-            return place(problem)
-        parts = Parts(problem)
-        hosts = hosts_of(parts)
-        one_range = bool(hosts) and is_one_range(problem, hosts)
-        if not hosts or not (one_range or is_separable(problem, hosts)):
-            return place(problem)
-        names = listed([f"`{each.name}`" for each in hosts])
-        given = listed([f"`{each.name}`" for each in dict.fromkeys(inner for its in hosts.values() for inner in its)])
-        said, exact = list[str](), True
-        for parted in in_ranges(parts, hosts) if one_range else splits(parts, hosts):
-            found = place(parted.rest) if parted.rest is not None else None
-            if found is not None and found.plan is not None:
-                if (whole := _put_back(problem, parted, found, found.plan)) is not None:
-                    return whole
-                exact = False
-            elif found is not None and found.verdict != IMPOSSIBLE:
-                return found if found.how != "given" else place(problem)  # what is not searched is told of the file's own components
-            else:
-                exact = exact and parted.exact
-                said.append(found.findings[0].message.removeprefix("impossible: ") if found is not None else parted.short)
-        return _impossible(names, given, said[0]) if exact else place(problem)
+        hosts = hosts_of(parts := Parts(problem)) if _may_be_around(problem) else {}
+        return (_around(parts, hosts, place, Left()) if hosts else None) or place(problem)
 
     return answer
+
+
+def _around(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Answer | None:
+    """The answer with something given within each of these; None where it is not known: what is not searched is told of the file's own components."""
+    problem, found = parts.problem, None
+    if is_one_range(problem, hosts):
+        found = _first(problem, hosts, in_ranges(parts, hosts), place)
+    elif is_separable(problem, hosts):
+        found = _first(problem, hosts, splits(parts, hosts), place)
+    return found or _anywhere(parts, hosts, place, left)
+
+
+def _anywhere(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Answer | None:
+    """The same with each set of accelerators that these may have, one after the other, and with those of others where that is not searched."""
+
+    def beside(problem: Problem) -> Answer:
+        its = Parts(problem)
+        if further := hosts_of(its):
+            return _around(its, further, place, left) or place(problem)
+        found = place(problem)
+        if found.verdict != UNDECIDED or found.how != "given":
+            return found
+        outermost = sorted(its.searched, key=lambda each: sum(not host.fixed for host in its.hosts[each]))
+        return _anywhere(its, {each: [] for each in outermost[:1]}, place, left) or found
+
+    if not is_anywhere(parts.problem, hosts):
+        return None
+    return _first(parts.problem, hosts, in_places(parts, hosts, place, left), beside)
+
+
+def _first(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solve) -> Answer | None:
+    """The first of these ways that has a placement, or that none has; None where that is not known."""
+    said, exact = list[str](), True
+    for parted in ways:
+        found = place(parted.rest) if parted.rest is not None else None
+        if found is not None and found.plan is not None:
+            if (whole := _put_back(problem, parted, found, found.plan)) is not None:
+                return whole
+            exact = False
+        elif found is not None and found.verdict != IMPOSSIBLE:
+            exact = False
+        else:
+            exact = exact and parted.exact
+            said.append(found.findings[0].message.removeprefix("impossible: ") if found is not None else parted.short)
+    return _impossible(hosts, next(filter(None, said), "")) if exact else None
 
 
 def lies_around(problem: Problem) -> bool:
@@ -104,7 +133,11 @@ def _counted(problem: Problem) -> list[list[int]]:
     return [[term.bound(layout) if layout else 0 for term, _ in tier.members] for tier in tiers(problem)]
 
 
-def _impossible(names: str, given: str, why: str) -> Answer:
+def _impossible(hosts: Hosts, why: str) -> Answer:
+    if not any(hosts.values()):
+        return Answer(IMPOSSIBLE, findings=(error("PW601", "", f"impossible: {why}"),), how="given")
+    names = listed([f"`{each.name}`" for each in hosts])
+    given = listed([f"`{each.name}`" for each in dict.fromkeys(inner for its in hosts.values() for inner in its)])
     message = f"impossible with {names} around {given}, whose ranks are given: {why}"
     help_text = f"give {given} other ranks, or none; or leave more open of {names}"
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text),), how="given")

@@ -28,13 +28,13 @@ class Kept:
 
 def kept_of(parts: Parts, hosts: Hosts) -> Kept:
     """What the bundles keep, up to the first for which that cannot be."""
-    found, held = Kept(exact=not _others_may_share(parts, hosts)), set[Seat]()
+    found, held = Kept(exact=not others_may_share(parts, hosts)), set[Seat]()
     for host, inner in hosts.items():
-        its = {seat for each in inner for seat in _seats(parts, each)}
+        its = {seat for each in inner for seat in seats_held(parts, each)}
         its |= {seat for other, seats in found.seats.items() if host in parts.hosts[other] for seat in seats}
         for node in sorted({node for node, _ in its}):
             lacks = -sum(rank == node for rank, _ in its) % host.unit
-            free = [seat for seat in _free(parts, host, node) if seat not in its and seat not in held]
+            free = [seat for seat in free_beside(parts, host, node) if seat not in its and seat not in held]
             if lacks > len(free):
                 found.short = f"groups of {host.unit} need {lacks} more of node {node}, {len(free)} {are(len(free))} free there"
                 return found
@@ -52,18 +52,18 @@ def kept_of(parts: Parts, hosts: Hosts) -> Kept:
     return found
 
 
-def _others_may_share(parts: Parts, hosts: Hosts) -> bool:
+def others_may_share(parts: Parts, hosts: Hosts) -> bool:
     """May given ones share with these that do not lie within them, since all given ones may share with each other?"""
     given = {each for each in parts.bundles if each.fixed}
     return parts.problem.job.capabilities.shares_accelerators and any(given.difference(inner) for inner in hosts.values())
 
 
-def _seats(parts: Parts, given: Bundle) -> Iterator[Seat]:
+def seats_held(parts: Parts, given: Bundle) -> Iterator[Seat]:
     """The accelerators of a given bundle."""
     return ((node, index) for node, mask in parts.fixed[given].items() for index in bits(mask))
 
 
-def _free(parts: Parts, host: Bundle, node: int) -> Iterator[Seat]:
+def free_beside(parts: Parts, host: Bundle, node: int) -> Iterator[Seat]:
     """The accelerators of a node that a bundle may have beside given ones: those that nothing given holds but what it lies within."""
     around = [each for each in parts.hosts[host] if each.fixed]
     mask = parts.problem.cluster.nodes[node].free(ACCELERATOR)

@@ -52,12 +52,17 @@ def _within_searched(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> Ite
     if bundle.fixed:
         why = f"{bundle.name} is given, and {hosts[0].name} around it is not"
         yield bundle.name, why, f"give {hosts[0].name} its ranks too, or {bundle.name} none"
-    elif innermost(layout, bundle) is None:
+    elif innermost(layout, bundle) is None or not _nest(layout, bundle, hosts):
         why = f"{bundle.name} lies within {names}; where the place of these is open, only one inside another is searched"
         yield bundle.name, why, f"give {listed([each.name for each in hosts])} ranks"
     elif bundle.contiguous and (around := next((each for each in hosts if not _ranges_fit(layout, bundle, each)), None)):
         why = f"{bundle.name} is contiguous within {around.name}, which is so too, but not in the same node groups"
         yield bundle.name, why, f"drop `contiguous` of {around.name}, or give it its ranks"
+
+
+def _nest(layout: Layout, bundle: Bundle, hosts: list[Bundle]) -> bool:
+    """Do the open ones that a bundle lies within lie within the given ones that it does?"""
+    return all(given in layout.hosts[host] for given in layout.hosts[bundle] if given.fixed for host in hosts)
 
 
 def _ranges_fit(layout: Layout, bundle: Bundle, around: Bundle) -> bool:

@@ -1,0 +1,139 @@
+"""A component of which more is asked than a number, around given ranks: compared with every placement of small problems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations, permutations, product
+from random import Random
+from typing import Iterator
+
+import pytest
+from placewright.models.answer import IMPOSSIBLE, UNDECIDED
+from placewright.models.component import Component
+from placewright.models.locality import Keep, Pin, Spread
+from placewright.models.placements.assignment import Assignment, Run, compress
+from placewright.models.problem import Problem
+from placewright.solver.planning.placing import in_places
+from placewright.solver.planning.placing.around import around_given
+from placewright.solver.searching.search import solve
+
+from ...cases import cluster, component, problem
+from .test_around import holds, on
+
+placed = around_given(solve)
+
+
+def test_each_demand_is_kept_around_what_is_given() -> None:
+    where = cluster({"count": 4, "numa": 2}, {"count": 4, "numa": 2})
+    for more in (
+        {"keep": (Keep("component", "node"),)},
+        {"keep": (Keep("replica", "node"),), "pp": 2},
+        {"keep": (Keep("tp", "numa"),)},
+        {"pins": (Pin(range(2, 4), (1,)),)},
+        {"contiguous": True, "stride": 2},
+        {"contiguous": True, "any_order": True},
+    ):
+        question = problem(where, component("a", 4, tp=2, **more), on("b", (0, 1)), within="b+a")
+        answer = placed(question)
+        assert answer.plan is not None and holds(question, answer.plan.assignment), more
+
+
+def test_two_ranges_around_given_ranks_that_share_nothing() -> None:
+    parts = component("a", 4, contiguous=True), component("m", 4, contiguous=True), on("b", (0, 3)), on("c", (1, 1))
+    answer = placed(problem(cluster({"count": 4}, {"count": 4}), *parts, within="b+a c+m", apart="a+m"))
+    assert answer.plan is not None
+    assert sorted(answer.plan.assignment.accelerators("m")) == [(1, index) for index in range(4)]
+
+
+def test_no_set_of_accelerators_holds_what_is_pinned_elsewhere() -> None:
+    question = problem(cluster({"count": 2}, {"count": 2}), component("a", 1, pins=(Pin(range(1), (1,)),)), on("b", (0, 1)), within="b+a")
+    answer = placed(question)
+    assert answer.verdict == IMPOSSIBLE
+    assert answer.findings[0].message == "impossible with `a` around `b`, whose ranks are given: no accelerators that a may have hold them"
+
+
+def test_what_lies_within_two_that_share_nothing_has_no_place() -> None:
+    """With `a` around `b`, `m` is tried wherever it can be: it has none of what `a` has."""
+    parts = component("a", 4), component("m", 4), on("b", (0, 1)), component("c", 2)
+    answer = placed(problem(cluster({"count": 8}), *parts, within="b+a c+a c+m"))
+    assert answer.verdict == IMPOSSIBLE
+    (finding,) = answer.findings
+    assert finding.message == (
+        "impossible with `a` around `b`, whose ranks are given: c needs 2 accelerators of a and m, which have 0 in common that may be used"
+    )
+
+
+def test_where_more_sets_are_left_than_are_tried_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_places.Left.__init__, "__defaults__", (1,))
+    lone = replace(component("a", 3, 6), spread=(Spread("node", 2, 50),))
+    assert placed(problem(cluster({"count": 4}, {"count": 4}), lone, on("b", (0, 1)), on("c", (1, 0)), within="b+a")).verdict == UNDECIDED
+
+
+def question_of(seed: int) -> Problem:
+    """A small problem with given components inside of open ones of which more is asked than a number."""
+    random = Random(seed)
+    sizes = random.choice([(4,), (2, 2), (3, 2), (2, 3), (1, 2, 2)])
+    where = cluster(*({"count": count, "rack": random.choice("rs"), "numa": 2 if count % 2 == 0 else 1} for count in sizes))
+    every = [(node, index) for node, count in enumerate(sizes) for index in range(count)]
+    random.shuffle(every)
+
+    def asked(name: str) -> Component:
+        tp = random.choice((1, 1, 2))
+        least = tp * random.choice((1, 1, 2))
+        each = component(name, least, random.choice((least, least, len(every) // tp * tp)), tp=tp)
+        demand = random.choice(("none", "keep", "keep", "numa", "spread", "pin", "pin", "range", "stride", "away"))
+        if demand == "keep":
+            return replace(each, keep=(Keep(random.choice(("tp", "component")), random.choice(("rack", "node"))),))
+        if demand == "numa":
+            return replace(each, keep=(Keep("tp", "numa"),))
+        if demand == "spread":
+            return replace(each, spread=(Spread(random.choice(("rack", "node")), 2, random.choice((50, 75, 100))),))
+        if demand == "pin":
+            return replace(each, pins=(Pin(range(random.choice((0, 1))), (0,)), Pin(range(1, 2), (random.randrange(len(sizes)),))))
+        if demand in ("range", "stride"):
+            return replace(each, contiguous=True, stride=2 if demand == "stride" else 1)
+        return replace(each, excluded=(0,) if demand == "away" else ())
+
+    parts = [asked("a"), *([asked("m")] if random.random() < 0.6 else [])]
+    parts.append(on("b", *(every.pop() for _ in range(random.choice((1, 1, 2))))))
+    if random.random() < 0.5:
+        parts.append(on("c", every.pop()))
+    names = {each.name for each in parts}
+    words = {"within": ["b+a"]}
+    for one, other in combinations(sorted(names), 2):
+        if (one, other) != ("a", "b") and random.random() < 0.4:
+            word = random.choice(("within", "within", "apart", "together", "either"))
+            words.setdefault(word, []).append(random.choice((f"{one}+{other}", f"{other}+{one}")))
+    return problem(where, *parts, **{word: " ".join(pairs) for word, pairs in words.items()})
+
+
+def every_placement(question: Problem) -> Iterator[Assignment]:
+    """Each set of accelerators, in each order in which pins may have its groups."""
+    every = [(node.rank, index) for node in question.cluster.nodes for index in range(len(node.accelerators))]
+
+    def orders(each: Component) -> Iterator[tuple[Run, ...]]:
+        tp = each.parallel.tp
+        for count in range(each.least, min(each.most, len(every)) + 1):
+            for its in combinations(every, count) if count % tp == 0 else ():
+                groups = [its[start : start + tp] for start in range(0, count, tp)]
+                for order in permutations(groups) if each.pins and not each.contiguous else [groups]:
+                    yield compress((rank, [seat]) for rank, seat in enumerate(seat for group in order for seat in group))
+
+    ways = [[tuple(each.runs)] if each.runs is not None else list(orders(each)) for each in question.components]
+    names = [each.name for each in question.components]
+    return (Assignment(dict(zip(names, runs))) for runs in product(*ways))
+
+
+@pytest.mark.parametrize("start", range(0, 180, 60))
+def test_as_every_placement_says(start: int) -> None:
+    seen = Counter[str]()
+    for seed in range(start, start + 60):
+        question = question_of(seed)
+        answer = placed(question)
+        seen[answer.verdict] += 1
+        if answer.plan is not None:
+            assert holds(question, answer.plan.assignment), seed
+        elif answer.verdict == IMPOSSIBLE:
+            assert not any(holds(question, each) for each in every_placement(question)), (seed, answer.findings)
+    assert len(seen) > 1 and seen[IMPOSSIBLE] >= 10 and not seen[UNDECIDED], seen
