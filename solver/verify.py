@@ -15,12 +15,15 @@ from ..models.reading import Reading
 from ..models.report import Report
 from .advice import ADVICE
 from .given import check_given
-from .rules.amounts.model_divides import ModelDivides, is_open, of_hints
+from .rules.amounts.model_divides import ModelDivides, in_no_choice, is_open, of_hints
 from .unchecked import unchecked
 
 
 def check_degrees(problem: Problem) -> Iterator[Finding]:
-    """Models that do not divide by the degrees of components that are still to be placed: where a degree is not open, no placement helps."""
+    """Models that do not divide by the degrees of components that are still to be placed: no placement helps there.
+
+    Where a degree is open, that is so if none of those that it may have is one.
+    """
     rule = ModelDivides()
     for component, card, splits in rule.subjects(problem):
         same = tuple(split for split in splits if not is_open(problem, component, split))
@@ -29,6 +32,8 @@ def check_degrees(problem: Problem) -> Iterator[Finding]:
             yield from rule.check(problem, (component, card, same), problem.given())
         elif component.runs is None:
             yield from of_hints(problem, (component, card, same), choice)
+        if component.runs is None:
+            yield from in_no_choice(problem, (component, card, tuple(split for split in splits if split not in same)))
 
 
 def advise(problem: Problem) -> Iterator[Finding]:

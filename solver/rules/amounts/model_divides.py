@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator
 
 from ....models.component import Component
 from ....models.demand import Clause, Demand
-from ....models.findings.finding import Finding, error, warning
+from ....models.findings.finding import Finding, Severity, error, warning
 from ....models.findings.span import Edit
 from ....models.model_cards.card import ModelCard
 from ....models.model_cards.use import WORDS, Split
@@ -110,6 +110,19 @@ def of_hints(problem: Problem, use: Use, parallel: Parallel) -> Iterator[Finding
     bare = tuple(replace(split, key="", span=None) for split in splits)  # what is written of its own degrees stays as it is
     for finding in ModelDivides().check(problem, (asked, card, bare), problem.given()):
         yield replace(finding, span=component.span("parallel"))
+
+
+def in_no_choice(problem: Problem, use: Use) -> Iterator[Finding]:
+    """What of a model divides by none of the degrees that hints leave open, told of the first of them."""
+    component, _, splits = use
+    first: Finding | None = None
+    for parallel in problem.job.choices.get(component.name, ()) if splits else ():
+        found = next((each for each in of_hints(problem, use, parallel) if each.severity is Severity.ERROR), None)
+        if found is None:
+            return
+        first = first or found
+    if first is not None:
+        yield replace(first, message=f"{first.message}; no other that it may have is one")
 
 
 def _left(card: ModelCard, split: Split, degree: int) -> int:

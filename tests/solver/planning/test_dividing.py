@@ -111,3 +111,17 @@ def test_of_a_degree_that_is_not_open_the_file_is_warned_once_whatever_else_is_o
 def test_a_proved_fault_of_a_degree_that_is_not_open_is_an_error_whatever_else_is_open(tmp_path: Path) -> None:
     (finding,) = verify(untimed(tmp_path, "accelerators: 8, parallel: {tp: 8, pp: [1, 2]}")).errors
     assert finding.message.startswith("the 20 attention heads of `actor.estimate` do not divide among tp 8 of actor")
+
+
+@pytest.mark.parametrize(("offered", "wrong"), [("[4, 8]", True), ("[4, 2]", False), ("4", True)])
+def test_verify_tells_where_no_open_degree_divides_the_model(tmp_path: Path, offered: str, wrong: bool) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"model_type": "qwen2", "num_hidden_layers": 12, "num_attention_heads": 6, "hidden_size": 768}))
+    file = tmp_path / "job.yaml"
+    file.write_text(f"cluster: 1x8xH100\ncomponents:\n  actor: {{accelerators: 8, parallel: {{tp: {offered}}}}}\n")
+    reading = with_models(pw.load(file), read_model_config(str(config)))
+    found = [each.message for each in verify(reading).errors if each.code == "PW404"]
+    assert len(found) == wrong
+    assert all(message.endswith("; no other that it may have is one") == ("," in offered) for message in found)
+    if not wrong:
+        assert pw.solve(reading, sandbox=False).plan is not None

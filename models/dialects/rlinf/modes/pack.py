@@ -41,6 +41,8 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
         if parts.is_open(name):
             solid = replace(component, contiguous=True)
             parts.components[name] = _hinted(parts, component, shape, parallel) if shape else solid
+        elif parts.profiled:
+            _other_degrees(parts, component, parallel)
         return
     if fills and not found.solid:
         message = f"RLinf places `{name}` on all of {found}, not on the {with_noun(found.count, 'rank')} that {are(found.count)} written"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.planned import Planned
 from placewright.models.reading import Reading
@@ -90,3 +91,10 @@ def test_of_degrees_that_all_need_more_the_least_is_told(read: Read) -> None:
     assert [(each.message, each.help) for each in told] == [
         ("`actor` asks for 3 accelerators, fewer than the least tp 4", "ask for 4 accelerators, or offer a smaller tp")
     ]
+
+
+@pytest.mark.parametrize("machines", ["x8", None])
+def test_choices_without_the_degrees_of_the_file_are_an_error_wherever_it_is_run(read: Read, machines: str | None) -> None:
+    found = verify(read(job(4, 2, "tp: [1, 2]", "tp: [1, 2]"), machines))
+    assert [(each.code, each.subject) for each in found.errors] == [("PW121", "actor")]
+    assert not verify(read(job(2, 2, "tp: [1, 2]", "tp: [1, 2]"), machines)).errors
