@@ -27,6 +27,7 @@ from .several_kinds import in_no_way, of_one_kind, on_several, undecided
 from .tries import Tries
 
 Ask = Callable[[Question], Searched]
+Pairs = frozenset[tuple[str, str]]
 ENOUGH = 64
 """So many times the accelerators that there are."""
 FEW = 3
@@ -76,7 +77,7 @@ def _changes(problem: Problem, workload: Workload, question: Question, searched:
         yield replace(found, span=most_memory(problem, question))
     if found := nested(problem, tried):
         yield found
-    for told, help_text, changed in _relations(question):
+    for told, help_text, changed in _relations(question, searched):
         if searched(changed).best is not None:
             place = place_of(problem, question, changed)
             if theirs := demanded_by(problem, question, changed):  # which nobody can drop
@@ -179,18 +180,20 @@ def _with_memory(question: Question, memory: int | None) -> Question:
     return replace(question, kinds=tuple(map(changed, question.kinds)))
 
 
-def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
+def _relations(question: Question, searched: Ask) -> Iterator[tuple[str, str, Question]]:
     """Relations one kind at a time: what is told if they are the reason, what helps, and the question without them."""
     if question.apart:
-        pairs = _pairs(question.apart)
-        yield f"{pairs} must not share accelerators", f"let {pairs} share", replace(question, apart=frozenset(), filling=())
+        told = f"{_pairs(question.apart)} must not share accelerators"
+        for dropped, rest in _enough(question.apart, lambda rest: replace(question, apart=rest, filling=()), searched):
+            yield told, f"let {_pairs(dropped)} share", rest
     if question.together:
-        pairs = _pairs(question.together)
-        told = f"no count fits {pairs} on the same accelerators{nothing_in_common(question)}"
-        yield told, f"let {pairs} be on others, or leave more of their counts and degrees open", replace(question, together=frozenset())
+        told = f"no count fits {_pairs(question.together)} on the same accelerators{nothing_in_common(question)}"
+        for dropped, rest in _enough(question.together, lambda rest: replace(question, together=rest), searched):
+            yield told, f"let {_pairs(dropped)} be on others, or leave more of their counts and degrees open", rest
     if question.within:
-        pairs = _pairs(question.within)
-        yield f"no counts fit {pairs}, the one within the other", f"let {pairs} be on others", replace(question, within=frozenset())
+        told = f"no counts fit {_pairs(question.within)}, the one within the other"
+        for dropped, rest in _enough(question.within, lambda rest: replace(question, within=rest), searched):
+            yield told, f"let {_pairs(dropped)} be on others", rest
     if question.not_fewer:
         pairs = _pairs(question.not_fewer)
         yield f"of {pairs}, the first cannot have as many processes", "loosen their counts", replace(question, not_fewer=frozenset())
@@ -214,6 +217,13 @@ def _relations(question: Question) -> Iterator[tuple[str, str, Question]]:
             f"say `seconds` of {untimed}, or whom it may share with" if untimed else f"say whom {names} may share with, or leave ranks open"
         )
         yield f"{names} shares with nobody", help_text, replace(question, alone=frozenset())
+
+
+def _enough(pairs: Pairs, without: Callable[[Pairs], Question], searched: Ask) -> Iterator[tuple[Pairs, Question]]:
+    """Each pair without which alone there is a design, or all of them where no single one is enough; with the question without it."""
+    single = [(frozenset({pair}), without(pairs - {pair})) for pair in sorted(pairs)] if 1 < len(pairs) <= 2 * FEW else []
+    helps = [each for each in single if searched(each[1]).best is not None]
+    yield from helps[:FEW] or [(pairs, without(frozenset()))]
 
 
 def _pairs(pairs: frozenset[tuple[str, str]]) -> str:

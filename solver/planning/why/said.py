@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....models.component import APART, COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY
+from ....models.component import APART, COLOCATED, DISJOINT, IN_ORDER, NOT_FEWER, RANK_ALIGNED, SUBSET, ZERO_COPY, Relation
 from ....models.findings.span import Span
 from ....models.machines.accelerators import GENERIC
 from ....models.planning.design import Design
@@ -19,15 +19,21 @@ _SAID = {
 
 def place_of(problem: Problem, question: Question, changed: Question) -> Span | None:
     """Where the first of the relations stands that the changed question is without."""
-    kinds = [kind for field, its in _SAID.items() if getattr(question, field) != getattr(changed, field) for kind in its]
-    return next((each.span for kind in kinds for each in problem.related(kind) if each.span), None)
+    return next((each.span for each in _dropped(problem, question, changed) if each.span), None)
 
 
 def demanded_by(problem: Problem, question: Question, changed: Question) -> str:
     """Who demands the relations that the changed question is without; "" where the file itself says one of them."""
-    kinds = [kind for field, its in _SAID.items() if getattr(question, field) != getattr(changed, field) for kind in its]
-    related = [each for kind in kinds for each in problem.related(kind)]
+    related = _dropped(problem, question, changed)
     return "; ".join(dict.fromkeys(each.reason for each in related)) if all(each.reason for each in related) else ""
+
+
+def _dropped(problem: Problem, question: Question, changed: Question) -> list[Relation]:
+    """The relations that the changed question is without; all of their kinds where none is of the pairs that it lacks."""
+    fields = [field for field in _SAID if getattr(question, field) != getattr(changed, field)]
+    related = [each for field in fields for kind in _SAID[field] for each in problem.related(kind)]
+    pairs = [set(pair) for field in fields for pair in getattr(question, field) - getattr(changed, field)]
+    return [each for each in related if any(pair <= set(each.components) for pair in pairs)] or related
 
 
 def most_memory(problem: Problem, question: Question) -> Span | None:

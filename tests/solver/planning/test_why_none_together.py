@@ -75,3 +75,20 @@ def test_more_than_two_are_listed_once_each(tmp_path: Path) -> None:
     (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
     assert found.message == "impossible: no single demand is the reason, 3 are together" and found.origin is None
     assert found.notes == ("line 6: the time that is allowed", "line 3: the memory of an accelerator", "line 4: `b` and `c` share none")
+
+
+def test_of_several_that_share_nothing_those_are_named_that_help_alone(tmp_path: Path) -> None:
+    """`rollout` is too wide to share with either of the others; `reward` and `actor` may be on the same two."""
+    text = """\
+cluster: 2x8xH100
+components:
+  rollout: {seconds: {8: 80}, accelerators: 12, disjoint_from: [actor]}
+  actor: {seconds: {8: 90}, accelerators: 2-3}
+  reward: {seconds: {8: 9}, accelerators: 2-3, disjoint_from: [rollout, actor]}
+plan: {workflow: rollout -> reward -> actor, batches: 20, budget: {accelerators: 14}}
+"""
+    (tmp_path / "plan.yaml").write_text(text)
+    (found,) = pw.solve(tmp_path / "plan.yaml", sandbox=False).findings
+    assert found.help == "allow `accelerators: 16`, or let `reward` and `actor` share"
+    (tmp_path / "plan.yaml").write_text(text.replace("[rollout, actor]", "rollout"))  # as the help says
+    assert pw.solve(tmp_path / "plan.yaml", sandbox=False).plan is not None
