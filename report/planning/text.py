@@ -58,7 +58,7 @@ def _headline(account: Account) -> str:
     batches = f" in {question.batches} batches" if question.batches > 1 else ""
     every, searched = planned.structures
     how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"
-    tried = f"{every} {plural('arrangement', every)}, {how}"
+    tried = f"{every} {plural('arrangement', every)}, {how}" if every else how
     said = figures if question.aim == SECONDS else figures[::-1]
     return f"{'these ranks' if account.given else 'plan'}: {', '.join([*said, proof])} (cost model {planned.model}{batches}; {tried})"
 
