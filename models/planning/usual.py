@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Collection, Iterator, Sequence
 
 from ..component import Component
-from ..roles import ACTOR, AGENT, CRITIC, ENVIRONMENT, STUDENT, role_of
+from ..roles import ACTOR, AGENT, CRITIC, ENVIRONMENT, INFERENCE, STUDENT, role_of
 from ..roles import ROLLOUT as GENERATING
 from ..text.tree import Mapping, Value
 from .workload import PHASES, STEADY, After, Workload
@@ -51,8 +51,11 @@ def usual_order(components: Sequence[Component]) -> Iterator[After]:
 
 
 def usual_phase(component: Component) -> str:
-    """In which phase it usually works; "" where its role does not say it."""
-    return PHASES[_stage(component, "")] if role_of(component) not in ("", ENVIRONMENT, AGENT) else ""
+    """In which phase it usually works; "" where neither its role says it nor its name, as that of RLinf's `critic_inference`."""
+    role = role_of(component)
+    if role in (ENVIRONMENT, AGENT):
+        return _GENERATE  # what is generated goes to them and comes back, turn by turn
+    return PHASES[_stage(component, "")] if role or component.name.endswith(f"_{INFERENCE}") else ""
 
 
 def _stage(component: Component, phase: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from placewright.models.component import Component
 from placewright.models.planning.measured import Measured
-from placewright.models.planning.usual import timed_names, usual_order
+from placewright.models.planning.usual import timed_names, usual_order, usual_phase
 from placewright.models.planning.workload import After, Timed
 from placewright.models.text.source import Source
 
@@ -25,6 +25,19 @@ def test_a_critic_infers_before_anything_trains() -> None:
     assert set(usual_order(components)) == {
         After("rollout.generate", "critic.infer", True), After("critic.infer", "critic.train", True), After("critic.infer", "actor.train", True),
     }  # fmt: skip
+
+
+def test_what_a_component_does_or_is_called_says_its_phase() -> None:
+    found = {each.name: usual_phase(each) for each in map(component, ("rollout", "env", "agent", "reward", "inference", "critic"))}
+    assert found == {
+        "rollout": "generate",
+        "env": "generate",
+        "agent": "generate",
+        "reward": "infer",
+        "inference": "infer",
+        "critic": "train",
+    }
+    assert [usual_phase(Component(name)) for name in ("critic_inference", "actor_inference", "judge")] == ["infer", "infer", ""]
 
 
 def test_what_does_not_judge_is_passed_over() -> None:
