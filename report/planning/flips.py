@@ -99,5 +99,7 @@ def _flip(account: Account, flip: Flip) -> str:
     if planned.question.aim != SECONDS:
         count, held = flip.to.design.held(planned.question), planned.compared.held(planned.question)
         used = f"{count} {plural('accelerator', count)}{enough} instead of {held}, which take {with_unit(seconds(flip.takes))}"
+        if count == held:  # it breaks its budget, and another does not
+            used = f"{with_unit(seconds(total(flip.to)))} on as many accelerators{enough} instead of {seconds(flip.takes)}"
         return f"{at} {used}: {words}"
     return f"{at} {with_unit(seconds(total(flip.to)))}{enough} instead of {seconds(flip.takes)}: {words}"

@@ -28,8 +28,10 @@ def own_placement(account: Account) -> str:
     if planned.question.aim != SECONDS:
         on = f"{said} on {used} {plural('accelerator', used)}"
         if account.keeps:
-            less = "as good as the plan" if planned.is_own else f"{its - used} fewer than the plan"
-            return f"{on}, {less}: keep it\n  {words}" + _notes(own)
+            less = f"as many as the plan, {over(yours, best)} time" if used == its else f"{its - used} fewer than the plan"
+            return f"{on}, {'as good as the plan' if planned.is_own else less}: keep it\n  {words}" + _notes(own)
+        if used == its and yours > best:
+            return f"{on}, as many as the plan, which saves {with_unit(seconds(yours - best))} of each iteration\n  {words}" + _notes(own)
         return f"{on}, the plan's are {its}: {words}" + _notes(own)
     bound = "the bound" if planned.proved else "the plan"
     if own.forbidden and yours < best:

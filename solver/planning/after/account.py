@@ -73,10 +73,10 @@ class Account:
             return False
         if planned.is_own:
             return True
-        if planned.question.aim != SECONDS:
-            return own.priced.design.held(planned.question) < planned.best.design.held(planned.question)
         over = _total(own.priced) - _total(planned.best)
-        more = own.priced.design.accelerators - planned.best.design.accelerators
+        more = own.priced.design.held(planned.question) - planned.best.design.held(planned.question)
+        if planned.question.aim != SECONDS and more:
+            return more < 0
         near = over > 0 or own.on_several_kinds  # where it takes as long, its placement was not compared on several kinds
         return over < 0 or (near and more <= 0 and over * 100 <= _total(planned.best) * KEEP)
 

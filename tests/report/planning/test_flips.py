@@ -31,11 +31,10 @@ def test_a_flip_is_told_where_its_figures_hold_and_of_what_was_compared(tmp_path
     found = account(tmp_path, BY_HAND.replace("batches: 5", "batches: 5, minimise: accelerators, budget: {seconds: 200}"), 0)
     planned, best = found.planned, found.planned.best
     flip = Flip("rollout", 117, 118, best, best.nanoseconds)
-    held = best.design.held(planned.question)
     filled = replace(best, design=replace(best.design, blocks=(replace(best.design.blocks[0], accelerators=100), *best.design.blocks[1:])))
     its = replace(found, planned=replace(planned, best=filled, lean=best.design), sensitivity=Sensitivity((flip,)))
     line = sensitivities(its).splitlines()[1]
-    assert line.startswith(f"  flips if rollout takes over 1.17x: at 1.18x {held} accelerators instead of {held}, which take ")
+    assert line.startswith("  flips if rollout takes over 1.17x: at 1.18x ") and " seconds on as many accelerators instead of " in line
 
 
 def test_what_is_not_known_of_a_flip_is_said(tmp_path: Path) -> None:

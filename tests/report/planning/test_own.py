@@ -94,3 +94,16 @@ def test_yours_that_is_as_good_is_to_be_kept_where_the_fewest_accelerators_are_a
         its = replace(found, planned=replace(planned, is_own=is_own), own=yours_of(found, best))
         assert said in own_placement(its)
         assert to_data(its)["keep"] is its.keeps is is_own
+
+
+@pytest.mark.parametrize(
+    ("percent", "said"),
+    [(4, " accelerators, as many as the plan, 4.0 % more time: keep it\n"), (6, " accelerators, as many as the plan, which saves ")],
+)
+def test_yours_of_as_few_accelerators_is_kept_where_it_takes_hardly_longer(tmp_path: Path, percent: int, said: str) -> None:
+    found = account(tmp_path, BY_HAND.replace("batches: 5", "batches: 5, minimise: accelerators, budget: {seconds: 200}"), 0)
+    best = found.planned.best
+    yours = yours_of(found, replace(best, nanoseconds=best.nanoseconds * (100 + percent) // 100))
+    its = replace(found, planned=replace(found.planned, is_own=False), own=yours)
+    assert said in own_placement(its)
+    assert to_data(its)["keep"] is its.keeps is (percent < 5)
