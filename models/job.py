@@ -54,7 +54,8 @@ class Job:
     `models` says of components which model they run, and what of it they divide. `links` are the traffic between components,
     `preference` is how it is weighed. `estimated` are the components whose traffic the user does not say.
     `workload` are the times that counts are chosen by, if there are any, `ways` the arrangements of which such a plan keeps to one, and
-    `own` is where the file itself places the components that are planned: what its answer is compared with, and no demand.
+    `own` is where the file itself places the components that are planned: what its answer is compared with, and no demand; `own_faults`
+    are what the framework refuses of that, each a sentence.
     `accepted` are the counts and degrees of planned components that the dialect takes, where only its own reading can tell; `laying`
     says how it lays out pools whose sizes are chosen, `shapes` what the processes of a component are with each choice of its degrees.
     `overlaps` holds, of components whose ranks are given, the planned ones that may use accelerators of theirs too. Those of `in_turn`
@@ -76,6 +77,7 @@ class Job:
     workload: Workload | None = None
     ways: tuple[Way, ...] = ()
     own: Mapping[str, Sequence[Run]] = field(default_factory=dict)
+    own_faults: tuple[str, ...] = ()
     accepted: Mapping[str, frozenset[tuple[int, Parallel]]] = field(default_factory=dict)
     laying: Laying | None = None
     shapes: Mapping[str, Mapping[Parallel, Shape]] = field(default_factory=dict)

@@ -50,7 +50,16 @@ class Reading:
     @property
     def to_solve(self) -> Reading:
         """What a search is given: this, or where components are planned by their times, the file with their ranks left open."""
-        return replace(self.anew(), again=self.again) if self.anew else self
+        return self._beside(replace(self.anew(), again=self.again)) if self.anew else self
+
+    def _beside(self, anew: Reading) -> Reading:
+        """What was read anew, with what is wrong in this one alone: its own ranks and degrees are none that the framework runs."""
+        problem, other = anew.problem, {(finding.code, finding.message) for finding in anew.findings}
+        errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
+        faults = tuple(f"{each.code}: {each.message}" for each in errors if (each.code, each.message) not in other)
+        if not faults or problem is None or not problem.job.own:
+            return anew
+        return replace(anew, problem=replace(problem, job=replace(problem.job, own_faults=faults)))
 
     @property
     def to_launch(self) -> Reading:

@@ -132,13 +132,15 @@ def _problem(
 
         said = add_block(block, cluster, components, notes.findings, planned.relations)
     owner = (placed or section).span
+    profiled = is_profiled(root, hinted if hints else None)
     mode = read_mode(
-        notes, settings, cluster, _written(placed), owner, said.components, said.relations, planned.names, said.choices,
-        is_profiled(root, hinted if hints else None),
-    )  # fmt: skip
+        notes, settings, cluster, _written(placed), owner, said.components, said.relations, planned.names, said.choices, profiled
+    )
     work = _judged(Work(notes, settings, mode), interpolator, level, bool(planned.own))
     derivations += work.derivations
-    open_ = {name: degrees for name, degrees in said.choices.items() if name not in mode.shaped}
+    written = profiled and not anew  # then what has ranks has the degrees of the file, with which RLinf starts it
+    has_own = {each.name for each in mode.components if written and (each.runs is not None or "placement" in each.spans)}
+    open_ = {name: degrees for name, degrees in said.choices.items() if name not in mode.shaped | has_own}
     capabilities = replace(CAPABILITIES, packs=mode.packs)
     relations = (*mode.relations, *work.relations)
     job = Job(

@@ -43,6 +43,7 @@ def pack(parts: Parts, name: str, shape: Shape | None, parallel: Parallel | None
             parts.components[name] = _hinted(parts, component, shape, parallel) if shape else solid
         elif parts.profiled:
             _other_degrees(parts, component, parallel)
+            parts.components[name] = replace(component, parallel=parallel or component.parallel)
         return
     if fills and not found.solid:
         message = f"RLinf places `{name}` on all of {found}, not on the {with_noun(found.count, 'rank')} that {are(found.count)} written"

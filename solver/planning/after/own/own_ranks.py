@@ -65,6 +65,7 @@ def own_of(problem: Problem, question: Question, model: CostModel) -> Own:
     priced = Priced(design, iteration(model, question, design), times, _traffic(problem, question))
     reasons, known = _refusals(problem, _with_beaten(problem, question, design), design)
     known = replace(known, together=_demanded(problem, known), barred=())
+    reasons = [*reasons, *problem.job.own_faults]
     refuses = (*reasons, *forbidden(known, model, design))
     broken = () if reasons else tuple(_broken(problem, question, design))
     unclear = bool(refuses) and not reasons and not broken and not any(forbidden(_with_offered(problem, known, design), model, design))

@@ -6,7 +6,9 @@ import pytest
 from placewright.models.parallel import Parallel
 from placewright.models.planning.planned import Planned
 from placewright.models.reading import Reading
+from placewright.solver.planning.after.own.own_ranks import own_of
 from placewright.solver.planning.asking.asked import asked
+from placewright.solver.planning.costs import cost_model
 from placewright.solver.verify import verify
 from placewright.solving import solve
 
@@ -98,3 +100,31 @@ def test_choices_without_the_degrees_of_the_file_are_an_error_wherever_it_is_run
     found = verify(read(job(4, 2, "tp: [1, 2]", "tp: [1, 2]"), machines))
     assert [(each.code, each.subject) for each in found.errors] == [("PW121", "actor")]
     assert not verify(read(job(2, 2, "tp: [1, 2]", "tp: [1, 2]"), machines)).errors
+
+
+def test_what_rlinf_refuses_of_the_file_as_it_stands_is_not_to_be_proposed(read: Read) -> None:
+    """A megatron actor of tp 2 takes no rollout of tp 4, whatever degrees the hints offer besides, and these ranks would be quicker."""
+    text = job(2, 4, "tp: [2, 4]", "tp: [1, 4]", '{"actor,rollout,reward": all}')
+    reading = read(text)
+    assert [each.code for each in verify(reading).errors] == ["PW123"]
+    its = problem(reading.to_solve)
+    assert its.job.workload is not None
+    own = own_of(its, asked(its, its.job.workload), cost_model(its.job.workload.model))
+    assert own.priced is not None and not own.unclear
+    assert own.forbidden[0].startswith("PW123: the tp of rollout is 4, but a megatron actor of tp 2 takes at most its own")
+    assert problem(read(job(4, 4, "tp: [2, 4]", "tp: [1, 4]")).to_solve).job.own_faults == ()
+
+
+def test_ranks_of_the_file_are_judged_with_its_own_degrees(read: Read) -> None:
+    """Megatron of tp 4 does not start on 3 accelerators, though tp 1 would, which hints offer."""
+    small = '{"rollout,reward": 0-7, actor: 8-10}'
+    found = verify(read(job(4, 1, "tp: [1, 4]", "tp: 1", small)))
+    assert [(each.code, each.subject) for each in found.errors] == [("PW208", "actor")]
+
+
+def test_ranks_that_interleave_by_the_tp_of_an_fsdp_actor_are_in_order(read: Read) -> None:
+    text = job(4, 2, "tp: [1, 2, 4]", "tp: [1, 2]").replace("megatron", "fsdp")
+    its = problem(read(text).to_solve)
+    assert its.job.workload is not None
+    own = own_of(its, asked(its, its.job.workload), cost_model(its.job.workload.model))
+    assert own.priced is not None and own.forbidden == ()
