@@ -20,9 +20,10 @@ from ...searching.refused.not_searched import not_searched
 from ...searching.standing import errors
 from ...unchecked import unchecked
 from ...wording import listed
-from .in_places import Left, in_places, is_anywhere
+from .in_places import in_places, is_anywhere
 from .in_ranges import in_ranges, is_one_range
 from .kept import Hosts
+from .seats_of import Left
 from .split import Split, hosts_of, in_runs, is_separable, splits
 
 

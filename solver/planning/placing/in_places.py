@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Iterator
 
 from ....models.answer import IMPOSSIBLE, Solve
@@ -13,18 +13,8 @@ from ....models.problem import Problem
 from ...layout.bundle import Bundle
 from ...layout.parts import Parts
 from .kept import Hosts, others_may_share
-from .seats_of import seats_of
+from .seats_of import Left, seats_of
 from .split import Split
-
-MOST = 128
-"""Sets of accelerators that are tried in all, at most: each may be a placement of all else."""
-
-
-@dataclass
-class Left:
-    """How many sets may still be tried."""
-
-    number: int = MOST
 
 
 def is_anywhere(problem: Problem, hosts: Hosts) -> bool:
@@ -42,7 +32,7 @@ def in_places(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Iterator[
     """
     (host, inner), *_ = hosts.items()
     exact, tried = not others_may_share(parts, hosts), 0
-    for seats in seats_of(parts, host, inner):
+    for seats in seats_of(parts, host, inner, left):
         if left.number <= 0:
             yield Split(None, exact=False)
             return
@@ -53,7 +43,9 @@ def in_places(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Iterator[
             yield Split(_given(parts.problem, host, there.plan.assignment), exact=exact)
         elif there.verdict != IMPOSSIBLE:
             yield Split(None, exact=False)
-    if not tried:
+    if not left.listed:
+        yield Split(None, exact=False)
+    elif not tried:
         yield Split(None, exact=exact, short=f"no accelerators that {host.name.replace('+', ' and ')} may have hold them")
 
 

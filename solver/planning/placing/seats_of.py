@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import accumulate, product
+from math import prod
 from typing import Iterator, Sequence
 
-from ....models.machines.topology import NUMA, domain
+from ....models.machines.topology import NUMA, domain, path
 from ....models.placements.assignment import Seat
 from ...layout.bundle import Bundle
 from ...layout.parts import Parts
@@ -13,35 +15,54 @@ from .kept import free_beside, least, most, seats_held
 
 Alike = tuple[Seat, ...]
 """Accelerators of a node that the same given components hold: any so many of them are as good as any others."""
+MOST = 128
+"""Sets of accelerators that are tried in all, at most: each may be a placement of all else."""
+MOST_LISTED = 1 << 17
+"""Sets that are listed in all, at most, on one node or on several: few of many may be whole in each domain."""
 
 
-def seats_of(parts: Parts, host: Bundle, inner: Sequence[Bundle]) -> Iterator[frozenset[Seat]]:
+@dataclass
+class Left:
+    """How many sets may still be tried, and how many listed: the sets of a large node or of many nodes are more than can be looked at."""
+
+    number: int = MOST
+    listed: int = MOST_LISTED
+
+
+def seats_of(parts: Parts, host: Bundle, inner: Sequence[Bundle], left: Left) -> Iterator[frozenset[Seat]]:
     """The sets that hold all that lies inside, in whole groups on each node and in each domain; the smallest first.
 
-    Those that spread over few nodes come before others of their size.
+    Those that spread over few nodes come before others of their size. Where no more may be listed, `left.listed` is 0 and those after it
+    are missing.
     """
     inside = frozenset(seat for each in inner for seat in seats_held(parts, each))
     if host.contiguous:
         yield from _ranges(parts, host, inside)
         return
-    members = [_members(parts, host)]
-    nodes = sorted({node for node, _ in inside}.union(*members))
-    ways = [_on_node(parts, host, node, inside, node in members[0]) for node in nodes]
-    rest = [0, *accumulate(max((len(way) for way in its), default=0) for its in reversed(ways))][::-1]
+    machines, members = parts.problem.cluster.nodes, _members(parts, host)
+    nodes = sorted(members.union(node for node, _ in inside), key=lambda each: (path(machines[each]), each))  # a domain is filled at once
+    ways = [_on_node(parts, host, node, inside, node in members, left) for node in nodes]
+    if not left.listed or not all(ways):
+        return
+    fewest, largest = ([0, *accumulate(len(its[end]) for its in reversed(ways))][::-1] for end in (-1, 0))
+    rest = list(zip(fewest, largest))
     for size in range(max(least(host), len(inside)), most(host) + 1):
-        if size % host.unit == 0 and size <= rest[0]:
-            for seats in _of_size(ways, rest, size, 0):
-                if _is_whole(parts, host, seats):
-                    yield frozenset(seats)
+        for seats in _of_size(ways, rest, size, 0) if size % host.unit == 0 else ():
+            if _is_whole(parts, host, seats):
+                yield frozenset(seats)
+            left.listed = max(0, left.listed - 1)
+            if not left.listed:
+                return
 
 
-def _of_size(ways: Sequence[Sequence[Alike]], rest: Sequence[int], size: int, node: int) -> Iterator[Alike]:
-    """One way of each node from this one on, so many accelerators in all."""
+def _of_size(ways: Sequence[Sequence[Alike]], rest: Sequence[tuple[int, int]], size: int, node: int) -> Iterator[Alike]:
+    """One way of each node from this one on, so many accelerators in all; `rest` says the fewest and the most that those from a node on have."""
     if node == len(ways):
         yield ()
         return
+    fewest, largest = rest[node + 1]
     for way in ways[node]:
-        if len(way) <= size <= len(way) + rest[node + 1]:
+        if len(way) + fewest <= size <= len(way) + largest:
             for others in _of_size(ways, rest, size - len(way), node + 1):
                 yield (*way, *others)
 
@@ -56,12 +77,13 @@ def _members(parts: Parts, host: Bundle) -> frozenset[int]:
     return found
 
 
-def _on_node(parts: Parts, host: Bundle, node: int, inside: frozenset[Seat], may: bool) -> list[Alike]:
+def _on_node(parts: Parts, host: Bundle, node: int, inside: frozenset[Seat], may: bool, left: Left) -> list[Alike]:
     """What it may have on a node, the most of it first; there it has what lies inside, and else whole groups or nothing."""
     here = [seat for seat in sorted(inside) if seat[0] == node]
     classes = _alike(parts, host, node, inside) if may else []
     found = []
-    for counts in product(*(range(len(its), -1, -1) for its in classes)):
+    left.listed = max(0, left.listed - prod(len(its) + 1 for its in classes))
+    for counts in product(*(range(len(its), -1, -1) for its in classes)) if left.listed else ():
         way = (*here, *(seat for its, count in zip(classes, counts) for seat in its[:count]))
         if len(way) % host.unit == 0 and (host.piece == 1 or _in_pieces(parts, host, way)):
             found.append(way)

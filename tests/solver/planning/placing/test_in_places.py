@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import combinations, permutations, product
 from random import Random
-from typing import Iterator
+from typing import Any, Iterator
 
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED
@@ -14,14 +14,16 @@ from placewright.models.component import Component
 from placewright.models.locality import Keep, Pin, Spread
 from placewright.models.placements.assignment import Assignment, Run, compress
 from placewright.models.problem import Problem
-from placewright.solver.planning.placing import in_places
+from placewright.solver.planning.placing import around
 from placewright.solver.planning.placing.around import around_given
+from placewright.solver.planning.placing.seats_of import Left
 from placewright.solver.searching.search import solve
 
 from ...cases import cluster, component, problem
 from .test_around import holds, on
 
 placed = around_given(solve)
+REPLICA_IN_RACK = (Keep("replica", "rack"),)
 
 
 def test_each_demand_is_kept_around_what_is_given() -> None:
@@ -65,9 +67,32 @@ def test_what_lies_within_two_that_share_nothing_has_no_place() -> None:
 
 
 def test_where_more_sets_are_left_than_are_tried_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_places.Left.__init__, "__defaults__", (1,))
+    monkeypatch.setattr(around, "Left", lambda: Left(1))
     lone = replace(component("a", 3, 6), spread=(Spread("node", 2, 50),))
     assert placed(problem(cluster({"count": 4}, {"count": 4}), lone, on("b", (0, 1)), on("c", (1, 0)), within="b+a")).verdict == UNDECIDED
+
+
+def test_not_all_sets_of_a_large_node_are_listed() -> None:
+    """Beside a range each accelerator is one by itself: 31 of them have more sets than can be looked at."""
+    lone = component("a", 8, 16, pins=(Pin(range(1), (0,)),))
+    question = problem(cluster({"count": 32}), lone, on("b", (0, 0)), component("c", 4, contiguous=True), within="b+a", apart="a+c")
+    assert placed(question).verdict == UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("racks", "on_nodes", "more"),
+    [
+        (8, 32, {"least": 32, "tp": 2, "spread": (Spread("rack", 2, 60),)}),
+        (11, 1, {"least": 72, "tp": 8, "pp": 3, "keep": REPLICA_IN_RACK}),
+    ],
+)
+def test_sets_over_many_nodes_are_found_soon(racks: int, on_nodes: int, more: dict[str, Any]) -> None:
+    """Where something lies on every node no fewer is listed than that takes; where racks are mixed, one is filled before the next."""
+    nodes = ({"count": 8, "rack": f"rack-{number % racks}"} for number in range(32))
+    lone, inner = component("a", most=192, **more), on("b", *((node, 0) for node in range(on_nodes)))
+    question = problem(cluster(*nodes), lone, inner, within="b+a")
+    answer = placed(question)
+    assert answer.plan is not None and holds(question, answer.plan.assignment)
 
 
 def question_of(seed: int) -> Problem:
