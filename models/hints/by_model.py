@@ -15,7 +15,7 @@ from .forms import ComponentForm
 
 def models_of(cluster: Cluster) -> tuple[str, ...]:
     """The models of accelerators that there are, in the order of the nodes."""
-    return tuple(dict.fromkeys(node.accelerator_model for node in cluster.nodes if node.accelerators))
+    return tuple(dict.fromkeys(each.node.accelerator_model for each in cluster.alike if each.node.accelerators))
 
 
 def is_model(word: str, cluster: Cluster) -> bool:
