@@ -134,6 +134,7 @@ class Question:
     barred : designs that are not to be answered.
     held : accelerators of components whose ranks are given and that are not planned. They are in no kind, and `budget` is what they leave.
     crossing : what crosses the topology, where that counts as time; the price of a design has the least of it.
+    on_models : components with times that name models -> those that each is on, where it may be on several at once: the slowest decides.
     """
 
     kinds: tuple[Kind, ...]
@@ -161,6 +162,7 @@ class Question:
     barred: tuple[Barred, ...] = ()
     held: int = 0
     crossing: Crossing | None = None
+    on_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def components(self) -> tuple[str, ...]:

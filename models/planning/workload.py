@@ -83,6 +83,7 @@ class Workload:
     bandwidth : level of the topology -> MiB a second that cross it; with it, traffic counts as time.
     assumed : sentences on what the file's framework is taken to do, where nobody says it.
     over_kinds : may a component be on several kinds of accelerators at once, although something tells them apart?
+    on_models : components with times that name models -> those that each is on, where it may be on several at once.
     """
 
     after: tuple[After, ...] = ()
@@ -96,6 +97,7 @@ class Workload:
     heeds_estimates: bool = True
     assumed: tuple[str, ...] = ()
     over_kinds: bool = False
+    on_models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     span: Span | None = field(default=None, compare=False)
     spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
 

@@ -69,8 +69,11 @@ def answering(
             return nesting(plans, refused)
 
         quietly = planned(silent, but_for_groups(refused), TRIED)
-        each = over_nodes(planned(counting, refused), quietly, limit, seed, settle, answer_interrupted)
-        each = over_kinds(each, planned(silent, refused, TRIED), limit, seed, settle, answer_interrupted)
+
+        def within(limit: float) -> Solve:
+            return over_nodes(planned(counting, refused, limit=limit), quietly, limit, seed, settle, answer_interrupted)
+
+        each = over_kinds(within, planned(silent, refused, TRIED), limit, seed, settle, answer_interrupted)
         each = inside(each, planned(silent, but_for_groups(refused), TRIED, limit * SHARE), limit, seed, settle, answer_interrupted)
         each = at_once(each, limit, seed, settle, answer_interrupted)
         found = preferring(problem, dividing(tied(each, only_over_nodes(quietly))), limit, seed)

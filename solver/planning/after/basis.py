@@ -15,7 +15,7 @@ from ...wording import listed
 from ..asking.interpolation import points
 from ..asking.model_of import model_of
 from ..asking.own_kinds import model_on
-from ..asking.slowest import evenly_on, slowest
+from ..asking.slowest import evenly_on, slowest, times_on
 
 MEASURED, BETWEEN, BEYOND, FORMULA = "measured", "interpolated", "extrapolated", "formula"
 FAR = 4
@@ -33,7 +33,7 @@ class Basis:
     scaling : how it follows from them: `power` or `linear`; for a formula its name.
     any_degrees : which of the degrees among which was chosen it is taken for the same with, such as `ep`; `degrees` for all, "" for none.
     any_model : is it taken for the same on several models of accelerators among which was chosen?
-    slowest : the model whose time it is, of `several` that given ranks are on, each with the same share.
+    slowest : the model whose time it is, of `several` that it is on at once, each rank with the same share.
     """
 
     task: Task
@@ -68,8 +68,12 @@ def bases(problem: Problem, question: Question, design: Design) -> tuple[Basis, 
 def _basis(problem: Problem, question: Question, design: Design, timed: Timed, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     on = question.kinds[option.kind] if option.kind != NO_KIND else None
-    at_once = evenly_on(problem, problem[task.component])
-    model = slowest(problem, problem[task.component], task.phase, option.amount, option.parallel) or _model(problem, task.component, on)
+    open_on = question.on_models.get(task.component, ())
+    at_once = open_on if len(open_on) > 1 else evenly_on(problem, problem[task.component])
+    times = times_on(timed, at_once)
+    model = slowest(times, task.phase, option.amount, option.parallel)
+    model = model or (open_on[0] if open_on else _model(problem, task.component, on))
+    timed = times.get(model, timed)
     its = points(timed.measured, task.phase, option.parallel, model)
     kind, counts, scaling = _follows(timed, its, option.amount)
     degrees = _unsaid(problem.job.choices.get(task.component, ()), timed, its, option.parallel)

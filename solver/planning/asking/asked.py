@@ -75,6 +75,7 @@ def asked(problem: Problem, workload: Workload, barred: Sequence[Barred] = (), o
         barred=barred,
         held=held,
         crossing=crossing(problem, workload, parts, said.apart, space),
+        on_models=workload.on_models,
     )
 
 

@@ -1,12 +1,14 @@
-"""How long a component takes whose ranks are given on several models of accelerators: as long as on the slowest of them."""
+"""How long a component takes on several models of accelerators at once, given or open: as long as on the slowest of them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Mapping, Sequence
 
 from ....models.component import Component
 from ....models.machines.node_group import ACCELERATOR
 from ....models.parallel import Parallel
+from ....models.planning.workload import Timed
 from ....models.problem import Problem
 from .interpolation import time_of
 
@@ -28,18 +30,37 @@ def on_the_slowest(problem: Problem, component: Component) -> Component:
     takes as long as with all ranks on the slowest model. Where one of these models has no time, there is none.
     """
     models, timed = evenly_on(problem, component), component.timed
-    if not models or timed is None:
-        return component
+    return component if not models or timed is None else replace(component, timed=_longest_on(timed, models))
+
+
+def on_models(problem: Problem, component: Component, models: Sequence[str]) -> Component:
+    """A component whose place is open, on accelerators of these models alone: on several at once with the times of the slowest of them.
+
+    It may then be on some of these too, where it is said to take no less long than it does.
+    """
+    if len(models) == 1:
+        return replace(component, accelerator_model=models[0])
+    others = (node.rank for node in problem.cluster.nodes if node.accelerators and node.accelerator_model not in models)
+    timed = component.timed and _longest_on(component.timed, models)
+    return replace(component, timed=timed, excluded=tuple(sorted({*component.excluded, *others})))
+
+
+def _longest_on(timed: Timed, models: Sequence[str]) -> Timed:
     each = tuple(tuple(row for row in timed.measured if row.model in ("", model)) for model in models)
-    measured = tuple(replace(row, model="") for row in timed.measured)
-    return replace(component, timed=replace(timed, measured=measured, longest_of=each))
+    return replace(timed, measured=tuple(replace(row, model="") for row in timed.measured), longest_of=each)
 
 
-def slowest(problem: Problem, component: Component, phase: str, amount: int, parallel: Parallel) -> str:
-    """The first model of those that its given ranks are on, all of which have times, on which so many take longest; "" where there is one."""
-    timed, models = component.timed, evenly_on(problem, component)
-    times = {model: time_of(timed, phase, amount, parallel, model) for model in models} if timed else {}
-    return max(times, key=lambda model: its.nanoseconds if (its := times[model]) else 0, default="")
+def times_on(timed: Timed, models: Sequence[str]) -> Mapping[str, Timed]:
+    """The times that a component has on each of several models that it is on at once, also where its times are those of the slowest."""
+    if timed.longest_of:
+        return {model: Timed(rows, timed.scaling) for model, rows in zip(models, timed.longest_of)}
+    return dict.fromkeys(models, timed)
+
+
+def slowest(times: Mapping[str, Timed], phase: str, amount: int, parallel: Parallel) -> str:
+    """The first of several models, all of which have times, on which so many take longest; "" where there are none."""
+    known = {model: time_of(timed, phase, amount, parallel, model) for model, timed in times.items()}
+    return max(known, key=lambda model: its.nanoseconds if (its := known[model]) else 0, default="")
 
 
 def untimed_on(problem: Problem, component: Component) -> str:

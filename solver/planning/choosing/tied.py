@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import Callable, Iterator, Mapping, Sequence
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
@@ -36,7 +36,8 @@ def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) ->
             answers.append(plan(each))
         over = [only_over_nodes(each) for each, its in zip(every, answers) if its.verdict == IMPOSSIBLE and not was_heard()]
         planned = [its.planned for its in answers] + [None] * (len(every) - len(answers))
-        return _best(answers, problem, left, tuple(map(_question, every, planned)), [each for each in over if each is not None])
+        questions = tuple(chain.from_iterable(map(_questions, every, planned)))
+        return _best(answers, problem, left, questions, [each for each in over if each is not None])
 
     return answer
 
@@ -46,9 +47,11 @@ def _each(problem: Problem, leaders: Mapping[str, tuple[Parallel, ...]]) -> Iter
     return (_with(problem, dict(zip(leaders, chosen))) for chosen in product(*leaders.values()))
 
 
-def _question(problem: Problem, planned: Planned | None) -> Question:
-    """The question of one choice, as it was answered in the end."""
-    return planned.question if planned is not None else asked(problem, problem.job.workload or Workload())
+def _questions(problem: Problem, planned: Planned | None) -> tuple[Question, ...]:
+    """The questions of one choice, as they were answered in the end."""
+    if planned is None:
+        return (asked(problem, problem.job.workload or Workload()),)
+    return planned.parts or (planned.question,)
 
 
 def as_written(problem: Problem) -> Problem:

@@ -17,7 +17,7 @@ from ..searching.sizes.settling import Settle
 from .inside import SHARE, under
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups
-from .spanning import as_it_spans
+from .spanning import as_any_span
 
 
 def at_once(plan: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool) -> Solve:
@@ -41,7 +41,7 @@ def least_at_once(
     problem: Problem, planned: Planned, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = False
 ) -> AtOnce | None:
     """What no plan costs less than whatever it differs in; None where that is no less than what is told, or nothing is."""
-    problem = as_it_spans(problem, planned.question)
+    problem = as_any_span(problem, planned.question)
     told, nested = _told(planned), None if planned.question.nested else with_nesting(problem)
     alike = on_any_kinds(nested or problem, planned.question)
     wide = alike or nested or problem

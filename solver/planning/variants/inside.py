@@ -14,9 +14,10 @@ from ..asking.nested import with_nesting
 from ..costs import cost_model
 from ..searching.search import search
 from ..searching.sizes.settling import Settle
+from .choosing_models import MOST_LOOKED_AT, least_on_models
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, with_groups_over_nodes, without_groups
-from .spanning import as_it_spans
+from .spanning import as_it_spans, may_span
 
 SHARE = 0.1
 """Of the time of a search: so much is looked for plans that nobody asked for."""
@@ -37,6 +38,10 @@ def inside(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle 
         if found.planned is None or nested is None or found.planned.question.nested or was_heard():
             return found
         planned = found.planned
+        if planned.question.on_models:
+            least = least_inside_on_models(problem, planned, limit, seed, settle, answer_interrupted)
+            told = None if least is None else _told_of_models(nested, planned, least, quietly)
+            return found if told is None or was_heard() else replace(found, planned=replace(planned, nested=told))
         seen = least_inside(nested, planned, limit, seed, settle, answer_interrupted)
         told = None if seen is None else Nested(seen[0]) if not seen[1] else _told(planned, seen[0], quietly(_better(nested, planned)))
         if told is None or told.bound >= planned.price[0]:
@@ -59,6 +64,12 @@ def _told(planned: Planned, least: int, other: Answer) -> Nested:
     return Nested(bound) if other.plan is None or other.planned.price[0] >= planned.price[0] else Nested(bound, other.planned.best)
 
 
+def _told_of_models(nested: Problem, planned: Planned, least: int, quietly: Solve) -> Nested:
+    """What is told where nested plans on any models cost `least` at least, and the plan has components on chosen ones: on these they are planned."""
+    other = quietly(_better(nested, planned)).planned
+    return Nested(least, other.best if other is not None and other.price[0] < planned.price[0] else None)
+
+
 def _told_of_both(nested: Problem, planned: Planned, least: int, quietly: Solve) -> Nested:
     """What is told where nested plans are no better, and those among them might be that differ in something else too.
 
@@ -69,10 +80,24 @@ def _told_of_both(nested: Problem, planned: Planned, least: int, quietly: Solve)
     return Nested(_told(planned, least, quietly(with_groups_over_nodes(_better(nested, planned)))).bound)
 
 
-def bound_inside(nested: Problem, planned: Planned, limit: float, seed: int) -> int | None:
+def bound_inside(
+    nested: Problem, planned: Planned, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = False
+) -> int | None:
     """What no plan costs less than that is nested, whatever else it differs in that is not told; None where none can be better."""
-    seen = least_inside(nested, planned, limit, seed)
-    return seen[0] if seen is not None else least_of_both(nested, planned, limit, seed)
+    seen = least_inside(nested, planned, limit, seed, settle, answer_interrupted)
+    return seen[0] if seen is not None else least_of_both(nested, planned, limit, seed, settle, answer_interrupted)
+
+
+def least_inside_on_models(
+    problem: Problem, planned: Planned, limit: float, seed: int, settle: Settle | None = None, answer_interrupted: bool = False
+) -> int | None:
+    """The same of a problem that is not nested, with components on any of their models."""
+
+    def least(chosen: Problem) -> int | None:
+        nested = with_nesting(chosen)
+        return None if nested is None else bound_inside(nested, planned, limit, seed, settle, answer_interrupted)
+
+    return least_on_models(problem, least)
 
 
 def least_inside(
@@ -115,7 +140,17 @@ def least_of_both(
     if searched.bound is None:
         return None
     least = searched.bound + (0 if wider.aim == SECONDS else wider.held)
-    return least if least < planned.price[0] else None
+    if least >= planned.price[0]:
+        return None
+    if alike is None or not may_span(nested, planned.question) or searched.spent > limit * SHARE / MOST_LOOKED_AT:
+        return least
+
+    def bound(chosen: Problem) -> int | None:
+        question = asked(chosen, chosen.job.workload or workload, over_nodes=over_nodes)
+        found = search(question, cost_model(planned.model), limit * SHARE, seed, 1, (), settle, answer_interrupted).bound
+        return None if found is None else found + (0 if question.aim == SECONDS else question.held)
+
+    return least_on_models(_better(nested, planned), bound)
 
 
 def _better(nested: Problem, planned: Planned) -> Problem:

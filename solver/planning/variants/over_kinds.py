@@ -3,44 +3,64 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Callable
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.planning.planned import Planned
 from ....models.planning.question import Question
-from ....models.planning.workload import SECONDS, Workload
+from ....models.planning.workload import Workload
 from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..costs import cost_model
+from ..loop.told import nothing
+from ..searching.price import Price
 from ..searching.search import search
 from ..searching.sizes.settling import Settle
 from ..why.several_kinds import of_one_kind, on_several, undecided
+from .choosing_models import Choosing, least_price
+from .merging import merged
 from .over_nodes import may_have_groups
-from .spanning import spanning
+from .spanning import may_span, own_models
+
+SHARE = 0.3
+"""Of the time of a search: so much is looked for plans on several kinds at least, whatever the plan with each component on one took."""
 
 
-def over_kinds(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool) -> Solve:
+def over_kinds(
+    plan: Callable[[float], Solve], quietly: Solve, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool
+) -> Solve:
     """How a problem is planned, with what is known of components on several kinds at once, given how one is planned where none is.
 
     Nothing is said where none of these plans can be better. Else they are planned too, and the best of all is the answer; where that is not
-    known to be the best, or no time is known of some of them, it is told beside the plan what they take at least. What is impossible with
-    each component on one kind is so altogether only where it is as if all kinds were one, which `quietly` plans. The other options are
-    those of the search for counts (see searching/search.py).
+    known to be the best, or not all is known of some of them, it is told beside the plan what they take at least. What is impossible with
+    each component on one kind is so altogether only where it is as if all kinds were one, which `quietly` plans, or with each choice of
+    models. `plan` plans in so many deterministic seconds; the other options are those of the search for counts (see searching/search.py).
     """
 
+    def choosing(problem: Problem, workload: Workload, model: str, spent: float, over_nodes: bool) -> Choosing:
+        left = max(limit - spent, SHARE * limit)
+        return Choosing(problem, workload, cost_model(model), plan, left, seed, settle, answer_interrupted, over_nodes)
+
     def answer(problem: Problem) -> Answer:
-        found, workload = plan(problem), problem.job.workload
+        found, workload = plan(limit)(problem), problem.job.workload
         if workload is None or was_heard():
             return found
-        if found.planned is not None:
-            least = least_over_kinds(problem, workload, found.planned, limit, seed, settle, answer_interrupted)
-            if least is None or was_heard():
+        planned = found.planned
+        if planned is not None:
+            relaxed = _relaxed(problem, workload, planned, limit, seed, settle, answer_interrupted)
+            if relaxed is None or was_heard() or not _may_be_better(problem, planned, relaxed):
                 return found
-            every = spanning(problem, found.planned.question)
-            return _better(found, found.planned, least, plan(every) if every is not None else None)
+            if not may_span(problem, planned.question):
+                return _told(found, planned, relaxed)
+            every = choosing(problem, workload, planned.model, planned.spent, planned.over_nodes is None and _groups(problem, planned))
+            every.look(planned.price)
+            return merged(problem, found, every, relaxed[0])
         question = asked(problem, workload)
-        if every := spanning(problem, question):
-            return _possible(found, plan(every))
+        if may_span(problem, question):
+            every = choosing(problem, workload, workload.model, 0.0, False)
+            every.look(None)
+            return _possible(problem, found, every)
         alike = of_one_kind(problem, question) if found.verdict == IMPOSSIBLE and on_several(problem, question) else None
         if alike is None or quietly(_loose(alike, workload)).verdict == IMPOSSIBLE:
             return found
@@ -49,57 +69,77 @@ def over_kinds(plan: Solve, quietly: Solve, limit: float, seed: int, settle: Set
     return answer
 
 
-def _better(found: Answer, planned: Planned, least: int, other: Answer | None) -> Answer:
-    """The better of two answers, the other of which may have components on several kinds; both cost `least` at least.
-
-    What is proved of the other is proved of all plans on any kinds, but for groups over nodes.
-    """
-    its = other.planned if other is not None else None
-    if other is None or its is None or was_heard():
-        return replace(found, planned=replace(planned, over_kinds=least))
-    if its.price[0] < planned.price[0]:
-        return other
-    bound = min([its.bound, *([its.over_nodes.bound] if its.over_nodes is not None else [])])
-    return found if bound >= planned.price[0] else replace(found, planned=replace(planned, over_kinds=max(bound, least)))
+def _may_be_better(problem: Problem, planned: Planned, least: Price) -> bool:
+    """May plans that cost `least` at least be better than the plan, or be the file's own placement and as good?"""
+    first, second = (planned.bound, 0) if not planned.proved else planned.price
+    return least < (first, second) or (least == (first, second) and any(len(its) > 1 for its in own_models(problem).values()))
 
 
-def _possible(found: Answer, other: Answer) -> Answer:
-    """What is answered where nothing was found with each component on one kind, and the other answer may have them on several."""
-    if other.planned is not None or (other.verdict == IMPOSSIBLE and found.verdict != IMPOSSIBLE):
-        return other
-    return found if found.verdict != IMPOSSIBLE or other.verdict == IMPOSSIBLE else undecided(())
+def _told(found: Answer, planned: Planned, least: Price) -> Answer:
+    """The answer with what plans that are not searched cost at least."""
+    if least[0] < planned.bound:
+        return replace(found, planned=replace(planned, over_kinds=least[0]))
+    return replace(found, planned=replace(planned, ties_open=planned.ties_open or (planned.proved and least < planned.price)))
 
 
-def least_over_kinds(
-    problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int, settle: Settle | None = None,
-    answer_interrupted: bool = False,
-) -> int | None:  # fmt: skip
-    """What no plan costs less than, with components on several kinds too: ns, or accelerators of all; None where none can be better.
+def _possible(problem: Problem, found: Answer, every: Choosing) -> Answer:
+    """What is answered where nothing was found with each component on one kind, and the choices may have them on several."""
+    if every.best is not None:
+        return merged(problem, found, every, 0)
+    if not every.is_impossible:
+        return found if found.verdict != IMPOSSIBLE else undecided((), searched=True)
+    if found.verdict == IMPOSSIBLE:
+        return found
+    return every.answers[0] if len(every.answers) == 1 else nothing(True, ())
 
-    Where groups over nodes are not told of the plan, those of such plans may lie over nodes too.
+
+def _relaxed(
+    problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int, settle: Settle | None, answer_interrupted: bool
+) -> Price | None:
+    """What no plan costs less than with components on several kinds too, and what comes second; None where there are no such plans.
+
+    Where groups over nodes are not told of the plan, those of such plans may lie over nodes too: then nothing is known of what comes second.
     """
     alike = on_any_kinds(problem, planned.question)
     if alike is None:
         return None
     loose = _loose(alike, workload)
     question = asked(loose, loose.job.workload or workload)
-    if planned.over_nodes is None and may_have_groups(loose, question):
+    over_nodes = planned.over_nodes is None and may_have_groups(loose, question)
+    if over_nodes:
         question = asked(loose, loose.job.workload or workload, over_nodes=True)
-    bound = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted).bound
-    least = None if bound is None else bound + (0 if question.aim == SECONDS else question.held)
-    return least if least is not None and least < planned.bound else None
+    searched = search(question, cost_model(planned.model), limit, seed, 1, (), settle, answer_interrupted)
+    return least_price(question, searched.bound, searched.best.price if searched.best and searched.first_proved else None)
+
+
+def least_over_kinds(
+    problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int, settle: Settle | None = None,
+    answer_interrupted: bool = False,
+) -> int | None:  # fmt: skip
+    """What no plan costs less than, with components on several kinds too: ns, or accelerators of all; None where none can be better."""
+    least = _relaxed(problem, workload, planned, limit, seed, settle, answer_interrupted)
+    return least[0] if least is not None and least[0] < planned.bound else None
+
+
+def _groups(problem: Problem, planned: Planned) -> bool:
+    """Are there groups that may lie over nodes in plans on several kinds?"""
+    alike = of_one_kind(problem, planned.question)
+    return alike is not None and may_have_groups(alike, asked(alike, alike.job.workload or Workload()))
 
 
 def on_any_kinds(problem: Problem, question: Question) -> Problem | None:
     """The problem as if all kinds of accelerators were one; None where a component could be on several at once in no plan with a price.
 
-    No time is known of any component on several kinds where all times name models, each of one kind.
+    No time is known of a component on several kinds where all its times are of one model, which is that of one kind.
     """
     kinds = [kind.model for kind in question.kinds]
-    times = (problem[name].timed for name in on_several(problem, question))
-    if not any(its is None or any(not time.model or kinds.count(time.model) > 1 for time in its.measured) for its in times):
-        return None
-    return of_one_kind(problem, question)
+
+    def may(name: str) -> bool:
+        timed = problem[name].timed
+        its = None if timed is None else {time.model for time in timed.measured}
+        return its is None or "" in its or sum(kinds.count(model) for model in its) > 1
+
+    return of_one_kind(problem, question) if any(map(may, on_several(problem, question))) else None
 
 
 def _loose(problem: Problem, workload: Workload) -> Problem:

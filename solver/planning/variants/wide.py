@@ -13,9 +13,10 @@ from ..asking.nested import with_nesting
 from ..choosing.dividing import as_planned
 from ..choosing.tied import as_asked
 from ..memory.without import without_estimates
+from .choosing_models import MOST_PARTS, how_many
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, without_groups
-from .spanning import as_it_spans
+from .spanning import as_any_span, as_it_spans
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,15 @@ def wide(problem: Problem, planned: Planned, questions: Sequence[Question]) -> W
     """
     found, problem = list[Wide](), as_planned(problem, planned)
     for now, question in zip(questions, planned.parts or (planned.question,)):
-        its = _asked_by(as_it_spans(as_asked(problem, question), question), question)
+        chosen = as_asked(problem, question)
+        its = _asked_by(as_it_spans(chosen, question), question)
         if its is None:
             return None
-        found.append(_widened(its, question, now, bool(planned.unplaceable)))
+        if question.on_models and how_many(chosen) > MOST_PARTS:  # of the others it is only known what they take at least
+            loose = _widened(as_any_span(chosen, question), question, now, True)
+            found.append(replace(loose, over_kinds=True))
+        else:
+            found.append(_widened(its, question, now, bool(planned.unplaceable)))
     return Wide(
         tuple(question for each in found for question in each.questions),
         any(each.over_nodes for each in found),

@@ -106,11 +106,13 @@ def _around_of_one_model(problem: Problem, question: Question, given: Component,
     return None
 
 
-def undecided(helps: Sequence[str]) -> Answer:
-    """The answer where there may be a design with components on several kinds, and there is no other; by `helps` there would be."""
-    message = (
-        "undecided: no counts and degrees fit together with each component on one kind of accelerators; on several at once was not searched"
-    )
+def undecided(helps: Sequence[str], searched: bool = False) -> Answer:
+    """The answer where there may be a design with components on several kinds, and there is no other; by `helps` there would be.
+
+    `searched`: it was looked for, and not found as long as there was time.
+    """
+    several = "on several at once nothing was found in time" if searched else "on several at once was not searched"
+    message = f"undecided: no counts and degrees fit together with each component on one kind of accelerators; {several}"
     help_text = ", or ".join([*helps, "give counts that one kind has, or the ranks themselves"])
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=help_text),), how="search")
 

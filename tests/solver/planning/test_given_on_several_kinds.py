@@ -86,19 +86,20 @@ def test_one_of_a_single_model_has_no_room_around_them(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "judge",
-    [
-        'judge: {placement: "3-4", seconds: {2: 2}, phase: infer, within: [actor]}',
-        'judge: {placement: "3-4", seconds: [{accelerators: 2, accelerator: H100, seconds: 2}], phase: infer}',
-    ],
-    ids=["one may be around them", "no time of both"],
-)
-def test_what_nobody_knows_is_undecided(judge: str, tmp_path: Path) -> None:
-    actor = "actor: {accelerators: 1-4, seconds: [{accelerators: 1, accelerator: H100, seconds: 12}, {accelerators: 1, accelerator: A100, seconds: 12}], phase: train}"
-    answer = solved(tmp_path, f"{actor}\n{judge}")
+EITHER = "actor: {accelerators: 1-4, seconds: [{accelerators: 1, accelerator: H100, seconds: 12}, {accelerators: 1, accelerator: A100, seconds: 16}], phase: train}"
+
+
+def test_what_nobody_knows_is_undecided(tmp_path: Path) -> None:
+    judge = 'judge: {placement: "3-4", seconds: [{accelerators: 2, accelerator: H100, seconds: 2}], phase: infer}'
+    answer = solved(tmp_path, f"{EITHER}\n{judge}")
     assert answer.verdict == UNDECIDED
     assert answer.findings[0].message.startswith("undecided: by its ranks `judge` is on several kinds of accelerators (H100 and A100)")
+
+
+def test_who_may_be_on_both_models_may_be_around_them(tmp_path: Path) -> None:
+    answer = solved(tmp_path, f'{EITHER}\njudge: {{placement: "3-4", seconds: {{2: 2}}, phase: infer, within: [actor]}}')
+    assert best(answer) == (6, 4) and answer.plan is not None
+    assert {run.node for run in answer.plan.assignment.of("actor")} == {0, 1}
 
 
 @pytest.mark.parametrize("seed", range(40))

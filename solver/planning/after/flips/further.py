@@ -17,7 +17,7 @@ from ..placeable import Placeable
 from .flip import HUNDRED, WORTH
 from .floors import floors
 from .holding import holds_to
-from .scaled import Scaled, number_of
+from .scaled import Scaled, number_of, numbers_of
 
 Skips = Callable[[int], Skip]
 """For each question, by its number, the structures that are not searched."""
@@ -45,17 +45,22 @@ class Further:
         self.questions = list(questions or planned.parts or (planned.question,))
         self.placeables = placeables
         self._floors: dict[int, Mapping[Structure, int | None]] = {}
-        self.known = [each.design for each in planned.others if not placeables or self._placeable(each.design).fits(each.design)]
+        self.known = [each.design for each in planned.others if self._fits(each.design)]
         """Designs that may be better somewhere: each narrows what is to be searched."""
 
     def is_placed(self, design: Design | None) -> bool:
         """Is it known that a design has a placement? True where nothing is placed; after a Ctrl-C nothing is placed any more."""
         if design is None or not self.placeables:
             return True
-        return unless_heard(lambda: self._placeable(design).is_placed(design), lambda: False)
+        return unless_heard(lambda: any(each.is_placed(design) for each in self._placeables_of(design)), lambda: False)
 
-    def _placeable(self, design: Design) -> Placeable:
-        return self.placeables[number_of(self.questions, design)]
+    def _fits(self, design: Design) -> bool:
+        """Has a design a placement by one of the questions that it is of, as far as is known?"""
+        return not self.placeables or any(each.fits(design) for each in self._placeables_of(design))
+
+    def _placeables_of(self, design: Design) -> list[Placeable]:
+        numbers = list(numbers_of(self.questions, design)) or [number_of(self.questions, design)]
+        return [self.placeables[number] for number in numbers]
 
     def may_be_beaten(self, component: str) -> bool:
         """Is another design better by so much, as long as nobody knows what it takes for traffic, that nothing needs to change for it?"""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple, Sequence
+from itertools import chain
+from typing import Iterator, NamedTuple, Sequence
 
 from .....models.planning.design import Design
 from .....models.planning.planned import Planned, Priced
@@ -16,12 +17,21 @@ from .flip import HUNDRED, WORTH
 
 
 def number_of(questions: Sequence[Question], design: Design) -> int:
-    """Of which question a design is, by its degrees; the first, where it is of none."""
+    """Of which question a design is, by its options, or else by its degrees; the first, where it is of none."""
+    return next(chain(numbers_of(questions, design), _by_degrees(questions, design)), 0)
+
+
+def numbers_of(questions: Sequence[Question], design: Design) -> Iterator[int]:
+    """Of which questions it is, by its options: of several that differ only in what others take."""
+    its = design.options.items()
+    return (number for number, question in enumerate(questions) if all(option in question.options[name] for name, option in its))
+
+
+def _by_degrees(questions: Sequence[Question], design: Design) -> Iterator[int]:
     degrees = {name: option.parallel for name, option in design.options.items()}
     for number, question in enumerate(questions):
         if all(any(each.parallel == its for each in question.options[name]) for name, its in degrees.items()):
-            return number
-    return 0
+            yield number
 
 
 class _Its(NamedTuple):
@@ -80,7 +90,7 @@ class Scaled:
         """A design of the questions as they were, with what it takes here, and the least that crosses."""
         its = self._of(design)
         times = tuple(segment_times(self.model, self._planned.question, its))
-        return Priced(its, sum(times), times, self._crosses(its))
+        return Priced(its, sum(times), times, self._crosses(design))
 
     def price(self, design: Design) -> tuple[int, int]:
         """What is as small as possible, and what comes second, of a design of the questions as they were."""
@@ -89,7 +99,7 @@ class Scaled:
         return (time, used) if self._planned.question.aim == SECONDS else (used, time)
 
     def _crosses(self, design: Design) -> int:
-        """The least that crosses, by the question with the degrees of the design; times make no difference for it."""
+        """The least that crosses, by the question of the design as it was; times make no difference for it."""
         question = self._questions[number_of(self._questions, design)]
         return LeastCrossing(question, question.crossing).of(design) if question.crossing is not None else 0
 

@@ -16,9 +16,11 @@ from ...costs import cost_model
 from ...costs.cost_model import iteration, segment_times
 from ...searching.search import search
 from ...variants.at_once import least_at_once
+from ...variants.choosing_models import least_on_models
 from ...variants.inside import bound_inside
 from ...variants.over_kinds import least_over_kinds
 from ...variants.over_nodes import may_have_groups, without_groups
+from ...variants.spanning import may_span
 from ..account import Account
 from ..accounting import account_of
 from .fixed import left_open
@@ -52,16 +54,34 @@ def given(problem: Problem, limit: float = 10.0, seed: int = 1) -> Account | Non
         for each in searched.found
     )
     value = price(question, model, priced.design)[0]
-    bound = value if searched.bound is None else searched.bound
+    bound = value if searched.bound is None or mine.on_several_kinds else searched.bound
     proved = value <= bound
     held = 0 if question.aim == SECONDS else question.held
     over = None if (least := _over_nodes(opened, workload, question, limit, seed)) is None or least >= bound else OverNodes(least + held)
     planned = Planned(question, model.name, priced, bound + held, proved, others, (), searched.structures, over_nodes=over)
-    planned = replace(planned, over_kinds=least_over_kinds(opened, workload, planned, limit, seed))
+    planned = replace(planned, over_kinds=_over_kinds(opened, workload, planned, limit, seed))
     inside = None if question.nested or (nested := with_nesting(opened)) is None else bound_inside(nested, planned, limit, seed)
     planned = replace(planned, nested=None if inside is None or inside >= bound + held else Nested(inside))
     planned = replace(planned, at_once=least_at_once(opened, planned, limit, seed))
     return replace(account_of(mine.problem, replace(planned, question=mine.question), problem.given()), given=True)
+
+
+def _over_kinds(problem: Problem, workload: Workload, planned: Planned, limit: float, seed: int) -> int | None:
+    """What no plan costs less than with components on several kinds too; None where none can be better than the ranks, or than any on one kind."""
+    least = least_over_kinds(problem, workload, planned, limit, seed)
+    if least is None or not may_span(problem, planned.question):
+        return least
+
+    def bound(chosen: Problem) -> int | None:
+        its = chosen.job.workload or workload
+        question = asked(chosen, its)
+        over_nodes = planned.over_nodes is None and may_have_groups(chosen, question)
+        question = asked(chosen, its, over_nodes=True) if over_nodes else question
+        found = search(question, cost_model(planned.model), limit, seed).bound
+        costs = None if found is None else found + (0 if question.aim == SECONDS else question.held)
+        return None if costs is None or costs >= planned.bound else costs
+
+    return least_on_models(problem, bound)
 
 
 def _over_nodes(problem: Problem, workload: Workload, question: Question, limit: float, seed: int) -> int | None:

@@ -11,6 +11,7 @@ from .....models.placements.assignment import Assignment
 from .....models.planning.design import Design
 from .....models.planning.planned import Planned, Priced
 from .....models.planning.question import Question
+from .....models.planning.workload import Workload
 from .....models.problem import Problem
 from ...asking.asked import asked
 from ...asking.traffic import Traffic
@@ -21,6 +22,7 @@ from ...costs import cost_model
 from ...costs.cost_model import CostModel, iteration, segment_times
 from ...loop.fitting import as_written
 from ...memory.without import without_estimates
+from ...variants.spanning import spans
 from ..basis import bases
 from .design import design_of_ranks
 from .over_nodes import given_over_nodes
@@ -34,6 +36,9 @@ def own(problem: Problem, planned: Planned) -> Own | None:
     """What the file's own ranks come to, of those that were read anew; None where it has none."""
     if not problem.job.own:
         return None
+    if spans(planned.question) or planned.question.on_models:  # its ranks may be on other models, or on one
+        its = as_written_degrees(problem)
+        return own_of(its, asked(its, its.job.workload or Workload()), cost_model(planned.model))
     its, question = (problem, planned.question) if not planned.in_part else _as_written(problem, planned)
     return own_of(its, question, cost_model(planned.model))
 

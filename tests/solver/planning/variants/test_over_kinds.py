@@ -24,17 +24,26 @@ def written(folder: Path, cluster: str, parts: str, plan: str) -> str:
 
 
 @pytest.mark.parametrize("aim", ["seconds", "accelerators"])
-def test_the_least_of_several_kinds_is_told(aim: str, tmp_path: Path) -> None:
-    """Both are on one kind of 4: 0.25 and 25 seconds; on 8 of both they would take half as long."""
+def test_what_is_quicker_on_several_kinds_is_the_plan(aim: str, tmp_path: Path) -> None:
+    """Both are on one kind of 4: 0.25 and 25 seconds; on 8 of both they take half as long, by the slower of both models."""
     plan = "{workflow: named => any}" if aim == "seconds" else "{workflow: named => any, minimise: accelerators, budget: {seconds: 30}}"
     parts = f"named: {{accelerators: 1-8, seconds: {NAMED}}}\nany: {{accelerators: 1-8, seconds: {{1: 100}}}}"
     file = written(tmp_path, BOTH, parts, plan)
+    account = pw.account(file)
+    assert account is not None and account.planned.proved and account.planned.over_kinds is None
+    said, told = "\n".join(render(account)), to_data(account)
+    assert "over_kinds" not in told and "each component" not in said
+    assert account.planned.price == ((12_750_000_000, 8) if aim == "seconds" else (4, 25_250_000_000))
+
+
+def test_the_least_of_several_kinds_is_told(tmp_path: Path) -> None:
+    """What is estimated is on one kind: 25.25 seconds; it is not known what of it would fit on both at once."""
+    estimate = "estimate: {model: Qwen/Qwen2.5-0.5B-Instruct}"
+    parts = f"named: {{accelerators: 1-8, seconds: {NAMED}}}\nany: {{accelerators: 1-8, seconds: {{1: 100}}, phase: generate, {estimate}}}"
+    file = written(tmp_path, BOTH, parts, "{workflow: named => any}")
     answer, account = pw.solve(file, sandbox=False), pw.account(file)
     assert answer.planned is not None and account is not None and answer.planned.proved
     said, told = "\n".join(render(account)), to_data(account)
-    if aim == "accelerators":  # 4 are the fewest on both kinds, too
-        assert answer.planned.over_kinds is None and "over_kinds" not in told and "each component" not in said
-        return
     assert answer.planned.best.nanoseconds == 25_250_000_000 and answer.planned.over_kinds == 12_625_000_000
     assert "proved the best with each component on one kind of accelerators" in said
     assert (
@@ -55,10 +64,11 @@ def test_memory_alone_tells_accelerators_of_one_model_apart(tmp_path: Path) -> N
     assert planned.over_kinds is None
 
 
-def test_where_all_times_name_models_none_is_known_of_several(tmp_path: Path) -> None:
+def test_where_all_times_name_models_they_are_on_several_too(tmp_path: Path) -> None:
+    """On one kind 0.25 seconds each; on both 0.25 seconds too, by the slower of both, for twice as many: it stays on one."""
     parts = f"one: {{accelerators: 1-8, seconds: {NAMED}}}\nother: {{accelerators: 1-8, seconds: {NAMED}}}"
     planned = pw.solve(written(tmp_path, BOTH, parts, "{workflow: one => other}"), sandbox=False).planned
-    assert planned is not None and planned.proved and planned.over_kinds is None
+    assert planned is not None and planned.proved and planned.over_kinds is None and planned.price == (SECOND // 2, 4)
 
 
 def test_what_only_several_kinds_allow_is_planned(tmp_path: Path) -> None:
@@ -114,8 +124,9 @@ def test_plans_on_several_kinds_may_have_groups_over_nodes_too(tmp_path: Path) -
         one: {accelerators: 1-4, scaling: table, seconds: [{accelerators: 1, seconds: 1, accelerator: H100}, {accelerators: 3, seconds: 1, accelerator: A100}]}
         many: {accelerators: 1-4, scaling: table, seconds: {3: 20, 4: 19}}"""
     planned = pw.solve(written(tmp_path, cluster, parts, "{workflow: pair => one => many, nested: true}"), sandbox=False).planned
-    assert planned is not None and planned.over_nodes is None
-    assert planned.price[0] == 121 * SECOND and planned.over_kinds == 80 * SECOND
+    assert planned is not None and planned.proved and planned.over_kinds is None and planned.price[0] == 120 * SECOND
+    assert planned.over_nodes is not None and planned.over_nodes.best is not None
+    assert planned.over_nodes.bound == planned.over_nodes.best.nanoseconds == 80 * SECOND
 
 
 def test_a_model_of_two_memories_is_of_two_kinds_also_beside_one_like_the_smaller(tmp_path: Path) -> None:

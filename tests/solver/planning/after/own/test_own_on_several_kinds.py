@@ -129,15 +129,15 @@ def test_a_file_of_rlinf_is_compared_with_its_plan(tmp_path: Path) -> None:
     assert len(said) == 2
 
 
-def test_ranks_on_several_kinds_that_are_better_than_the_plan_are_to_be_kept(tmp_path: Path) -> None:
+def test_ranks_on_several_kinds_that_nothing_beats_are_to_be_kept(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text(
         RLINF.replace("8, accelerator: A100, seconds: 50", "8, accelerator: A100, seconds: 22"), encoding="utf-8"
     )
     account = pw.account(str(tmp_path / "run.yaml"), "1x8xH100+1x8xA100", sandbox=False, searches=0)
     assert account is not None and account.own is not None and account.own.priced is not None
     assert account.own.priced.nanoseconds == 46 * SECOND and account.keeps
-    assert not account.planned.proved and account.planned.bound <= 46 * SECOND
-    assert own_placement(account).splitlines()[0].endswith(" less than the plan: keep it")
+    assert account.planned.proved and account.planned.is_own and account.planned.best.nanoseconds == 46 * SECOND
+    assert own_placement(account).splitlines()[0] == "yours: 46 seconds, as good as the plan: keep it"
 
 
 def test_given_ranks_on_several_kinds_are_priced_beside_what_could_be_had(tmp_path: Path) -> None:

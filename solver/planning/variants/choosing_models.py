@@ -1,0 +1,210 @@
+"""Which models each component is on whose times name models: each choice is a question of its own, the most promising first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import product
+from math import prod
+from typing import Callable, NamedTuple, Sequence
+
+from ....models.answer import IMPOSSIBLE, Answer, Solve
+from ....models.planning.planned import Planned
+from ....models.planning.question import Question
+from ....models.planning.workload import SECONDS, Workload
+from ....models.problem import Problem
+from ...sandbox.interrupts import was_heard
+from ..asking.asked import asked
+from ..costs.cost_model import CostModel
+from ..searching.price import Price
+from ..searching.search import search
+from ..searching.sizes.settling import Settle
+from .spanning import Models, as_loosely_spanning, as_spanning, models_in, own_models, sets_of_models
+
+MOST_PLANNED, MOST_BOUNDED = 24, 400
+"""Choices that are planned at most, and that are bounded: some components of one, or all."""
+UNDECIDED = 0.25
+"""Of the time: so much counts for a choice of which nothing was found, since nobody says how long that took."""
+MOST_LOOKED_AT = 24
+"""The same for what is only told beside a plan."""
+MOST_PARTS = 12
+"""Of more choices, a plan is not said to be the best answer to each of their questions."""
+
+
+class Choice(NamedTuple):
+    """The models of some components, and what no plan on these costs less than.
+
+    `least` : what is as small as possible and what comes second; None where there is no such plan. `over_nodes` : the first of these, where
+    tensor parallel groups may lie over nodes; None where that is nothing else, or there is no such plan.
+    """
+
+    models: Models
+    least: Price | None
+    over_nodes: int | None = None
+
+
+@dataclass
+class Choosing:
+    """The best plan of all choices of models.
+
+    Attributes
+    ----------
+    plan : how one choice is planned in so many deterministic seconds.
+    over_nodes : may tensor parallel groups lie over nodes, though nothing is told of that yet?
+    answers : of the choices that were planned.
+    best : the best of these that is better than what was known before; None where none is.
+    left : what no plan of choices that were left when time was over costs less than.
+    only_over_nodes : the same of choices with groups over nodes of which no other plan is better.
+    """
+
+    problem: Problem
+    workload: Workload
+    model: CostModel
+    plan: Callable[[float], Solve]
+    limit: float
+    seed: int
+    settle: Settle | None
+    answer_interrupted: bool
+    over_nodes: bool
+    answers: list[Answer] = field(default_factory=list)
+    best: Planned | None = None
+    left: list[Price] = field(default_factory=list)
+    only_over_nodes: list[int] = field(default_factory=list)
+    spent: float = 0.0
+    _bounded: int = 0
+
+    def look(self, known: Price | None) -> None:
+        """Plans what may be better than a plan that costs so much, each choice once; as good is the file's own placement alone."""
+        sets, own = sets_of_models(self.problem), own_models(self.problem)
+        heap: list[tuple[Price, int, int, Choice]] = [((0, 0), 0, 0, Choice({}, (0, 0)))]
+        while heap:
+            least, _, _, choice = heappop(heap)
+            name = next((name for name in sets if name not in choice.models), None)
+            if self._is_out(choice, known, own):
+                self._leave_over_nodes(choice)
+            elif self._is_over:
+                self.left.append(least)
+                self._leave_over_nodes(choice)
+            elif name is None:
+                known = self._plan(choice, known)
+            else:
+                for models in sets[name]:
+                    more = self._bound({**choice.models, name: models})
+                    size = sum(map(len, more.models.values()))
+                    heappush(heap, (more.least or least, size, self._bounded, more))
+
+    @property
+    def _is_over(self) -> bool:
+        return was_heard() or self.spent >= self.limit or len(self.answers) >= MOST_PLANNED or self._bounded >= MOST_BOUNDED
+
+    def _is_out(self, choice: Choice, known: Price | None, own: Models) -> bool:
+        """Is no plan of it better than one that costs so much?"""
+        if known is None or choice.least is None:
+            return choice.least is None
+        is_own = bool(own) and all(own.get(name) == its for name, its in choice.models.items())
+        return choice.least > known if is_own else choice.least >= known
+
+    def _leave_over_nodes(self, choice: Choice) -> None:
+        if choice.over_nodes is not None:
+            self.only_over_nodes.append(choice.over_nodes)
+
+    def _bound(self, models: Models) -> Choice:
+        """What no plan costs less than with some components on these models."""
+        self._bounded += 1
+        loose = as_loosely_spanning(self.problem, models)
+        least = self._search(asked(loose, loose.job.workload or self.workload))
+        wide = self._search(asked(loose, loose.job.workload or self.workload, over_nodes=True)) if self.over_nodes else None
+        return Choice(models, least, None if wide is None else wide[0])
+
+    def _search(self, question: Question) -> Price | None:
+        left = max(self.limit - self.spent, 0.0)
+        searched = search(question, self.model, left, self.seed, 1, (), self.settle, self.answer_interrupted)
+        self.spent += searched.spent
+        return least_price(question, searched.bound, searched.best.price if searched.best and searched.first_proved else None)
+
+    def _plan(self, choice: Choice, known: Price | None) -> Price | None:
+        """The price of the best that is known with a choice planned."""
+        models, answer = choice.models, self._answer(choice.models)
+        if answer.planned is None:
+            self._leave_over_nodes(choice)
+        if answer.planned is None and answer.verdict != IMPOSSIBLE:
+            self.left.append(choice.least or (0, 0))
+            self.spent += UNDECIDED * self.limit
+        better = self._better(answer, known)
+        if better is not None and answer.plan is not None:
+            there = models_in(self.problem, answer.plan.assignment)
+            there = {name: there[name] for name in models}
+            if there != models:  # what is on some of its models alone takes as long as on these
+                other = self._answer(there)
+                if other.planned is not None and other.planned.price <= better.price:
+                    answer, better = other, other.planned
+        if better is not None:
+            self.best = better
+            return better.price
+        return known
+
+    def _answer(self, models: Models) -> Answer:
+        answer = self.plan(max(self.limit - self.spent, 0.0))(as_spanning(self.problem, models))
+        self.spent += answer.planned.spent if answer.planned is not None else 0.0
+        self.answers.append(answer)
+        return answer
+
+    def _better(self, answer: Answer, known: Price | None) -> Planned | None:
+        """What was planned, if it is better than what costs so much."""
+        its = answer.planned
+        if its is None:
+            return None
+        return its if known is None or its.price < known or (its.is_own and its.price == known) else None
+
+    @property
+    def is_impossible(self) -> bool:
+        """Is it known that no choice has a plan, with each group on one node?"""
+        return not self.left and all(each.verdict == IMPOSSIBLE for each in self.answers)
+
+    @property
+    def bounds(self) -> list[int]:
+        """What no plan costs less than: of choices that were left, and of what was planned; what was cut costs no less than the best."""
+        return [*(least[0] for least in self.left), *(each.planned.bound for each in self.answers if each.planned is not None)]
+
+
+def least_price(question: Question, bound: int | None, best: Price | None) -> Price | None:
+    """What no design costs less than, with accelerators of all components; `best` is one that is proved to be the best."""
+    if bound is None:
+        return None
+    first, second = best or (bound, 0)
+    return (first, second + question.held) if question.aim == SECONDS else (first + question.held, second)
+
+
+def least_on_models(problem: Problem, least: Callable[[Problem], int | None]) -> int | None:
+    """What no plan on any models costs less than, by what `least` says of some components on some; None where it says None of all."""
+    sets, looked = sets_of_models(problem), 0
+    first = least(as_loosely_spanning(problem, {}))
+    heap: list[tuple[int, int, Models]] = [] if first is None else [(first, 0, {})]
+    while heap:
+        bound, _, models = heappop(heap)
+        name = next((name for name in sets if name not in models), None)
+        if name is None or looked >= MOST_LOOKED_AT or was_heard():
+            return bound
+        for its in sets[name]:
+            looked += 1
+            more = {**models, name: its}
+            if (costs := least(as_loosely_spanning(problem, more))) is not None:
+                heappush(heap, (max(costs, bound), looked, more))
+    return None
+
+
+def how_many(problem: Problem) -> int:
+    """How many choices of models there are."""
+    return prod(map(len, sets_of_models(problem).values()))
+
+
+def questions_of(problem: Problem, known: Sequence[Question]) -> tuple[Question, ...]:
+    """The questions of all choices of models, as they are known where they were answered; none where these are very many."""
+    sets = sets_of_models(problem)
+    every = [dict(zip(sets, its)) for its in product(*sets.values())] if 1 < how_many(problem) <= MOST_PARTS else []
+    answered = {tuple(sorted(each.on_models.items())): each for each in known}
+    spanning = [as_spanning(problem, models) for models in every]
+    questions = [
+        answered.get(tuple(sorted(models.items()))) or asked(its, its.job.workload or Workload()) for models, its in zip(every, spanning)
+    ]
+    return tuple(each for each in questions if all(each.options.values()))

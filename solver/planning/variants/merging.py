@@ -1,0 +1,95 @@
+"""The best of the plans on one kind of accelerators and of those of each choice of models, with what all of them prove."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Sequence
+
+from ....models.answer import Answer
+from ....models.planning.planned import OverNodes, Planned, Priced
+from ....models.planning.question import NO_KIND, Question
+from ....models.planning.workload import SECONDS
+from ....models.problem import Problem
+from ..loop.beside import ALTERNATIVES
+from ..searching.price import Price
+from .choosing_models import Choosing, questions_of
+
+
+def merged(problem: Problem, found: Answer, every: Choosing, least: int) -> Answer:
+    """The better of the answer with each component on one kind, and the best of all choices, of which all cost `least` at least.
+
+    What is proved of the second is proved of all plans on any kinds.
+    """
+    best = every.best
+    over_nodes = list(every.only_over_nodes)
+    over_nodes += [
+        each.planned.over_nodes.bound for each in every.answers if each.planned is not None and each.planned.over_nodes is not None
+    ]
+    if best is None:
+        return found if found.planned is None else replace(found, planned=_on_one_kind(found.planned, every, over_nodes, least))
+    answer = next(each for each in every.answers if each.planned is best)
+    planned = tuple(each.planned for each in every.answers if each.planned is not None)
+    bound, price = max(least, min(every.bounds)), best.price
+    proved = best.proved and bound == price[0]
+    if len(planned) == 1 and not best.question.on_models:
+        return answer
+    beside, not_placed = ([], []) if found.planned is None else _of_one_kind(found.planned, best.question)
+    others = _others(best, [*beside, *(other for each in planned for other in (each.best, *each.others))])
+    unsure = {id(priced) for priced in (*not_placed, *(priced for each in planned for priced in each.not_placed))}
+    its = replace(
+        best, bound=bound, proved=proved, ties_open=proved and (best.ties_open or any(each < price for each in every.left)),
+        parts=questions_of(problem, [each.question for each in planned]), others=others,
+        not_placed=tuple(each for each in others if id(each) in unsure), over_nodes=_over_nodes(best, planned, over_nodes),
+        spent=every.spent + (found.planned.spent if found.planned is not None else 0.0),
+    )  # fmt: skip
+    return replace(answer, planned=its)
+
+
+def _on_one_kind(planned: Planned, every: Choosing, over_nodes: Sequence[int], least: int) -> Planned:
+    """The plan with each component on one kind, with what is told of others."""
+    less = [max(bound, least) for bound in (*every.bounds, *over_nodes) if bound < planned.price[0]]
+    ties = planned.proved and any(each < planned.price for each in every.left)
+    return replace(planned, over_kinds=min(less, default=None), ties_open=planned.ties_open or ties)
+
+
+def _over_nodes(best: Planned, told: Sequence[Planned], bounds: Sequence[int]) -> OverNodes | None:
+    """What is told of groups over nodes, of all choices: what may cost less than the best of these."""
+    every = [each.over_nodes for each in told if each.over_nodes is not None]
+    less = [bound for bound in (*bounds, *(each.bound for each in every)) if bound < best.price[0]]
+    if not less:
+        return None
+    known = [(cost, each) for each in every if each.best is not None and (cost := _cost(best.question, each.best)) < best.price]
+    return replace(min(known, key=lambda its: its[0])[1], bound=min(less)) if known else OverNodes(min(less))
+
+
+def _others(best: Planned, beside: Sequence[Priced]) -> tuple[Priced, ...]:
+    """The best designs of other structures than that of the best."""
+    found: dict[object, Priced] = {}
+    for other in sorted(beside, key=lambda priced: _cost(best.question, priced)):
+        if other.design.structure() != best.best.design.structure():
+            found.setdefault(other.design.structure(), other)
+    return tuple(found.values())[:ALTERNATIVES]
+
+
+def _cost(question: Question, priced: Priced) -> Price:
+    takes, used = priced.nanoseconds + priced.traffic, priced.design.held(question)
+    return (takes, used) if question.aim == SECONDS else (used, takes)
+
+
+def _of_one_kind(planned: Planned, question: Question) -> tuple[list[Priced], list[Priced]]:
+    """What was planned with each component on one kind, by the kinds of a question in which each is of a vendor; and what of it is not placed."""
+    kinds = {NO_KIND: NO_KIND}
+    for number, kind in enumerate(planned.question.kinds):
+        its = question.kind_of(kind.models[0] if kind.models else kind.model, kind.memory) if len(question.kinds) > 1 else 0
+        kinds.update({} if its is None else {number: its})
+
+    def mixed(priced: Priced) -> Priced:
+        design = priced.design
+        blocks = tuple(replace(block, kind=kinds[block.kind]) for block in design.blocks)
+        options = {name: replace(option, kind=kinds[option.kind]) for name, option in design.options.items()}
+        return replace(priced, design=replace(design, blocks=blocks, options=options))
+
+    every = [each for each in (planned.best, *planned.others) if all(its.kind in kinds for its in each.design.options.values())]
+    unsure = {id(each) for each in planned.not_placed}
+    found = [(mixed(each), id(each) in unsure) for each in every]
+    return [each for each, _ in found], [each for each, out in found if out]
