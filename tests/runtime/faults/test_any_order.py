@@ -86,7 +86,7 @@ class Cluster(RuleBasedStateMachine):
     @rule(which=st.integers(0, 9), rank=st.integers(0, 99))
     def kill_worker(self, which: int, rank: int) -> None:
         its = self.running[which % len(self.running)]
-        names = [member.name for group in its.launch.groups.values() for member in group.members if member.name in self.port._names()]
+        names = [member.name for group in its.launch.groups.values() for member in group.members if member.name in self.port.running()]
         if names:
             self.port.kill(names[rank % len(names)])
             its.broken = True

@@ -21,7 +21,8 @@ from placewright.runtime.reserving.reservation import Reservation
 from placewright.runtime.reserving.wanted import Wanted
 from placewright.solver.searching.search import solve
 
-from ..fake import FakeHold, FakePort
+from ..fake import FakePort
+from ..fake_cluster import FakeHold
 from .launching import Trainer, codes, places, plan_of, problem
 
 

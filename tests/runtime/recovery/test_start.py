@@ -8,7 +8,9 @@ import pytest
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import Bundle, Start
 
-from ..fake import FakeActor, FakeHold, FakePort
+from ..fake import FakePort
+from ..fake_cluster import FakeHold
+from ..fake_process import FakeActor
 from .launching import codes, launched, problem
 
 
