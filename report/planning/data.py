@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Sequence
 
 from ...models.memory.bill import BlockBill
 from ...models.planning.design import Block, Design
@@ -16,6 +17,7 @@ from ...solver.planning.after.flips.flip import HUNDRED, Flip, Sensitivity, Wide
 from ...solver.planning.after.own.own import Own
 from ...solver.planning.after.usage import Turn, Usage
 from .estimates import terms
+from .models import models_of
 
 Data = dict[str, object]
 
@@ -106,24 +108,25 @@ def to_data(account: Account) -> Data:
 
 def _priced(question: Question, priced: Priced) -> Data:
     design = priced.design
+    models = models_of((question,), design)
     return {
         "seconds": (priced.nanoseconds + priced.traffic) / SECOND,
         **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
         "accelerators": design.held(question),
         **({"by_given_ranks": question.held} if question.held else {}),
         "parts": [time / SECOND for time in priced.segments],
-        "components": {name: _component(question, design, name) for name in question.components},
+        "components": {name: _component(question, design, name, models.get(name, ())) for name in question.components},
         "blocks": [_block(question, each) for each in design.blocks],
     }
 
 
-def _component(question: Question, design: Design, name: str) -> Data:
+def _component(question: Question, design: Design, name: str, models: Sequence[str]) -> Data:
     option, parallel = design.options[name], design.degrees(question, name)
     tasks = question.tasks_of[name]
     amount = "accelerators" if option.kind != NO_KIND else "resources"
     return {
         amount: option.amount,
-        **({"model": question.kinds[option.kind].model} if option.kind != NO_KIND else {}),
+        **({"model": " and ".join(models) or question.kinds[option.kind].model} if option.kind != NO_KIND else {}),
         "parallel": asdict(parallel),
         "replicas": option.amount // parallel.replica if option.kind != NO_KIND else option.amount,
         "tasks": [

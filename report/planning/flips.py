@@ -94,7 +94,9 @@ def _flip(account: Account, flip: Flip) -> str:
     at = f"flips if {flip.component} takes {there} {(flips - step) / HUNDRED:.2f}x{sooner}: at {flips / HUNDRED:.2f}x"
     if flip.to is None:
         return f"{at} {'nothing keeps to the budget' if flip.sure else 'it breaks the budget'}"
-    words = design_in_words(planned.question, planned, flip.to.design, planned.best.design) + ("" if flip.placed else ", not placed")
+    words = design_in_words(planned.question, planned, flip.to.design, planned.best.design, scaled=flip.component) + (
+        "" if flip.placed else ", not placed"
+    )
     enough = "" if flip.sure or not flip.exact else " or less" if planned.question.aim == SECONDS else " or fewer"
     if planned.question.aim != SECONDS:
         count, held = flip.to.design.held(planned.question), planned.compared.held(planned.question)

@@ -14,7 +14,7 @@ from .flips import sensitivities
 from .memory import memory
 from .own import own_placement
 from .variants import at_once, nested, over_kinds, over_nodes
-from .words import amount, in_nodes, proved, resources, seconds, task_name, total
+from .words import amount, amount_on, in_nodes, proved, resources, seconds, task_name, total
 from .works import works
 
 FAR = 100.0
@@ -94,7 +94,9 @@ def _components(account: Account) -> str:
         option = design.options[name]
         blocks = set(design.blocks_of(name))
         others = [other for other in question.components if other != name and blocks & set(design.blocks_of(other))]
+        models = question.on_models.get(name, ())
         held = amount(question, option.kind, option.amount) if option.accelerators else resources(account.resources[name], option)
+        held = amount_on(models, option.amount) if models else held
         parallel = design.degrees(question, name)
         replicas = str(option.amount // parallel.replica) if option.accelerators else str(option.amount)
         own = [held, str(parallel), replicas, ", ".join(others) or "-"]

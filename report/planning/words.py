@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from ...models.findings.wording import plural
 from ...models.machines.node_group import NODE
@@ -14,6 +14,7 @@ from ...models.planning.workload import SECONDS
 from ...models.quantity import write_memory
 from ...solver.durations import figure
 from ...solver.wording import listed
+from .models import models_of
 
 
 def seconds(nanoseconds: int) -> str:
@@ -107,11 +108,12 @@ def design_in_words(
     design: Design,
     beside: Design | None = None,
     counts: Mapping[str, Mapping[str, int]] | None = None,
+    scaled: str = "",
 ) -> str:
     """Who is on how many accelerators with whom, and what runs after what: `rollout and actor on 108, inference on 20; ...`.
 
     Left out is what the design that is named `beside` has too: the order, and components that need no accelerators. `counts` says of
-    components that are on several kinds how many of each model they hold.
+    components that are on several kinds how many of each model they hold. The component `scaled` takes another time than was said.
     """
     sets: dict[tuple[int, ...], list[str]] = {}
     more = planned.filled if beside is not None else ()  # others than the plan are compared with what such components need
@@ -120,9 +122,17 @@ def design_in_words(
             continue
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
     held = {name: _of_models(its) for name, its in (counts or {}).items()}
+    if question is planned.question and not held:
+        its = models_of((question, *planned.parts), design, scaled)
+        held = {name: amount_on(models, design.options[name].amount) for name, models in its.items()}
     said = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
     order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""
     return ", ".join(said) + (f"; {order}" if order else "")
+
+
+def amount_on(models: Sequence[str], count: int) -> str:
+    """`4 H100`; `4 of H100 and A100` where it is on both."""
+    return f"{count} {'of ' if len(models) > 1 else ''}{listed(list(models))}"
 
 
 def _of_models(counts: Mapping[str, int]) -> str:
@@ -150,7 +160,8 @@ def _set(
     if around:
         outer = min(around, key=len)
         inside = f" of those of {listed([name for name in question.components if design.blocks_of(name) == outer])}"
-    return f"{listed(degrees)} on {least}{held.get(names[0]) or amount(question, option.kind, option.amount)}{inside}"
+    count = next((held[name] for name in names if name in held), amount(question, option.kind, option.amount))
+    return f"{listed(degrees)} on {least}{count}{inside}"
 
 
 def _order(question: Question, planned: Planned, design: Design) -> str:

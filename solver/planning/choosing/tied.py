@@ -15,6 +15,8 @@ from ....models.problem import Problem
 from ...sandbox.interrupts import was_heard
 from ..asking.asked import asked
 from ..loop.beside import ALTERNATIVES
+from ..variants.merging import of_one_kind
+from ..variants.spanning import spans
 
 
 def tied(plan: Solve, only_over_nodes: Callable[[Problem], OverNodes | None]) -> Solve:
@@ -99,12 +101,13 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
     open_ = left or any(each.planned is None and each.verdict != IMPOSSIBLE for each in answers)
     bound = 0 if open_ else min(each.bound for each, _ in known)
     others = dict[object, Priced]()
-    beside = [other for each, _ in known for other in (*((each.best,) if each is not planned else ()), *each.others)]
+    each_beside = [_beside(each, planned.question) for each, _ in known]
+    beside = [other for every, _ in each_beside for other in every if other is not planned.best]
     for other in sorted(beside, key=price):
         if other.design.structure() != planned.best.design.structure():
             others.setdefault(other.design.structure(), other)
     kept = tuple(others.values())[:ALTERNATIVES]
-    unsure = {id(priced) for each, _ in known for priced in each.not_placed}
+    unsure = {id(priced) for _, not_placed in each_beside for priced in not_placed}
     proved = bound == planned.price[0]
     ties_open = proved and any(each.ties_open or not each.proved for each, _ in known if each.bound <= bound)
     wider = [each.over_kinds for each, _ in known if each.over_kinds is not None and each.over_kinds < bound]
@@ -118,6 +121,13 @@ def _best(answers: list[Answer], problem: Problem, left: bool, questions: tuple[
         spent=sum(each.spent for each, _ in known),
     )  # fmt: skip
     return replace(best, planned=merged)
+
+
+def _beside(planned: Planned, question: Question) -> tuple[Sequence[Priced], Sequence[Priced]]:
+    """What one choice found, by the kinds of a question, and what of that is not placed; nothing where they are other kinds."""
+    if planned.question.kinds == question.kinds:
+        return (planned.best, *planned.others), planned.not_placed
+    return of_one_kind(planned, question) if spans(question) and not spans(planned.question) else ((), ())
 
 
 def _over_nodes(of_choices: Sequence[OverNodes], cost: int, price: Callable[[Priced], tuple[int, int]]) -> OverNodes | None:

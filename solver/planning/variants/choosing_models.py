@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import product
 from math import prod
-from typing import Callable, NamedTuple, Sequence
+from typing import Callable, Iterator, NamedTuple, Sequence
 
 from ....models.answer import IMPOSSIBLE, Answer, Solve
 from ....models.planning.planned import Planned
@@ -200,11 +200,15 @@ def how_many(problem: Problem) -> int:
 
 def questions_of(problem: Problem, known: Sequence[Question]) -> tuple[Question, ...]:
     """The questions of all choices of models, as they are known where they were answered; none where these are very many."""
-    sets = sets_of_models(problem)
-    every = [dict(zip(sets, its)) for its in product(*sets.values())] if 1 < how_many(problem) <= MOST_PARTS else []
+    if not 1 < how_many(problem) <= MOST_PARTS:
+        return ()
     answered = {tuple(sorted(each.on_models.items())): each for each in known}
-    spanning = [as_spanning(problem, models) for models in every]
-    questions = [
-        answered.get(tuple(sorted(models.items()))) or asked(its, its.job.workload or Workload()) for models, its in zip(every, spanning)
-    ]
+    workloads = [(its, its.job.workload or Workload()) for its in choices_of(problem)]
+    questions = [answered.get(tuple(sorted(workload.on_models.items()))) or asked(its, workload) for its, workload in workloads]
     return tuple(each for each in questions if all(each.options.values()))
+
+
+def choices_of(problem: Problem) -> Iterator[Problem]:
+    """The problem with each choice of models."""
+    sets = sets_of_models(problem)
+    return (as_spanning(problem, dict(zip(sets, its))) for its in product(*sets.values()))

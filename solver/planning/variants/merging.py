@@ -33,7 +33,7 @@ def merged(problem: Problem, found: Answer, every: Choosing, least: int) -> Answ
     proved = best.proved and bound == price[0]
     if len(planned) == 1 and not best.question.on_models:
         return answer
-    beside, not_placed = ([], []) if found.planned is None else _of_one_kind(found.planned, best.question)
+    beside, not_placed = ([], []) if found.planned is None else of_one_kind(found.planned, best.question)
     others = _others(best, [*beside, *(other for each in planned for other in (each.best, *each.others))])
     unsure = {id(priced) for priced in (*not_placed, *(priced for each in planned for priced in each.not_placed))}
     its = replace(
@@ -76,7 +76,7 @@ def _cost(question: Question, priced: Priced) -> Price:
     return (takes, used) if question.aim == SECONDS else (used, takes)
 
 
-def _of_one_kind(planned: Planned, question: Question) -> tuple[list[Priced], list[Priced]]:
+def of_one_kind(planned: Planned, question: Question) -> tuple[list[Priced], list[Priced]]:
     """What was planned with each component on one kind, by the kinds of a question in which each is of a vendor; and what of it is not placed."""
     kinds = {NO_KIND: NO_KIND}
     for number, kind in enumerate(planned.question.kinds):

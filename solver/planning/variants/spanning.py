@@ -28,10 +28,19 @@ def may_span(problem: Problem, question: Question) -> bool:
     job, workload = problem.job, problem.job.workload
     if workload is None or workload.over_kinds or len(question.kinds) < 2 or job.laying is not None:
         return False
-    if workload.heeds_estimates and without_estimates(problem) is not None:
+    if workload.heeds_estimates and without_estimates(problem) is not None and not _have_as_much_memory(problem):
         return False
     its = (problem[name] for name in question.options if problem.kind(problem[name]) == ACCELERATOR)
     return not any(each.runs is not None and model_of(problem, each) is None for each in its)
+
+
+def _have_as_much_memory(problem: Problem) -> bool:
+    """Have all accelerators of a vendor as much memory?"""
+    found: dict[str, set[int | None]] = {}
+    for node in problem.cluster.nodes:
+        if node.accelerators:
+            found.setdefault(node.accelerator_type, set()).add(node.accelerator_memory)
+    return all(len(its) == 1 and None not in its for its in found.values())
 
 
 def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]]:

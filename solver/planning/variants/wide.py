@@ -13,10 +13,10 @@ from ..asking.nested import with_nesting
 from ..choosing.dividing import as_planned
 from ..choosing.tied import as_asked
 from ..memory.without import without_estimates
-from .choosing_models import MOST_PARTS, how_many
+from .choosing_models import MOST_PARTS, choices_of, how_many
 from .over_kinds import on_any_kinds
 from .over_nodes import may_have_groups, without_groups
-from .spanning import as_any_span, as_it_spans
+from .spanning import as_any_span, as_it_spans, may_span
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,19 @@ def _widened(problem: Problem, question: Question, now: Question, unsure: bool) 
     if not (over_nodes or alike or inside):
         return Wide((now,), False, False, False)
     barred = () if over_nodes or alike else now.barred  # what has no placement as a whole has none inside another either
+    if alike is not None and may_span(problem, question) and how_many(problem) <= MOST_PARTS:
+        return Wide(tuple(_of_each_choice(inside or problem, over_nodes)), over_nodes, True, inside is not None)
     wider = asked(its, replace(workload, heeds_estimates=workload.heeds_estimates and alike is None), barred, over_nodes)
     if same and over_nodes and alike is None:  # said only where it makes a difference
         over_nodes = without_groups(wider) != without_groups(asked(its, workload, now.barred))
     return Wide((wider,), over_nodes, alike is not None, inside is not None)
+
+
+def _of_each_choice(problem: Problem, over_nodes: bool) -> Iterator[Question]:
+    """The questions of plans on several kinds, one for each choice of models."""
+    for its in choices_of(problem):
+        if (workload := its.job.workload) is not None and all((question := asked(its, workload, over_nodes=over_nodes)).options.values()):
+            yield question
 
 
 def _asked_by(problem: Problem, question: Question) -> Problem | None:

@@ -10,6 +10,7 @@ from placewright.models.answer import IMPOSSIBLE
 from placewright.models.planning.measured import SECOND
 from placewright.report.planning.assumptions import assumptions
 from placewright.report.planning.data import to_data
+from placewright.report.planning.text import render
 
 from .on_models import Instance, Laid
 
@@ -84,6 +85,7 @@ def test_it_is_told_on_which_model_it_is_slowest(tmp_path: Path) -> None:
     account = pw.account(written(tmp_path), sandbox=False)
     assert account is not None and account.planned.proved and account.planned.best.nanoseconds == 60 * SECOND
     assert "actor on H100 and A100: as long as on the slowest, A100, each rank with the same share" in assumptions(account)
+    assert any(line.split()[:5] == ["actor", "4", "of", "H100", "and"] for line in render(account)[0].splitlines())
     (basis,) = [each for each in to_data(account)["rests_on"] if each["task"].startswith("actor")]
     assert (basis["slowest"], basis["models"]) == ("A100", ["H100", "A100"])
     assert account.sensitivity is not None and account.sensitivity.flips and account.sensitivity.wider is None

@@ -37,10 +37,11 @@ def test_what_is_quicker_on_several_kinds_is_the_plan(aim: str, tmp_path: Path) 
 
 
 def test_the_least_of_several_kinds_is_told(tmp_path: Path) -> None:
-    """What is estimated is on one kind: 25.25 seconds; it is not known what of it would fit on both at once."""
+    """What is estimated is on one kind: 25.25 seconds; it is not known what of it would fit where these have not as much memory."""
     estimate = "estimate: {model: Qwen/Qwen2.5-0.5B-Instruct}"
     parts = f"named: {{accelerators: 1-8, seconds: {NAMED}}}\nany: {{accelerators: 1-8, seconds: {{1: 100}}, phase: generate, {estimate}}}"
-    file = written(tmp_path, BOTH, parts, "{workflow: named => any}")
+    both = BOTH.replace("model: A100", "model: A100, memory: 40GiB")
+    file = written(tmp_path, both, parts, "{workflow: named => any}")
     answer, account = pw.solve(file, sandbox=False), pw.account(file)
     assert answer.planned is not None and account is not None and answer.planned.proved
     said, told = "\n".join(render(account)), to_data(account)
@@ -50,6 +51,15 @@ def test_the_least_of_several_kinds_is_told(tmp_path: Path) -> None:
         "with a component on several kinds of accelerators at once: at least 12.62 seconds; no plan of them is known that is better" in said
     )
     assert told["over_kinds"] == {"bound": 12.625}
+
+
+def test_what_is_estimated_is_on_several_kinds_with_as_much_memory(tmp_path: Path) -> None:
+    estimate = "estimate: {model: Qwen/Qwen2.5-0.5B-Instruct}"
+    parts = f"named: {{accelerators: 1-8, seconds: {NAMED}}}\nany: {{accelerators: 1-8, seconds: {{1: 100}}, phase: generate, {estimate}}}"
+    account = pw.account(written(tmp_path, BOTH, parts, "{workflow: named => any}"))
+    assert account is not None and account.planned.proved and account.planned.over_kinds is None
+    assert account.planned.price == (12_750_000_000, 8) and account.planned.question.on_models["named"] == ("H100", "A100")
+    assert "any" in [entry.component for bill in account.bills for entry in bill.peak.entries if entry.mebibytes]
 
 
 def test_memory_alone_tells_accelerators_of_one_model_apart(tmp_path: Path) -> None:
