@@ -150,7 +150,7 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
         yield error("PW101", name, message, component.span("name"), label="no amount", help="add `accelerators:` or `processes:`")
     for parallel in choices:
         each = component.per_process
-        if parallel.tp % each and each % parallel.tp:
+        if parallel.tp % each and each % parallel.tp and "per_process" in component.spans:
             message = f"processes of {each} accelerators and tp groups of {parallel.tp} do not nest in `{name}`"
             yield error("PW121", name, message, component.span("parallel"), help="make one a multiple of the other")
             return

@@ -91,3 +91,16 @@ def test_a_mesh_larger_than_all_devices_asks_for_no_more_of_them() -> None:
     assert answer.planned is not None
     assert answer.planned.proved
     assert problem_of(config(actor_train=trains), "2x8")["actor_train"].step == 1
+
+
+@pytest.mark.parametrize("listed", [[1, 3], [3, 4]])
+def test_degrees_that_do_not_nest_with_the_workers_of_the_file_are_planned(listed: list[int]) -> None:
+    """A worker of an engine is as large as its tp: those of the file, of 2, say nothing of workers with other degrees."""
+    its = config()
+    its["actor_infer"]["strategy_args"]["strategy_config"]["tensor_parallel_size"] = 2
+    its["placewright"]["components"]["actor_infer"]["parallel"]["tp"] = listed
+    found = of(its, "1x8").to_solve
+    assert not [each for each in found.findings if each.severity.value == "error"]
+    answer = solve(found)
+    assert answer.planned is not None and answer.planned.proved
+    assert answer.planned.best.design.options["actor_infer"].parallel.tp in listed
