@@ -40,7 +40,7 @@ def own_placement(account: Account) -> str:
     more = used - its
     held = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
     if yours == best and not planned.is_own and not account.keeps:
-        verdict = f"as long as the plan{held or ', and not placed as well'}"
+        verdict = f"as long as the plan{held or ('' if own.forbidden else ', and not placed as well')}"
     elif account.keeps:
         less = "as good as the plan" if yours == best else f"{over(yours, best)} than the plan"
         verdict = f"{distance if yours > best else less}: keep it"

@@ -19,6 +19,9 @@ def refused(problem: Problem, component: Component, amount: int, parallel: Paral
                 return finding.message
     if not component.least <= amount <= component.most:
         return f"`{component.name}` is to have {asked_for(component, 'accelerator')}, not {amount}"
+    choices = problem.job.choices.get(component.name, (parallel,))
+    if parallel not in choices:
+        return f"`{component.name}` is to have {' or '.join(map(str, choices))}, not {parallel}"
     taken = problem.job.accepted.get(component.name)
     if taken is not None and (amount, parallel) not in taken:
         return f"the framework does not run `{component.name}` on {amount} with {parallel}: pools, batches or replicas do not divide so"

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Sequence
 import placewright as pw
 import pytest
 from placewright.models.component import COLOCATED, Component, Relation
-from placewright.models.parallel import UNDIVIDED
+from placewright.models.parallel import UNDIVIDED, Parallel
 from placewright.models.placements.assignment import compress, seats
 from placewright.models.planning.design import Design
 from placewright.models.planning.planned import Planned
@@ -246,3 +246,9 @@ plan: {{workflow: rollout -> actor}}
     found = priced(replace(its, job=replace(its.job, relations=(*its.job.relations, told))))
     assert bool(found.forbidden) == bool(demands)
     assert all("are not on the same accelerators" in reason for reason in found.forbidden)
+
+
+def test_degrees_that_the_hints_do_not_offer_are_not_laid_at_the_door_of_the_framework(tmp_path: Path) -> None:
+    mine = on(problem(tmp_path), {"rollout": range(4), "inference": range(8), "actor": range(16)})
+    mine = replace(mine, job=replace(mine.job, choices={"rollout": (Parallel(2), Parallel(4))}, accepted={"rollout": frozenset()}))
+    assert "`rollout` is to have tp 2 or tp 4, not tp 1" in priced(mine).forbidden
