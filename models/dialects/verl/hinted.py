@@ -24,7 +24,7 @@ from .configuration import Configuration
 from .planning.degrees import can_say
 
 HINTS = "placewright"
-_FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus", "role": "role"}
+_FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
 """Key of the hints -> the field of a component that it says, and that verl has by itself."""
 Own = Callable[[str], MappingType[str, Amount]]
 """Component -> the numbers that say its own degrees."""

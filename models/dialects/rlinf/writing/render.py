@@ -16,7 +16,7 @@ from ....notation.launchable import why_not
 from ....notation.runs_text import best_text
 from ....placements.assignment import Run
 from ....problem import Problem
-from ....roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLES, ROLLOUT
+from ....roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REWARD, ROLES, ROLLOUT, role_of
 from ....text.dump import number_or_text, to_yaml
 from ...dialect import Rendering
 from .declared import declared
@@ -31,7 +31,7 @@ def render(problem: Problem) -> Rendering:
     Raises UnusableInput (PW606) with every reason where RLinf cannot say it.
     """
     reasons: list[Finding] = []
-    names = renamed(problem.components, NAMES)
+    names = _names(problem.components)
     losses = [*said_of_names(names), *unsaid_demands(problem)]
     groups = declared(problem.cluster, reasons)
     placed: Data = {}
@@ -60,6 +60,24 @@ def render(problem: Problem) -> Rendering:
     section["component_placement"] = placed
     data: Data = {"cluster": section, **hint_block(problem, names, hints)}
     return Rendering(to_yaml(data), tuple(losses), names)
+
+
+def _names(components: Sequence[Component]) -> dict[str, str]:
+    """What the components are called, once they are what RLinf runs under these names: placed as `actor` one is no other's role."""
+    names = renamed(components, NAMES)
+    for _ in components:
+        as_run = [_as_run(component, names[component.name]) for component in components]
+        found = renamed(as_run, NAMES)
+        again = {name: found[its] for name, its in names.items()}
+        if again == names:
+            break
+        names = again
+    return names
+
+
+def _as_run(component: Component, name: str) -> Component:
+    """A component under another name: with ranks it does there what RLinf runs under that."""
+    return replace(component, name=name, role="" if component.runs is not None and name in ROLES else role_of(component))
 
 
 def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], losses: list[Finding]) -> Sequence[Run]:
