@@ -9,7 +9,7 @@ from ....models.cap import Cap
 from ....models.machines.cluster import Cluster
 from ....models.machines.topology import LEVELS, NODE_LEVEL, domain
 from ....models.placements.assignment import Assignment
-from ....models.placements.plan import Plan
+from ....models.placements.plan import OPTIMAL, Plan
 from ....models.planning.measured import SECOND
 from ....models.planning.workload import Workload
 from ....models.preference import WEIGHTED, Preference
@@ -87,6 +87,16 @@ class Traffic:
         there = replace(asked, job=replace(asked.job, components=parts))
         terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and self.costs.get(term.level))
         return sum(self.costs[term.level] * term.value(there, placed) for term in terms)
+
+    def least(self, plan: Plan) -> int:
+        """How long at least it takes in any placement of what was searched, as far as this one's terms are proved."""
+        takes, costs = self.nanoseconds(plan.assignment), self.of_terms
+        terms = [term for term in plan.terms if term.name in costs]
+        if plan.status == OPTIMAL:
+            return takes
+        # What is proved of a term of a later tier is proved only with the earlier ones as they are.
+        open_ = sum(costs[term.name] * (term.value - (term.bound if term.tier == 0 else 0)) for term in terms)
+        return max(takes - open_, 0) if terms else 0
 
 
 def costs_of_traffic(problem: Problem) -> Mapping[str, int]:

@@ -7,7 +7,7 @@ from typing import Callable, Sequence
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ....models.findings.finding import Finding
-from ....models.placements.plan import OPTIMAL, Plan
+from ....models.placements.plan import Plan
 from ....models.planning.design import Design
 from ....models.planning.limits import Barred
 from ....models.planning.planned import Priced, Unplaceable
@@ -39,6 +39,8 @@ ALL_PROBES = 48
 """Further placements that are tried so that a design rules out others with it, of all designs together."""
 PLACED = 12
 """Designs that have a placement, at most, where the best of them is not known before they are placed."""
+SMALL, MORE = 16, 8
+"""On clusters of so many accelerators, where placing takes little, there are so many times these rounds and these designs."""
 
 
 def nobody(plan: Plan, design: Design) -> Sequence[Finding]:
@@ -83,6 +85,8 @@ class Rounds:
         """Is all that is better ruled out?"""
         self.first: Question | None = None
         """The question without what is ruled out."""
+        self.is_small = self.number == 0 and self.problem.cluster.total() <= SMALL
+        """Are there more rounds, and more designs that are placed?"""
         self.ended = False
         """Was what a search had found until a Ctrl-C placed, or tried to be?"""
         self.search()
@@ -100,7 +104,9 @@ class Rounds:
             return False
         if self.ended or (was_heard() and self.best is not None):
             return False
-        return self.number < ROUNDS and len(self.placed) < PLACED
+        # What nobody could place or weigh may be better than all that comes after it.
+        more = MORE if self.is_small and self.spent < self.limit and not self.unsure else 1
+        return self.number < ROUNDS * more and len(self.placed) < PLACED * more
 
     def place(self) -> None:
         """Places what was found, the best first; then searches for what is left. After a Ctrl-C it is placed as far as no search is needed."""
@@ -160,8 +166,9 @@ class Rounds:
         priced, crossing = placed.priced, placed.priced.traffic
         if self.traffic.costs:
             self.done.append(this_alone(design))
-            if crossing and (answer.plan.status != OPTIMAL or self.problem.job.overlaps):  # over what is given it is not all weighed
-                self.unsure.append(found.price)
+            least = 0 if self.problem.job.overlaps else self.traffic.least(answer.plan)  # over what is given it is not all weighed
+            if least < crossing:
+                self.unsure.append(self.price(replace(priced, traffic=least)))
             most, takes = self.workload.budget.nanoseconds, priced.nanoseconds + crossing
             if most is not None and takes > most:
                 self.unplaceable.append(Unplaceable(priced, (over_budget(takes, crossing, most),)))

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Iterator
 
 from ....models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
-from ....models.component import SUBSET, Component
+from ....models.component import SUBSET
 from ....models.findings.finding import error
-from ....models.part import among
-from ....models.placements.assignment import Assignment
-from ....models.placements.plan import FEASIBLE, OPTIMAL, Plan
+from ....models.placements.plan import FEASIBLE
 from ....models.problem import Problem
-from ...check import check
-from ...layout.layout import Layout
 from ...layout.parts import Parts
-from ...objectives.tiers import plan_terms, tiers
-from ...searching.refused.not_searched import not_searched
-from ...searching.standing import errors
-from ...unchecked import unchecked
 from ...wording import listed
 from .in_places import in_places, is_anywhere
 from .in_ranges import in_ranges, is_one_range
 from .kept import Hosts
+from .put_back import bounded, crossing, put_back
 from .seats_of import Left
-from .split import Split, hosts_of, in_runs, is_separable, splits
+from .split import Split, hosts_of, is_separable, splits
+from .ways import weighs
 
 
 def around_given(place: Solve) -> Solve:
@@ -52,10 +45,12 @@ def _around(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Answer | No
         found = _first(problem, hosts, in_ranges(parts, hosts), place)
     elif is_separable(problem, hosts):
         found = _first(problem, hosts, splits(parts, hosts), place)
-    return found or _anywhere(parts, hosts, place, left)
+    if found is None or (found.verdict == FEASIBLE and weighs(problem)):
+        found = _anywhere(parts, hosts, place, left, found) or found
+    return found
 
 
-def _anywhere(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Answer | None:
+def _anywhere(parts: Parts, hosts: Hosts, place: Solve, left: Left, first: Answer | None = None) -> Answer | None:
     """The same with each set of accelerators that these may have, one after the other, and with those of others where that is not searched."""
 
     def beside(problem: Problem) -> Answer:
@@ -70,7 +65,8 @@ def _anywhere(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Answer | 
 
     if not is_anywhere(parts.problem, hosts):
         return None
-    return _first(parts.problem, hosts, in_places(parts, hosts, place, left), beside)
+    ways = in_places(parts, hosts, place, left)
+    return _lightest(parts.problem, hosts, ways, beside, first) if weighs(parts.problem) else _first(parts.problem, hosts, ways, beside)
 
 
 def _first(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solve) -> Answer | None:
@@ -79,7 +75,7 @@ def _first(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solve) 
     for parted in ways:
         found = place(parted.rest) if parted.rest is not None else None
         if found is not None and found.plan is not None:
-            if (whole := _put_back(problem, parted, found, found.plan)) is not None:
+            if (whole := put_back(problem, parted, found, found.plan)) is not None:
                 return whole
             exact = False
         elif found is not None and found.verdict != IMPOSSIBLE:
@@ -88,6 +84,32 @@ def _first(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solve) 
             exact = exact and parted.exact
             said.append(found.findings[0].message.removeprefix("impossible: ") if found is not None else parted.short)
     return _impossible(hosts, next(filter(None, said), "")) if exact else None
+
+
+def _lightest(problem: Problem, hosts: Hosts, ways: Iterator[Split], place: Solve, best: Answer | None) -> Answer | None:
+    """The placement of all ways with which the least crosses; these come in the order of what crosses at least. `best`: one that is known."""
+    said, exact, open_ = list[str](), True, list[int]()
+    for parted in ways:
+        if best is not None and best.plan is not None and parted.least >= crossing(problem, best.plan)[0]:
+            open_.append(parted.least)
+            break
+        found = place(parted.rest) if parted.rest is not None else None
+        whole = put_back(problem, parted, found, found.plan) if found is not None and found.plan is not None else None
+        if whole is not None and whole.plan is not None and parted.rest is not None and found is not None and found.plan is not None:
+            value, proved = crossing(parted.rest, found.plan)
+            open_.append(max(parted.least, crossing(problem, whole.plan)[0] - value + proved) if parted.exact else parted.least)
+            if best is None or best.plan is None or whole.plan.objective < best.plan.objective:
+                best = whole
+        elif found is not None and found.verdict != IMPOSSIBLE:
+            open_.append(parted.least)
+        elif parted.exact:
+            said.append(found.findings[0].message.removeprefix("impossible: ") if found is not None else parted.short)
+        else:
+            open_.append(parted.least)
+        exact = exact and parted.exact
+    if best is not None and best.plan is not None:
+        return bounded(problem, best, best.plan, min([crossing(problem, best.plan)[0], *open_]))
+    return _impossible(hosts, next(filter(None, said), "")) if exact and not open_ else None
 
 
 def lies_around(problem: Problem) -> bool:
@@ -99,39 +121,6 @@ def _may_be_around(problem: Problem) -> bool:
     """Is there something open, and does something given lie within others, as far as a look at the relations tells?"""
     given = {each.name for each in problem.components if each.runs is not None}
     return len(given) < len(problem.components) and any(not given.isdisjoint(each.components) for each in problem.related(SUBSET))
-
-
-def _put_back(problem: Problem, parted: Split, found: Answer, plan: Plan) -> Answer | None:
-    """The answer with each component in one piece; None where the problem refuses that."""
-
-    def at(component: Component) -> object:
-        if component.name not in parted.kept:
-            return plan.assignment.of(component.name)
-        return in_runs(problem, component, {*parted.kept[component.name], *plan.assignment.accelerators(parted.beside[component.name])})
-
-    chosen = replace(problem, job=replace(problem.job, choices={}, components=tuple(
-        replace(each, parallel=plan.degrees.get(each.name, each.parallel)) for each in problem.components
-    )))  # fmt: skip
-    assignment = Assignment({each.name: at(each) for each in problem.components})  # type: ignore[misc]
-    if errors(check(chosen, assignment)):
-        return None
-    counted = _counted(chosen)
-    proved = [sum(cost * bound for (_, cost), bound in zip(tier.members, its)) for tier, its in zip(tiers(chosen), counted)]
-    bound = sum(tier.scale * least for tier, least in zip(tiers(chosen), proved))
-    whole = replace(plan, assignment=assignment, terms=plan_terms(chosen, assignment, counted, proved), bound=bound)
-    whole = replace(whole, status=OPTIMAL if whole.objective <= bound else FEASIBLE)
-    return replace(found, verdict=whole.status, plan=whole, unchecked=tuple(unchecked(problem, assignment)))
-
-
-def _counted(problem: Problem) -> list[list[int]]:
-    """For each tier of the objective, what counting alone proves of its terms, where given components that lie within open ones are not."""
-    parts = Parts(problem)
-    inside = {component.name for inner in hosts_of(parts).values() for each in inner for component in each.components}
-    without = among(problem, {component.name for component in problem.components} - inside)
-    links = tuple(link for link in problem.job.links if inside.isdisjoint((link.source, link.target)))
-    without = replace(without, job=replace(without.job, links=links))
-    layout = Layout(without) if without.hinted and not not_searched(without) else None
-    return [[term.bound(layout) if layout else 0 for term, _ in tier.members] for tier in tiers(problem)]
 
 
 def _impossible(hosts: Hosts, why: str) -> Answer:

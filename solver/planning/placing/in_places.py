@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from itertools import islice
+from typing import Iterator, Sequence
 
 from ....models.answer import IMPOSSIBLE, Solve
 from ....models.machines.node_group import ACCELERATOR
@@ -14,7 +15,11 @@ from ...layout.bundle import Bundle
 from ...layout.parts import Parts
 from .kept import Hosts, others_may_share
 from .seats_of import Left, seats_of
-from .split import Split
+from .split import Split, in_runs
+from .ways import crosses, weighs
+
+MOST_IN_ORDER = 1024
+"""Sets of which it is seen what crosses, at most, before any is tried."""
 
 
 def is_anywhere(problem: Problem, hosts: Hosts) -> bool:
@@ -28,25 +33,46 @@ def is_anywhere(problem: Problem, hosts: Hosts) -> bool:
 def in_places(parts: Parts, hosts: Hosts, place: Solve, left: Left) -> Iterator[Split]:
     """The problem with the first of these components given, once for each set of accelerators that it may have.
 
-    In what order its ranks lie there is searched of that component alone: nothing else asks for it.
+    In what order its ranks lie there is searched of that component alone: nothing else asks for it. Where it is said what traffic
+    costs, those come first with which the least of it is known to cross.
     """
     (host, inner), *_ = hosts.items()
     exact, tried = not others_may_share(parts, hosts), 0
-    for seats in seats_of(parts, host, inner, left):
-        if left.number <= 0:
-            yield Split(None, exact=False)
+    for crosses_there, seats in _sets(parts, host, inner, left):
+        least = crosses_there if exact else 0
+        if left.number <= 0 or seats is None:
+            yield Split(None, exact=False, least=least)
             return
         left.number -= 1
         there = place(_there(parts.problem, host, seats))
         if there.plan is not None:
             tried += 1
-            yield Split(_given(parts.problem, host, there.plan.assignment), exact=exact)
+            yield Split(_given(parts.problem, host, there.plan.assignment), exact=exact, least=least)
         elif there.verdict != IMPOSSIBLE:
-            yield Split(None, exact=False)
+            yield Split(None, exact=False, least=least)
     if not left.listed:
         yield Split(None, exact=False)
     elif not tried:
         yield Split(None, exact=exact, short=f"no accelerators that {host.name.replace('+', ' and ')} may have hold them")
+
+
+def _sets(parts: Parts, host: Bundle, inner: Sequence[Bundle], left: Left) -> Iterator[tuple[int, frozenset[Seat] | None]]:
+    """(what crosses at least, the accelerators) of each set; None for those that are missing: then nothing is known of what crosses."""
+    its = seats_of(parts, host, inner, left)
+    if not weighs(parts.problem):
+        yield from ((0, seats) for seats in its)
+        return
+    every = list(islice(its, MOST_IN_ORDER + 1))
+    known = sorted(((_crosses(parts.problem, host, seats), seats) for seats in every[:MOST_IN_ORDER]), key=lambda each: each[0])
+    if len(every) <= MOST_IN_ORDER and left.listed:
+        yield from known
+    else:
+        yield from ((0, seats) for _, seats in known)
+        yield 0, None
+
+
+def _crosses(problem: Problem, host: Bundle, seats: frozenset[Seat]) -> int:
+    return crosses(problem, {each.name: in_runs(problem, each, seats) for each in host.components})
 
 
 def _there(problem: Problem, host: Bundle, seats: frozenset[Seat]) -> Problem:

@@ -34,6 +34,7 @@ class Split:
     beside : divided component -> the name of what is left of it in `rest`, where it may not be if nothing is left.
     exact : has the problem no such placement where `rest` has none?
     short : why it has none, where arithmetic says that; "" if it does not.
+    least : what it costs at least that something crosses in its placements, where that is weighed.
     """
 
     rest: Problem | None
@@ -41,6 +42,7 @@ class Split:
     beside: Mapping[str, str] = field(default_factory=dict)
     exact: bool = True
     short: str = ""
+    least: int = 0
 
 
 def is_separable(problem: Problem, hosts: Hosts) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable, Mapping
+from typing import Iterable, Mapping, Sequence
 
-from ....models.placements.assignment import Assignment, Runs
+from ....models.placements.assignment import Assignment, Run, Runs
 from ....models.preference import WEIGHTED
 from ....models.problem import Problem
 from ...objectives import OBJECTIVES
@@ -23,11 +23,11 @@ def least_first(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | No
     """All ways in the order of what crosses in them, of as much the one that came first; None, for those that are not known, at the end."""
     every = list(ways)
     known = [each for each in every if each is not None]
-    return [*sorted(known, key=lambda each: _crosses(problem, each)), *([None] if len(known) < len(every) else [])]
+    return [*sorted(known, key=lambda each: crosses(problem, each)), *([None] if len(known) < len(every) else [])]
 
 
-def _crosses(problem: Problem, laid: Laid) -> int:
-    """What it costs that something crosses in one of them."""
+def crosses(problem: Problem, laid: Mapping[str, Sequence[Run]]) -> int:
+    """What it costs that something crosses between what is laid out and what is given: no less of it does with all else beside."""
     weights = problem.job.preference.weights
     placed = Assignment({each.name: runs for each in problem.components if (runs := laid.get(each.name) or each.runs)})
     parts = tuple(each for each in problem.components if placed.of(each.name))

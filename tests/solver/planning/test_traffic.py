@@ -169,3 +169,31 @@ plan: {cost_model: steady, nested: true, budget: {accelerators: 4}, bandwidth: {
         uses = {name: set(design.blocks_of(name)) for name in "abc"}
         assert {(one, other) for one in "abc" for other in "abc" if one != other and uses[one] <= uses[other]} != inside
     assert len({design.structure() for design in told}) == len(told)
+
+
+AROUND = """
+cluster: {nodes: 3x2xA}
+components:
+  actor: {accelerators: 1-6, seconds: {1: 10, 5: 2}, traffic: 300MiB}
+  rollout: {accelerators: 1-6, parallel: {tp: [1, 2]}, seconds: {5: 4.4, 6: 3.667}, exclude: 2, traffic: 50MiB}
+  judge: {placement: 5, seconds: {2: 10, 6: 3.333}, traffic: 5MiB, within: actor}
+  ref: {placement: "2,3", traffic: 300MiB, within: rollout}
+links:
+  - {from: actor, to: ref, stream: 60MiB, ratio: 1}
+  - {from: rollout, to: judge, weights: 100MiB}
+  - {from: rollout, to: ref, weights: 10MiB}
+  - {from: judge, to: actor, weights: 400MiB}
+  - {from: judge, to: rollout, weights: 10MiB}
+plan: {cost_model: steady, budget: {accelerators: 6}, nested: true, bandwidth: {node: 1MiB}}
+"""
+
+
+def test_around_given_ranks_more_than_twelve_designs_are_placed_as_well_as_can_be(tmp_path: Path) -> None:
+    """As every set of accelerators of each of them shows; 16 better designs have more that crosses."""
+    file = tmp_path / "job.yaml"
+    file.write_text(AROUND, encoding="utf-8")
+    answer = pw.solve(str(file), sandbox=False)
+    assert answer.planned is not None and answer.planned.proved
+    best = answer.planned.best
+    assert best.traffic == 230 * SECOND and best.nanoseconds == pytest.approx(25.001262 * SECOND, rel=1e-6)
+    assert best.design.accelerators == 4

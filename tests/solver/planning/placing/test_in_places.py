@@ -11,10 +11,14 @@ from typing import Any, Iterator
 import pytest
 from placewright.models.answer import IMPOSSIBLE, UNDECIDED
 from placewright.models.component import Component
+from placewright.models.link import Link
 from placewright.models.locality import Keep, Pin, Spread
 from placewright.models.placements.assignment import Assignment, Run, compress
+from placewright.models.preference import WEIGHTED, Preference
 from placewright.models.problem import Problem
-from placewright.solver.planning.placing import around
+from placewright.solver.objectives.tiers import tiers
+from placewright.solver.objectives.traffic.bytes_across import BytesAcross
+from placewright.solver.planning.placing import around, in_places
 from placewright.solver.planning.placing.around import around_given
 from placewright.solver.planning.placing.seats_of import Left
 from placewright.solver.searching.search import solve
@@ -162,3 +166,53 @@ def test_as_every_placement_says(start: int) -> None:
         elif answer.verdict == IMPOSSIBLE:
             assert not any(holds(question, each) for each in every_placement(question)), (seed, answer.findings)
     assert len(seen) > 1 and seen[IMPOSSIBLE] >= 10 and not seen[UNDECIDED], seen
+
+
+def weighed(seed: int) -> Problem:
+    """The same with decided amounts, each node in a rack of its own, where it is said what it costs that something crosses racks."""
+    random, question = Random(f"weighed {seed}"), question_of(seed)
+
+    def sized(each: Component) -> Component:
+        count = each.least if each.runs is not None else random.randint(1, each.most // each.parallel.tp) * each.parallel.tp
+        return replace(each, least=count, most=count, traffic=random.choice((0, 5, 30)))
+
+    parts = tuple(map(sized, question.components))
+    nodes = tuple(replace(each, topology={"rack": each.name}) for each in question.cluster.nodes)
+    names = [each.name for each in parts]
+    links = tuple(
+        Link(one, other, weights=random.choice((0, 10)), stream=random.choice((0, 3)))
+        for one, other in permutations(names, 2)
+        if random.random() < 0.4
+    )
+    preference = Preference(WEIGHTED, {"zone": 0, "rack": 7, "nvlink_domain": 0}, bytes_first=True)
+    job = replace(question.job, components=parts, links=links, preference=preference)
+    return replace(question, cluster=replace(question.cluster, nodes=nodes), job=job)
+
+
+def crossing(seed: int) -> tuple[int, int, int] | None:
+    """(what is proved, the least of every placement, that of the answer) of what crosses; None without a placement or anything to cross."""
+    question = weighed(seed)
+    answer = placed(question)
+    if answer.plan is None or not any(isinstance(term, BytesAcross) for tier in tiers(question)[:1] for term, _ in tier.members):
+        return None
+    first = tiers(question)[0]
+    least = min(first.value(question, each) for each in every_placement(question) if holds(question, each))
+    proved = sum(term.weight * term.bound for term in answer.plan.terms if term.tier == 0) // first.scale
+    return proved, least, first.value(question, answer.plan.assignment)
+
+
+@pytest.mark.parametrize("start", range(0, 240, 80))
+def test_as_little_crosses_as_in_any_placement(start: int) -> None:
+    seen = 0
+    for seed in range(start, start + 80):
+        if its := crossing(seed):
+            assert its[0] == its[1] == its[2], seed
+            seen += its[1] > 0
+    assert seen >= 4
+
+
+def test_of_sets_that_are_not_looked_at_nothing_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_places, "MOST_IN_ORDER", 1)
+    every = [its for seed in range(80) if (its := crossing(seed))]
+    assert all(proved <= least <= value for proved, least, value in every)
+    assert any(proved < value for proved, _, value in every)
