@@ -20,15 +20,17 @@ from ..asking.asked import asked
 from ..asking.options import options
 from ..asking.room import Room, cut, room
 from .bounds import fewest
+from .given import with_given
 from .said import model_name
 
 
 def without_options(problem: Problem, question: Question) -> Iterator[Finding]:
     """A reason for each component that no count and no degrees fit, or whose memory no accelerator has."""
-    space = room(problem, [each for each in problem.components if each.name not in question.options])
+    holding = [each for each in problem.components if each.name not in question.options]
+    space = room(problem, holding)
     for name, its in question.options.items():
         if not its:
-            yield _no_way(problem, problem[name], space)
+            yield with_given(problem, name, holding, _no_way(problem, problem[name], space))
         elif finding := _too_large(problem[name], its, question):
             yield finding
 

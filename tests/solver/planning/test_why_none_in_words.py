@@ -61,7 +61,7 @@ def test_a_component_for_which_nothing_is_free_is_not_told_of_degrees(tmp_path: 
     text = "cluster: 1x8xH100\ncomponents:\n  a: {placement: 0-7, memory: 1GiB}\n  b: {seconds: {8: 224}}\n"
     (tmp_path / "job.yaml").write_text(text, encoding="utf-8")
     (finding,) = pw.solve(tmp_path / "job.yaml").findings
-    reason = "no accelerator that it may use is free of components with given ranks and of other jobs"
+    reason = "no accelerator that it may use is free of components with given ranks and of other jobs; without the ranks that are given to `a` it could be run"
     assert finding.message == f"impossible: `b` can be run in no way: {reason}"
 
 
