@@ -13,8 +13,8 @@ V = TypeVar("V")
 V_co = TypeVar("V_co", covariant=True)
 ROUNDING = 1e-6
 """What a bound on whole numbers may lie beside one by mere rounding."""
-PLACES = 4
-"""Of a large bound, the last places of its double that may be rounding: CP-SAT scales its objective in doubles."""
+PLACES = 64
+"""Of a large bound, so many times the last place of its double may be rounding: CP-SAT scales its objective in doubles (16 were seen)."""
 
 
 class Status(Enum):

@@ -14,6 +14,11 @@ def test_a_bound_that_is_rounded_is_the_whole_number_beside_it(bound: int) -> No
     assert {_whole(each) for each in (float(bound), nextafter(bound, 1e18), nextafter(bound, -1e18))} == {bound}
 
 
+def test_a_bound_a_few_places_beside_a_whole_number_is_that_number() -> None:
+    """5 seconds of traffic came out 16 places above: an answer that takes them was called wrong."""
+    assert _whole(5_000_000_000.000015) == 5_000_000_000
+
+
 @pytest.mark.parametrize(("bound", "whole"), [(6.2, 7), (-6.2, -6), (55_000_000_000.001, 55_000_000_001)])
 def test_between_whole_numbers_the_next_one_is_the_bound(bound: float, whole: int) -> None:
     assert _whole(bound) == whole
